@@ -766,14 +766,8 @@ def also_read(place: Place) -> None:
 
 
 NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
+RALPH = handler("/opt/ralph-loop/stop.sh")
 NO_CAP = {"env": {CAP: "0"}}
-
-
-def plugin(name: str, on: bool = True) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({"enabledPlugins": {f"{name}@somewhere": on}}))
-
-    return arrange
 
 
 def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place], None]:
@@ -784,8 +778,15 @@ def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place]
 
 
 def guard_without_loop_end(place: Place) -> None:
+    beside_ours(Stop=[RALPH])(place)
+    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+
+
+def chain_that_was_seen(place: Place) -> None:
     beside_ours(Stop=[handler()])(place)
     place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+    place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
+    logged(place, {"t": 999000, "decision": "end", "code": "stop_loop", "session": session_hash("S1")})
 
 
 # All at once.
@@ -981,12 +982,13 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     # Other tools that keep an agent going.
     ("foreign_stop", "info", beside_ours(Stop=[handler()])),
     ("foreign_stop", "warning", guard_without_loop_end),
-    ("foreign_stop", "warning", no_cap_and(handler())),
+    ("foreign_stop", "warning", chain_that_was_seen),
+    ("foreign_stop", "info", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "info", beside_ours(SubagentStop=[handler()])),
+    ("foreign_stop", "info", beside_ours(SubagentStop=[NIGHTLY])),
     ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
     ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),
-    ("two_systems", "warning", theirs(Stop=[NIGHTLY, handler("/opt/ralph-loop/stop.sh")])),
+    ("two_systems", "warning", theirs(Stop=[NIGHTLY, RALPH])),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),

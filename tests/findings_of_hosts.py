@@ -224,7 +224,7 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
      both(installed("codex", "--scope", "project"), there("project/../.git/HEAD", ""))),
     ("script_missing", "warning", "codex",
      there(CODEX, {"hooks": {"Stop": groups({**HOOK, "command": "python3 /gone/stop.py"})}})),
-    ("foreign_stop", "warning", "droid",
+    ("foreign_stop", "info", "droid",
      both(installed("droid"), changed(DROID, lambda page: page["hooks"]["Stop"].append({"hooks": [HOOK]})))),
     # The client.
     ("client_older", "info", "codex", both(installed("codex"), says("codex", "echo codex-cli 0.100.0"))),

@@ -31,6 +31,7 @@ from .findings import (
     LIMIT,
     MADE,
     NIGHTLY,
+    RALPH,
     ROOT,
     Place,
     active,
@@ -48,7 +49,6 @@ from .findings import (
     no_limit,
     not_committed,
     ours_with,
-    plugin,
     sessions,
     the_same_in_two_scopes,
     theirs,
@@ -63,6 +63,16 @@ from .trees import tree
 def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     return Place(isolated, settings, hookctl, monkeypatch)
+
+
+def both_without_end(arrange: Callable[[Place], None]) -> Callable[[Place], None]:
+    """The same, where the guard ends no chain and only the host's own cap does."""
+
+    def without_end(place: Place) -> None:
+        arrange(place)
+        place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+
+    return without_end
 
 
 def named(case: object) -> str:
@@ -433,8 +443,8 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("foreign_stop", beside_ours(Stop=[handler(**{"if": "Bash(*)"})])),
         ("foreign_stop", beside_ours(Stop=[handler(type="zzz")])),
         ("foreign_stop", beside_ours(PreToolUse=[handler()])),
-        ("foreign_stop", plugin("ralph-loop", on=False)),
-        ("foreign_stop", plugin("notes")),
+        ("foreign_stop", both_without_end(beside_ours(Stop=[handler()]))),
+        ("foreign_stop", beside_ours(SubagentStop=[handler()])),
         ("two_systems", theirs(Stop=[NIGHTLY])),
         ("two_systems", beside_ours(Stop=[handler("say nightly")])),
         ("two_systems", beside_ours(SubagentStop=[NIGHTLY])),
@@ -542,7 +552,6 @@ def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None
 
 
 BMAD = handler("bin/story-automator stop-hook")
-RALPH = handler("/opt/ralph-loop/stop.sh")
 
 
 @pytest.mark.parametrize(
@@ -580,7 +589,7 @@ def test_the_guard_is_not_offered_against_a_hook_that_its_preset_replaces(place:
     ],
 )
 def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Place], None]) -> None:
-    beside_ours(Stop=[handler()])(place)
+    beside_ours(Stop=[RALPH])(place)
     off(place)
     (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
     assert finding["level"] == "warning"
@@ -599,7 +608,7 @@ def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Pl
 def test_the_fix_for_a_chain_keeps_the_mode(
     place: Place, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, options: list[str], mode: str
 ) -> None:
-    beside_ours(Stop=[handler()])(place)
+    beside_ours(Stop=[RALPH])(place)
     assert hookctl("install", "--host", "claude", *options).code == 0
     (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
     command = finding["fix"].split("`")[1]
@@ -618,7 +627,12 @@ SECRET = "sk-abcdef0123456789"
     [
         (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
         (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
-        (f"bash -c 'curl {SECRET}'", "bash"),
+        (f"bash -c 'curl {SECRET}'", "curl"),
+        (f"cd /srv/x && env -u {SECRET} uv run python hooks/stop.py {SECRET}", "python stop.py"),
+        (f"if [ -f x ]; then sudo -u me nice -n 5 timeout 9 ./run.sh {SECRET}; fi", "run.sh"),
+        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/stop.sh', "stop.sh"),
+        (f"bash -lc 'cd x; INPUT=$(cat); echo {SECRET} | jq -r .x'", "jq"),
+        (f"python3 -c 'open(\"{SECRET}\")'", "python3"),
         ("env PROJECT_ROOT=/srv/x story-automator stop-hook", "story-automator"),
         (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
         ("env python3 stop.py", "python3 stop.py"),
@@ -632,7 +646,8 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
     put(Path("sub/.claude/settings.json"), "{}")
     outcome = place.doctor()
     assert SECRET not in outcome.out
-    assert any(f"{shown} may block" in finding["message"] for finding in outcome.data["findings"])
+    assert any(f"{shown} may block on Stop (hooks.Stop.1.hooks.0, line " in finding["message"]
+               for finding in outcome.data["findings"])  # fmt: skip
 
 
 def test_values_of_other_peoples_variables_are_not_shown(place: Place) -> None:

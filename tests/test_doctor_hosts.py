@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -158,10 +159,13 @@ def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
 def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
     place: Place, fields: dict[str, Any]
 ) -> None:
-    installed("copilot", "--set", "end_foreign_chains=false")(place)
+    installed("copilot")(place)
+    put(place.root / "state" / "guard" / "0" / "events.jsonl", json.dumps(
+        {"t": time.time(), "host": "copilot", "event": "stop", "decision": "end", "code": "stop_loop"}))  # fmt: skip
     put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
     findings = {one["code"]: one["message"] for one in found(place, "copilot")}
-    assert findings["foreign_stop"].startswith("npx may block"), findings
+    named = "npx x" if fields == {"command": "npx x"} else "npx go-on"
+    assert findings["foreign_stop"].startswith(f"{named} forced the agent on"), findings
     assert "runs npx at every agentStop" in findings["floating_hook"]
 
 

@@ -55,7 +55,7 @@ def test_nor_is_a_plugin_that_the_cap_ends(hookctl: Hookctl, settings: Path, nam
 def test_a_cap_that_is_off_is_said_and_the_advice_has_no_defaults(hookctl: Hookctl, settings: Path) -> None:
     put(settings, stop_hook(env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}))
     (finding,) = [finding for finding in findings(hookctl) if finding["code"] == "foreign_stop"]
-    assert finding["level"] == "warning"
+    assert finding["level"] == "info", "nobody knows whether it blocks"
     assert finding["fix"].startswith("`hookctl install --host claude` ends such chains.")
 
 

@@ -81,7 +81,7 @@ def foreign_settings(settings: Path, command: str, **more: Any) -> bytes:
 
 
 def test_bmad(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    foreign_settings(settings, "python3 story_automator_stop.py")
+    foreign_settings(settings, "story-automator stop-hook")
     marker = put(work / ".claude" / ".story-automator-active", '{"storiesRemaining": 3, "heartbeat": "t1"}\n')
     assert hookctl("install", "--host", "claude", "--preset", "bmad").code == 0
     assert "foreign_stop" in {finding["code"] for finding in hookctl("doctor", "--json").data["findings"]}

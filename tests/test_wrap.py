@@ -355,6 +355,10 @@ def test_a_wrapped_hook_with_fields_of_its_own_is_no_finding(wrapped: Path, hook
 def test_without_a_limit_doctor_names_the_way_to_one(hookctl: Hookctl, settings: Path) -> None:
     put(settings, TEXT)
     assert hookctl(*INSTALL, "--set", "end_foreign_chains=false").code == 0
+    assert "foreign_stop" not in hookctl("doctor", "--json").out, "the host's own cap ends what it forces"
+    page = json.loads(settings.read_text())
+    page["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "0"
+    put(settings, json.dumps(page))
     fixes = [one["fix"] for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "foreign_stop"]
     assert ["--wrap TEXT" in fix for fix in fixes] == [True]
 

@@ -545,15 +545,15 @@ TABLE = (
     ),
     Code(
         "foreign_stop", ("error", "warning", "info"),
-        "another Stop or SubagentStop hook may block. Info: the guard ends such a chain. "
-        "Warning: only the host's cap ends it, or nothing. Error: nothing ends it, and the "
-        "hook is known to keep agents working",
+        "another Stop or SubagentStop hook may block. Info: the guard ends such a chain, or "
+        "whether the hook blocks at all is not known. Warning: the guard saw it force the agent "
+        "on, or it is known to keep agents working. Error: the latter, and nothing ends it",
         "`hookctl install --host claude`, and a cap that is not 0; or `--wrap` for that "
         "hook",
     ),
     Code(
         "two_systems", ("warning",),
-        "two tools that keep an agent working are active, or one and the guard; each has a "
+        "two tools that keep an agent working have a Stop hook, or one and the guard; each has a "
         "limit of its own",
         "keep one of them",
     ),

@@ -1,29 +1,21 @@
 """The facts that doctor judges: plain values, filled in by the gather modules."""
 
-import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
-from hookctl.checks.scripts import Script
+from hookctl.checks.scripts import Script, name_program
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.shell_words import split_words
 from hookctl.model import Current, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
-
-_INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|dash|bun|deno|pwsh)[0-9.]*")
-_STARTERS = ("env", "exec", "command", "nohup", "time")  # each starts the program behind it
-_FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
-
 
 # The settings files that a host reads, and the hooks in them.
 
@@ -46,25 +38,17 @@ class FoundHook(NamedTuple):
         return ""
 
     @property
-    def words(self) -> list[str]:
-        """The words of its command; none where it has none."""
-        try:
-            return split_words(self.command)
-        except ValueError:
-            return []
-
-    @property
     def title(self) -> str:
         """The hook in a word or two, without the arguments of its command: those may be secrets."""
-        words = [word for word in self.words if "=" not in word and not word.startswith("-")]
-        while len(words) > 1 and words[0] in _STARTERS:
-            words.pop(0)
-        names = [os.path.basename(word) for word in words[:2]]
-        if not names or not _FILE_NAME.fullmatch(names[0]):
-            return f"a hook of type {self.fields.get('type')}"
-        if _INTERPRETERS.fullmatch(names[0]) and _FILE_NAME.fullmatch(names[-1]):
-            return " ".join([names[0], *names[1:]])
-        return names[0]
+        kind = self.fields.get("type")
+        unnamed = f"a hook of type {kind}" if isinstance(kind, str) else "a hook"
+        return name_program(self.command) or unnamed
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file."""
+        line = self.source.document.position(self.path)[0]
+        return f"{'.'.join(map(str, self.path))}, line {line}"
 
 
 class Layer(NamedTuple):
@@ -252,6 +236,14 @@ class FileFacts(NamedTuple):
 # One host.
 
 
+class KnownTool(NamedTuple):
+    """A tool that keeps an agent going from a Stop hook of its own."""
+
+    name: str
+    commands: tuple[str, ...]  # a part of its hook's command is one of these
+    preset: str = ""  # of the guard, which does the tool's work
+
+
 class ManagedFile(NamedTuple):
     """A managed settings file, which hookctl only reads."""
 
@@ -337,7 +329,7 @@ class HostFacts(NamedTuple):
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
     agents: frozenset[str] = frozenset()  # the programs of all hosts
-    systems: tuple[dict[str, Any], ...] = ()  # tools that keep an agent going
+    systems: tuple[KnownTool, ...] = ()  # tools that keep an agent going
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
     sessions: tuple[
         tuple[str, float], ...

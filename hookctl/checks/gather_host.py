@@ -7,7 +7,6 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator
-from typing import Any
 
 from hookctl import hosts
 from hookctl.checks import probes, run_folder, scripts
@@ -16,6 +15,7 @@ from hookctl.checks.facts import (
     FoundHook,
     GuardRegistration,
     HostFacts,
+    KnownTool,
     Layer,
     ManagedFile,
     Run,
@@ -27,7 +27,7 @@ from hookctl.checks.gather_file import bare_facts, file_facts, parse_settings
 from hookctl.checks.machine import Machine, hooks_of
 from hookctl.checks.running_guards import at_work, with_running
 from hookctl.checks.scripts import Script
-from hookctl.documents import MISSING, formats
+from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import store
@@ -96,9 +96,7 @@ def _add_other_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
         foreign += [hook for hook in layer.hooks if not hook.id]
     facts = facts._replace(missing_scripts=_find_missing_scripts(machine, facts.layers))
     if foreign:
-        facts = facts._replace(agents=_list_agents(machine))
-    if foreign or _has_plugins(facts.layers):
-        facts = facts._replace(systems=_load_systems())
+        facts = facts._replace(agents=_list_agents(machine), systems=_load_systems())
     return facts
 
 
@@ -374,10 +372,6 @@ def _describe_run_paths(paths: list[str]) -> Iterator[RunPath]:
         yield RunPath(path, mode, os.access(path, os.R_OK), os.access(path, os.X_OK))
 
 
-def _has_plugins(layers: tuple[Layer, ...]) -> bool:
-    return any(layer.source.document.get(("enabledPlugins",)) is not MISSING for layer in layers)
-
-
 def _find_missing_scripts(
     machine: Machine, layers: tuple[Layer, ...]
 ) -> dict[tuple[str, Path], Script]:
@@ -408,7 +402,7 @@ def _list_agents(machine: Machine) -> frozenset[str]:
     return frozenset(machine.load(name).client.command for name in hosts.names())
 
 
-def _load_systems() -> tuple[dict[str, Any], ...]:
+def _load_systems() -> tuple[KnownTool, ...]:
     """The tools that keep an agent going, and how their hooks are told."""
-    text = read_data("checks", "continuations.toml").decode()
-    return tuple(tomllib.loads(text)["systems"])
+    rows = tomllib.loads(read_data("checks", "continuations.toml").decode())["systems"]
+    return tuple(KnownTool(**row) for row in rows)

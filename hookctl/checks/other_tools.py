@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FoundHook, HostFacts
+from hookctl.checks.facts import FoundHook, HostFacts, KnownTool
 from hookctl.checks.running_guards import at_work, ends_chains, mode
-from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script
+from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script, called_program
 from hookctl.hosts import Host, read_cap
 from hookctl.hosts.handlers import can_block, never_runs, rules
 from hookctl.masking import masked_text
@@ -21,44 +20,60 @@ from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.settings import effective
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
-# of a command's own name
-_BEFORE = r"\s*(?:\w+=\S*\s+|(?:exec|env|nohup|time|command)\s+|timeout\s+\S+\s+)*"
+_SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts
 
 
-class _KnownTool(NamedTuple):
-    """A tool that keeps an agent going, as it was found here."""
+class _Chain(NamedTuple):
+    """Hooks of other tools that may force an agent on, and what is known of them."""
 
-    name: str
-    path: str
-    preset: str = ""  # of the guard, which does the tool's work
+    canonical: str  # stop | subagent-stop
+    hooks: list[FoundHook]
+    tools: list[KnownTool]  # those of them that are known to block
+    was_seen: bool  # the guard's log has a chain that they forced without progress
+    cap: float  # the blocks in a row that the host takes from them; 0 or less means no end
 
     @property
-    def moving_over(self) -> str:
-        """The fix where a preset does the tool's work: its own hook has to go."""
-        return f"Take {self.name}'s own hook out: the guard's preset {self.preset} does its work."
+    def blocks(self) -> bool:
+        """Whether these hooks are known to block, and not only able to."""
+        return bool(self.tools) or self.was_seen
 
 
 def judge_stops(facts: HostFacts) -> Iterator[Finding]:
     """What blocks stops beside the guard, as far as settings files show it."""
-    foreign = [hook for hook in facts.running if not hook.id]
-    known = list(_find_known(facts, foreign))
-    if not foreign and not known:
-        return
-    yield from _judge_together(facts, known)
     for canonical in ("stop", "subagent-stop"):
         event = facts.host.events.get(canonical, "")
-        blocking = [hook for hook in foreign if hook.event == event]
-        blocking = [hook for hook in blocking if can_block(facts.host, event, hook.fields)]
-        if blocking or (known and canonical == "stop"):
-            finding = _judge_end(facts, canonical, blocking, known)
-            # Else nobody asked hookctl to watch over stops here.
-            if finding.level == "error" or _has_guard(facts) or _is_cap_off(facts, blocking):
-                yield finding
+        foreign = [hook for hook in facts.running if not hook.id and hook.event == event]
+        hooks = [hook for hook in foreign if can_block(facts.host, event, hook.fields)]
+        if not hooks:
+            continue
+        chain = _describe_chain(facts, canonical, hooks)
+        if canonical == "stop":
+            yield from _judge_together(facts, chain)
+        finding = _judge_end(facts, chain)
+        # Else nobody asked hookctl to watch over stops here.
+        is_asked = _has_guard(facts) or _is_cap_off(facts, chain)
+        if finding and (finding.level == "error" or is_asked):
+            yield finding
 
 
-def _is_cap_off(facts: HostFacts, hooks: list[FoundHook]) -> bool:
+def _describe_chain(facts: HostFacts, canonical: str, hooks: list[FoundHook]) -> _Chain:
+    tools = []
+    for tool in facts.systems:
+        if any(part in hook.command for hook in hooks for part in tool.commands):
+            tools.append(tool)
+    was_seen = canonical == "stop" and any(_tells_of_chain(facts, line) for line in facts.log)
+    return _Chain(canonical, hooks, tools, was_seen, _read_cap_of_hooks(facts, hooks))
+
+
+def _tells_of_chain(facts: HostFacts, line: dict[str, Any]) -> bool:
+    """Whether a line of the log tells of a chain that other hooks forced, not long ago."""
+    is_recent = facts.now - line["t"] < _SEEN_FOR
+    return line["host"] == facts.host.name and line["code"] == "stop_loop" and is_recent
+
+
+def _is_cap_off(facts: HostFacts, chain: _Chain) -> bool:
     """Whether the host has a cap, and somebody has switched it off."""
-    return bool(facts.host.cap) and _read_cap_of_hooks(facts, hooks) <= 0
+    return bool(facts.host.cap) and chain.cap <= 0
 
 
 def _has_guard(facts: HostFacts) -> bool:
@@ -66,46 +81,28 @@ def _has_guard(facts: HostFacts) -> bool:
     return bool(facts.registrations) or any(file.guard for file in facts.files)
 
 
-def _find_known(facts: HostFacts, foreign: list[FoundHook]) -> Iterator[_KnownTool]:
-    """The tools of the table whose hook or plugin is here, each once."""
-    for system in facts.systems:
-        path = next(_find_paths(facts, foreign, system), "")
-        if path:
-            yield _KnownTool(system["name"], path, system.get("preset", ""))
-
-
-def _find_paths(
-    facts: HostFacts, foreign: list[FoundHook], system: dict[str, Any]
-) -> Iterator[str]:
-    """The settings files with a tool's Stop hook, or that switch its plugin on."""
-    for hook in foreign:
-        words = system.get("commands", ()) if hook.event == facts.host.events.get("stop") else ()
-        if any(word in hook.command for word in words):
-            yield hook.source.path
-    for layer in facts.layers:
-        plugins = layer.source.document.get(("enabledPlugins",))
-        for name, on in plugins.items() if isinstance(plugins, dict) else ():
-            if on is True and name.partition("@")[0] in system.get("plugins", ()):
-                yield layer.source.path
-
-
-def _judge_together(facts: HostFacts, known: list[_KnownTool]) -> Iterator[Finding]:
+def _judge_together(facts: HostFacts, chain: _Chain) -> Iterator[Finding]:
     """Two tools that keep an agent working give it more turns than each of them says."""
-    names = [tool.name for tool in known]
+    names = [tool.name for tool in chain.tools]
     if any(mode(facts, guard) in ("breaker", "keepalive") for guard in at_work(facts)):
         names.append("the guard")
-    if known and len(names) > 1:
-        message = (
-            f"{_join(names)} keep the agent working; each has a limit of its own, "
-            "so together they block longer"
-        )
-        fix = "Keep one of them and remove the others."
-        if "the guard" in names:
-            fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
-            replaced = [tool.moving_over for tool in known if tool.preset]
-            if len(replaced) == len(known):
-                fix = " ".join(replaced)
-        yield facts.find("two_systems", message, fix, known[0].path)
+    if not chain.tools or len(names) < 2:
+        return
+    message = (
+        f"{_join(names)} keep the agent working; each has a limit of its own, "
+        "so together they block longer"
+    )
+    fix = "Keep one of them and remove the others."
+    if "the guard" in names:
+        fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
+        if all(tool.preset for tool in chain.tools):
+            fix = " ".join(_moving_over(tool) for tool in chain.tools)
+    yield facts.find("two_systems", message, fix, chain.hooks[0].source.path)
+
+
+def _moving_over(tool: KnownTool) -> str:
+    """The fix where a preset does the tool's work: its own hook has to go."""
+    return f"Take {tool.name}'s own hook out: the guard's preset {tool.preset} does its work."
 
 
 def _join(names: list[str]) -> str:
@@ -115,51 +112,49 @@ def _join(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]} all"
 
 
-def _judge_end(
-    facts: HostFacts, canonical: str, hooks: list[FoundHook], known: list[_KnownTool]
-) -> Finding:
+def _judge_end(facts: HostFacts, chain: _Chain) -> Finding | None:
     """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
-    path = hooks[0].source.path if hooks else known[0].path
-    names = ", ".join(dict.fromkeys(hook.title for hook in hooks)) or known[0].name
-    event, title = facts.host.events[canonical], facts.host.title
-    blocker = f"{names} may block on {event}"
-    cap = _read_cap_of_hooks(facts, hooks)
+    path, blocker = chain.hooks[0].source.path, _name_blocker(facts, chain)
     ending = [guard for guard in at_work(facts) if ends_chains(facts, guard)]
-    if canonical == "stop" and ending:
+    if chain.canonical == "stop" and ending:
         message = f"{blocker}; the guard ends a chain without progress"
         if all(mode(facts, guard) == "keepalive" for guard in ending):
             message += ", except during a run"
         return facts.find("foreign_stop", message, "", path, level="info")
-    reason = f"no hook of {title} can end a chain"
-    if _can_end(facts.host):
-        reason = "the guard does not end such a chain here"
-    if canonical == "subagent-stop":
-        reason = "the guard leaves subagents alone"
-        if cap > 0:
-            message = f"{blocker}; {reason}, and {title} overrides it after {cap:g} blocks"
-            return facts.find("foreign_stop", message, "", path, level="info")
-    options = ""
-    if _has_guard(facts):
-        options = " --set end_foreign_chains=true"
-        if _is_off(facts):  # every other mode stays as it is
-            options = f" --mode breaker{options}"
-        if not facts.registrations:  # its hook was removed, and stays away without --force
-            options += " --force"
-    fix = _suggest_fix(facts.host, canonical, options, cap, wrap=bool(hooks))
-    if _has_guard(facts) and canonical == "stop" and len(known) == 1 and known[0].preset:
-        fix = known[0].moving_over
-    if cap > 0:
-        message = f"{blocker}; {reason}"
-        message += f", so only {title}'s own cap ends it, after {cap:g} blocks in a row"
-        return facts.find("foreign_stop", message, fix, path, level="warning")
-    missing_cap = f"{title} has no cap"
-    if facts.host.cap:
-        missing_cap = f"{title}'s own cap is off"
-    level = "warning"
-    if canonical == "stop" and known:
+    if chain.cap > 0 and not chain.blocks:
+        return None  # the host itself ends what may never begin
+    message = f"{blocker}; {_why_guard_does_not_end(facts, chain)}, {_what_host_does(facts, chain)}"
+    level = "warning" if chain.blocks else "info"
+    if chain.cap > 0 and chain.canonical == "subagent-stop":
+        return facts.find("foreign_stop", message, "", path, level="info")
+    if chain.cap <= 0 and chain.canonical == "stop" and chain.tools:
         level = "error"
-    message = f"{blocker}; {reason}, and {missing_cap}: nothing ends it"
-    return facts.find("foreign_stop", message, fix, path, level=level)
+    return facts.find("foreign_stop", message, _suggest_fix(facts, chain), path, level=level)
+
+
+def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
+    """The hooks and where they stand, as the start of a sentence."""
+    names = ", ".join(dict.fromkeys(hook.title for hook in chain.hooks))
+    places = "; ".join(hook.place for hook in chain.hooks)
+    does = "forced the agent on without an end" if chain.was_seen else "may block"
+    return f"{names} {does} on {facts.host.events[chain.canonical]} ({places})"
+
+
+def _why_guard_does_not_end(facts: HostFacts, chain: _Chain) -> str:
+    if chain.canonical == "subagent-stop":
+        return "the guard leaves subagents alone"
+    if _can_end(facts.host):
+        return "the guard does not end such a chain here"
+    return f"no hook of {facts.host.title} can end a chain"
+
+
+def _what_host_does(facts: HostFacts, chain: _Chain) -> str:
+    title = facts.host.title
+    if chain.cap > 0:
+        blocks = f"{chain.cap:g} block{'' if chain.cap == 1 else 's'}"
+        return f"so only {title}'s own cap ends it, after {blocks} in a row"
+    cap = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
+    return f"and {cap}: nothing ends it"
 
 
 def _is_off(facts: HostFacts) -> bool:
@@ -178,19 +173,39 @@ def _can_end(host: Host) -> bool:
     return bool(host.dialect.end)
 
 
-def _suggest_fix(host: Host, canonical: str, options: str, cap: float, *, wrap: bool) -> str:
-    """The fix for a chain that nothing ends; `options` are those that an installed guard needs."""
+def _suggest_fix(facts: HostFacts, chain: _Chain) -> str:
+    """The fix for a chain that nothing ends, or only the host's cap."""
+    host, is_stop = facts.host, chain.canonical == "stop"
+    if _has_guard(facts) and is_stop and len(chain.tools) == 1 and chain.tools[0].preset:
+        return _moving_over(chain.tools[0])
     steps = []
-    if canonical == "stop" and _can_end(host):
-        steps.append(f"`hookctl install --host {host.name}{options}` ends such chains.")
-    if canonical == "stop" and wrap and host.registration.wraps:
-        lower = f" --set max_stop_blocks={cap - 1:g}" if 1 < cap < DEFAULT_LIMIT else ""
+    if is_stop and _can_end(host):
+        command = f"hookctl install --host {host.name}{_options_to_end(facts)}"
+        steps.append(f"`{command}` ends such chains.")
+    if is_stop and host.registration.wraps:
+        lower = ""
+        if 1 < chain.cap < DEFAULT_LIMIT:
+            lower = f" --set max_stop_blocks={chain.cap - 1:g}"
         command = f"hookctl install --host {host.name} --wrap TEXT{lower}"
         wrapping = f"`{command}` with a part of its command."
         steps.append(f"Or {wrapping}" if steps else f"Limit it: {wrapping}")
-    if cap <= 0 and host.cap_key:
+    if chain.cap <= 0 and host.cap_key:
         steps.append(f"Set {host.cap_key} to 8.")
-    return " ".join(steps) or "Remove the hook, unless it ends by itself."
+    if not steps and chain.blocks:
+        steps.append("Remove the hook, unless it ends by itself.")
+    return " ".join(steps)
+
+
+def _options_to_end(facts: HostFacts) -> str:
+    """What install needs so that a guard that is there ends such chains."""
+    if not _has_guard(facts):
+        return ""
+    options = " --set end_foreign_chains=true"
+    if _is_off(facts):  # every other mode stays as it is
+        options = f" --mode breaker{options}"
+    if not facts.registrations:  # its hook was removed, and stays away without --force
+        options += " --force"
+    return options
 
 
 def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
@@ -200,13 +215,9 @@ def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
         return effective.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
     caps = []
     for hook in hooks:
-        text = ""
-        if field in hook.fields:
-            text = json.dumps(hook.fields[field])
+        text = json.dumps(hook.fields[field]) if field in hook.fields else ""
         caps.append(read_cap(facts.host, text))
-    if any(cap <= 0 for cap in caps):
-        return 0.0
-    return max(caps, default=0.0)
+    return 0.0 if min(caps) <= 0 else max(caps)
 
 
 # Hooks of other tools that never run, lack their script, or start agents or installers.
@@ -308,6 +319,4 @@ def _judge_commands(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
 
 def _list_commands(hook: FoundHook) -> list[str]:
     """The programs that a hook's command line calls, as far as they can be told without a shell."""
-    parts = re.split(r"[;&|\n(`]+", hook.command)
-    words = (re.match(_BEFORE + r"(?P<name>[^\s'\"=]+)", part) for part in parts)
-    return [os.path.basename(word["name"]) for word in words if word]
+    return [called_program(part) for part in re.split(r"[;&|\n(`]+", hook.command)]

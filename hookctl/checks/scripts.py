@@ -46,6 +46,7 @@ class _Interpreter(NamedTuple):
 
 
 _SHELL = _Interpreter(2, r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)", ("-o", "-eo"))
+_SHELL_TEXT = "-[eulx]*c"  # the option behind which a shell is given a command
 _INTERPRETERS = (
     (r"python[0-9.]*|pypy[0-9.]*", _Interpreter(2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X"))),
     (r"sh|dash", _SHELL),
@@ -60,8 +61,12 @@ _PREFIXES: dict[str, tuple[str, tuple[str, ...]]] = {
     "nohup": ("", ()),
     "command": ("", ()),
     "time": ("-p", ()),
-    "nice": (r"-[0-9]+", ("-n",)),
-    "env": (r"-[i]|--ignore-environment", ("-u",)),
+    "nice": (r"-[0-9]+|--adjustment=.*", ("-n",)),
+    "ionice": (r"-[ct][0-9]|-t", ("-c", "-n")),
+    "setsid": (r"-[fwc]+", ()),
+    "stdbuf": (r"-[ioe].+", ()),
+    "sudo": (r"-[nEHSkib]+|--[a-z-]+(?:=.*)?", ("-u", "-g")),
+    "env": (r"-[i]|--ignore-environment|--unset=.*", ("-u",)),
     "timeout": (r"--(?:foreground|preserve-status)|--[a-z-]+=.*", ("-s", "-k")),
 }
 _RUNNERS = ("uv", "poetry", "pipenv", "pdm", "rye", "deno", "bun")
@@ -71,6 +76,14 @@ _RUNNER_FLAGS = (
 )
 _RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
 _SCRIPT_ENDS = (".py", ".ts", ".js")
+_FETCHERS = ("npx", "bunx", "pnpx", "uvx")  # they run a package that may not be here yet
+# Commands that prepare what matters, or only print; and words that may stand before a command.
+_PREPARES = (
+    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
+    *("[", "[[", "test", "which", "type", "echo", "printf", "cat", "sleep", ".", "source", "exit"),
+)
+_BEFORE_COMMANDS = ("if", "then", "else", "elif", "while", "until", "do", "!", "{", "}")
+_FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 _KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
 _LOSES_STATUS = (";", "|", "&", "\n")
 _QUOTE = "'"
@@ -105,6 +118,64 @@ def find_scripts(
     if operator in _LOSES_STATUS:
         return [script._replace(status=0) for script in scripts]
     return scripts
+
+
+def name_program(command: str) -> str:
+    """The program or script that matters in a command, without its arguments: they may be secret.
+
+    Empty where none can be told.
+    """
+    variables = dict.fromkeys(re.findall(_NAME, command), "$")
+    tokens = deque(_tokens(command, variables))
+    prepares = ""
+    while tokens:
+        words = _take_command(tokens)[0]
+        while words and words[0] in _BEFORE_COMMANDS:
+            words.pop(0)
+        name = _name_of(words)
+        if name and name.partition(" ")[0] not in _PREPARES and words[:2] != ["command", "-v"]:
+            return name
+        prepares = prepares or name
+    return prepares
+
+
+def called_program(command: str) -> str:
+    """The program that a single command calls, behind all that only start another one; or ''."""
+    words = _take_command(deque(_tokens(command, {})))[0]
+    words.reverse()
+    _skip_prefixes(words)
+    return os.path.basename(words[-1] or "") if words else ""
+
+
+def _name_of(words: list[str | None]) -> str:
+    """The program of a single command and, where it is an interpreter, its script."""
+    rest = words[::-1]
+    _skip_prefixes(rest)
+    rest = rest or words[:1]  # an option that is not known: the program before it
+    name = _file_name(rest.pop()) if rest else ""
+    kind = _interpreter(name)
+    is_shell = kind is not None and kind.flags == _SHELL.flags
+    if is_shell and len(rest) > 1 and re.fullmatch(_SHELL_TEXT, rest[-1] or ""):
+        return name_program(rest[-2] or "") or name
+    if kind:
+        _skip_options(rest, rf"{kind.flags}|-m", kind.valued)
+    elif name in _FETCHERS:
+        _skip_options(rest, "-y|--yes|-q|--quiet", ("-p", "--package", "--from"))
+    else:
+        return name
+    return f"{name} {_file_name(rest[-1])}".strip() if rest else name
+
+
+def _file_name(word: str | None) -> str:
+    name = os.path.basename(word or "")
+    return name if _FILE_NAME.fullmatch(name) else ""
+
+
+def _interpreter(name: str) -> _Interpreter | None:
+    for pattern, kind in _INTERPRETERS:
+        if re.fullmatch(pattern, name):
+            return kind
+    return None
 
 
 def _without_own_head(command: str) -> str:
@@ -212,16 +283,15 @@ class _Finder(NamedTuple):
         name = os.path.basename(words[0])
         if name in (".", "source"):
             return self._absolute(words[1] if len(words) > 1 else None, 1)
-        for pattern, kind in _INTERPRETERS:
-            if re.fullmatch(pattern, name):
-                program = self._program(words[0])
-                return [*program, *self._interpreted(words[1:], kind)]
+        kind = _interpreter(name)
+        if kind:
+            return [*self._program(words[0]), *self._interpreted(words[1:], kind)]
         return self._program(words[0]) if "/" in words[0] else []
 
     def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:
         """The script that an interpreter is given."""
         is_shell = kind.flags == _SHELL.flags
-        if is_shell and len(words) > 1 and re.fullmatch("-[eulx]*c", words[0] or ""):
+        if is_shell and len(words) > 1 and re.fullmatch(_SHELL_TEXT, words[0] or ""):
             inner = words[1]
             if inner is None or self.is_inner:
                 return []

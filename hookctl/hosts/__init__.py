@@ -306,13 +306,18 @@ def commands(host: Host) -> list[str]:
 def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) -> str:
     """The program or the settings folder that shows the host is in use; empty if it is not.
 
-    A folder among `ours` with nothing but `ours` in it shows nothing: an install made it.
+    A folder among `ours` with nothing but `ours` in it shows nothing: an install made it. Nor does
+    one that only has what is another host's.
     """
     program, folder = client(host, environ), config_folder(host, environ)
     if program or not os.path.isdir(folder):
         return program
     real = os.path.realpath(folder)
-    if real in ours and all(os.path.join(real, name) in ours for name in os.listdir(real)):
+    names = os.listdir(real)
+    own = [name for name in names if name not in host.config.others]
+    if names and not own:
+        return ""
+    if real in ours and all(os.path.join(real, name) in ours for name in own):
         return ""
     return folder
 

@@ -31,6 +31,7 @@ class ConfigFolder(NamedTuple):
     home: str  # the folder in HOME
     variable: str = ""
     inside: str = ""
+    others: Sequence[str] = ()  # names in it that belong to other hosts
 
 
 class Scopes(NamedTuple):
