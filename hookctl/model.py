@@ -127,14 +127,6 @@ class Record(NamedTuple):
     gaps: tuple[Path, ...] = ()
 
 
-class Ledger(NamedTuple):
-    """The ledger of the state folder."""
-
-    home: str  # the HOME that it was written under; empty where that is not known
-    files: dict[str, Record]  # by the real path of the settings file
-    former: tuple[str, ...] = ()  # the HOMEs before, which entries may still name
-
-
 # The changes to a document that the engine decides on.
 
 

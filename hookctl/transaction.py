@@ -19,7 +19,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import read_or_none
-from hookctl.model import Change, Entry, Ledger, Record
+from hookctl.model import Change, Entry, Record
 from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
@@ -48,7 +48,6 @@ class Journal(NamedTuple):
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
     before: dict[str, Record] = {}  # noqa: RUF012 (the records of project scope before the run)
-    home: str = ""  # the HOME of the run
 
 
 @contextlib.contextmanager
@@ -118,38 +117,18 @@ def pending(folders: Folders) -> Journal | None:
         for record in (*journal.records.values(), *journal.before.values()):
             if record is not None:
                 store.check_record(record)
-    return _follow_home(folders, journal)
+    return _rename_paths(journal, folders.resolve)
 
 
-def _follow_home(folders: Folders, journal: Journal) -> Journal:
-    """The journal with the paths of today's HOME; raises where the run's own is only away."""
-    if journal.home in ("", folders.home):
-        return journal
-    from hookctl.ledger import moved_home
-
-    move = moved_home.find_move(journal.home, folders.home, folders.journal)
-    if move is None:
-        return journal
-    steps = tuple(step._replace(path=move.path(step.path)) for step in journal.steps)
-    if not move.is_whole and not any(map(_is_in_place, steps)):
-        message = f"the HOME of an interrupted run is not there: {journal.home}"
-        hint = "Run the command again once that folder is back."
-        raise HookctlError("home_away", message, path=folders.journal, hint=hint)
-    before = moved_home.move_records(move, journal.before)
+def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
+    """The journal with every path of its changed from or to its form on disk."""
     return Journal(
-        steps,
-        moved_home.move_records(move, journal.records),
-        tuple(map(move.path, journal.folders)),
-        tuple(map(move.path, journal.unswept)),
-        {key: record for key, record in before.items() if record is not None},
-        folders.home,
+        tuple(step._replace(path=change(step.path)) for step in journal.steps),
+        store.rename(journal.records, change),
+        tuple(map(change, journal.folders)),
+        tuple(map(change, journal.unswept)),
+        store.rename(journal.before, change),
     )
-
-
-def _is_in_place(step: Step) -> bool:
-    """Whether a step's file is as it was before the step or is after it."""
-    digest = files.digest(read_or_none(step.path))
-    return bool(digest) and digest in (step.sha_before, step.sha_after)
 
 
 def recover(folders: Folders) -> list[str]:
@@ -184,9 +163,8 @@ def preview(folders: Folders) -> tuple[str, ...] | None:
     recovery = _Preview(folders, journal)
     for step in journal.steps:
         recovery.complete_step(step)
-    ledger = store.read(folders.ledger, folders.home)
-    saved = _join_records(folders, ledger, recovery.records)
-    files.preview(files.real(folders.ledger), _dump_ledger(folders, ledger, saved))
+    saved = _join_records(store.load(folders), recovery.records)
+    files.preview(files.real(folders.ledger), _dump_ledger(folders, saved))
     return tuple(recovery.paths)
 
 
@@ -199,15 +177,17 @@ class _Recovery:
         self.lines: list[str] = []
         self.before = _records_before(folders, journal.records)
         self.changed_ledgers = _changed_ledgers(folders, journal)
-        removed = _removed_projects(self.before, journal.records)
-        self.removed = tuple(f"{project}/" for project in removed)
+        removed = _removed_folders(folders, self.before, journal.records)
+        self.removed = tuple(f"{folder}/" for folder in removed)
         # The ledgers of projects whose settings are as before the run.
         self.unchanged_ledgers: set[str] = set()
         self.given_up: list[Record] = []  # what the run wanted where another program wrote
         self.records: dict[str, Record | None] = {}
         for path, record in journal.records.items():
-            if not f"{path}/".startswith(self.removed):
+            if not path.startswith(self.removed):
                 self.records[path] = record
+            elif record is not None:
+                self.given_up.append(record)
 
     def sweep(self, folder: str) -> None:
         """Remove the temporary files that the run has left in a folder."""
@@ -321,7 +301,7 @@ class _Preview(_Recovery):
 
 def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
     """The records before the run; a project's ledger is written last, so it still has its own."""
-    stored = store.load(folders.ledger, folders.home)
+    stored = store.load(folders)
     before = {key: record for key, record in stored.items() if record.scope != "project"}
     projects = set()
     for key in records:
@@ -403,15 +383,19 @@ def _is_shared(record: Record, project: str) -> bool:
     return record.scope == "project" and record.project == project
 
 
-def _removed_projects(
-    before: Mapping[str, Record], records: Mapping[str, Record | None]
+def _removed_folders(
+    folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> set[str]:
-    """The projects that were removed since: an interrupted run must not bring one back."""
-    projects = set()
-    for record in (*before.values(), *records.values()):
-        if record is not None and record.project:
-            projects.add(record.project)
-    return {project for project in projects if not os.path.isdir(project)}
+    """The projects and other folders that were removed since: a run must not bring one back."""
+    removed = set()
+    for key, record in (*before.items(), *records.items()):
+        if record is None:
+            continue
+        if record.project:
+            removed.add(record.project)
+        else:
+            removed.add(store.missing_folder(folders, key, record))
+    return {folder for folder in removed if folder and not os.path.isdir(folder)}
 
 
 def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
@@ -447,8 +431,8 @@ def _back_up_settings(
         _, old = store.find_record(before, change.path)
         data = None
         if old is not None:
-            data = store.dump_record(old)
-        backups.back_up(folders.state, change.path, change.before, first=first, record=data)
+            data = store.dump_record(folders, old)
+        backups.back_up(folders, change.path, change.before, first=first, record=data)
 
 
 def _begin(
@@ -468,7 +452,6 @@ def _begin(
             sha = files.digest(change.after)
             files.write_own(os.path.join(folders.pending, sha), change.after)
     before = _records_before(folders, records)
-    _move_backups(folders)
     _back_up_settings(folders, changes, records, before)
     of_projects = {}
     for key, record in before.items():
@@ -480,44 +463,33 @@ def _begin(
         Step(change.path, old, new, change.mode, change.settings, change.chmod)
         for change, old, new in zip(changes, old_digests, new_digests, strict=True)
     )
-    journal = Journal(steps, dict(records), rmdirs, before=of_projects, home=folders.home)
+    journal = Journal(steps, dict(records), rmdirs, before=of_projects)
     _write_journal(folders, journal)
 
 
-def _move_backups(folders: Folders) -> None:
-    """Give the backups of files that have moved along with HOME their new place."""
-    old_home = store.read(folders.ledger).home
-    if old_home not in ("", folders.home):
-        installed = store.load(folders.ledger, folders.home)
-        backups.follow_home(folders.state, old_home, folders.home, installed)
-
-
 def _write_journal(folders: Folders, journal: Journal) -> None:
-    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, journal)}
+    stored = _rename_paths(journal, folders.shorten)
+    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, stored)}
     files.write_own(folders.journal, store.dump_object(json_object))
 
 
 def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
-    ledger = store.read(folders.ledger, folders.home)
-    saved = _join_records(folders, ledger, records)
-    files.write_own(folders.ledger, _dump_ledger(folders, ledger, saved))
+    saved = _join_records(store.load(folders), records)
+    files.write_own(folders.ledger, _dump_ledger(folders, saved))
     for path, record in records.items():
         if record is None:
-            backups.restart_expiry(folders.state, path)
+            backups.restart_expiry(folders, path)
     needed = [record.sha256_before for record in saved.values()]
-    backups.remove_expired(folders.state, saved, needed)
+    backups.remove_expired(folders, saved, needed)
 
 
 def _join_records(
-    folders: Folders, ledger: Ledger, records: Mapping[str, Record | None]
+    known: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> dict[str, Record]:
     """The records of the state folder's ledger after a run."""
-    saved = dict(ledger.files)
+    saved = dict(known)
     for path, record in records.items():
-        for former in ledger.former:  # a file that the run has changed is not known as moved
-            if path.startswith(f"{folders.home}/"):
-                saved.pop(former + path.removeprefix(folders.home), None)
         if record is None:
             saved.pop(path, None)
         elif record.scope == "project":
@@ -527,31 +499,8 @@ def _join_records(
     return saved
 
 
-def _dump_ledger(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> bytes:
-    home = _ledger_home(folders, ledger, saved)
-    former = []
-    for old_home in ledger.former:
-        if saved and old_home != home and not _has_any_below(old_home, saved):
-            former.append(old_home)
-    return store.dump(saved, home, tuple(former))
-
-
-def _ledger_home(folders: Folders, ledger: Ledger, saved: Mapping[str, Record]) -> str:
-    """The HOME that the ledger belongs to: the old one, as long as records of it are left."""
-    if not saved:
-        return ""
-    if not ledger.files or not ledger.home:
-        return folders.home
-    if not ledger.former:
-        return ledger.home
-    for home in (ledger.home, *ledger.former):
-        if _has_any_below(home, saved):
-            return home
-    return folders.home
-
-
-def _has_any_below(home: str, records: Mapping[str, Record]) -> bool:
-    return any(key.startswith(f"{home}/") for key in records)
+def _dump_ledger(folders: Folders, saved: Mapping[str, Record]) -> bytes:
+    return store.dump(store.rename(saved, folders.shorten))
 
 
 def _close_journal(
@@ -560,7 +509,7 @@ def _close_journal(
     """Remove the journal, or keep in it only what the next run must try to clear away again."""
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if files.is_unswept(folder))
-    rest = Journal((), {}, tuple(remaining), unswept, home=folders.home)
+    rest = Journal((), {}, tuple(remaining), unswept)
     try:
         if rest.folders or rest.unswept:
             _write_journal(folders, rest)

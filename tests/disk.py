@@ -87,7 +87,7 @@ def outcome(top: Path) -> Any:
     for part in (found.modes, found.data):
         for path in own:
             part.pop(path, None)
-    book = store.load(folders.here().ledger)
+    book = store.load(folders.here())
     found.data.pop(f"{state}/ledger.json", None)
     for path in (state, f"{state}/ledger.json"):
         found.modes.pop(path, None)

@@ -16,7 +16,7 @@ from hookctl.errors import HookctlError
 from hookctl.model import HookEntry, Hooks
 from hookctl.packs.pack import load_file
 from hookctl.packs.risks import is_risky
-from hookctl.system import backups, claims, project
+from hookctl.system import backups, claims, folders, project
 from tests.conftest import Hookctl, put
 from tests.templates.modules import module
 
@@ -28,14 +28,14 @@ PROJECT = ("--host", "claude", "--scope", "project")
 
 
 def test_a_backup_from_the_future_does_not_cost_the_one_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state, path = str(tmp_path), "/settings.json"
+    here, path = folders.Folders(str(tmp_path), "/data", {"HOME": "/home/u"}, "/"), "/settings.json"
     now = time.time_ns()
     monkeypatch.setattr(time, "time_ns", lambda: now + 2 * 3600 * 10**9)
     for number in range(backups.KEEP + 1):
-        backups.back_up(state, path, f"{number}".encode(), first=number == 0)
+        backups.back_up(here, path, f"{number}".encode(), first=number == 0)
     monkeypatch.setattr(time, "time_ns", lambda: now)
-    backups.back_up(state, path, b"precious", first=False)
-    kept = backups.read_backups(state, path)
+    backups.back_up(here, path, b"precious", first=False)
+    kept = backups.read_backups(here, path)
     assert kept[-1].data == b"precious"
     assert len(kept) == backups.KEEP + 1
 

@@ -11,7 +11,7 @@ import pytest
 
 from hookctl.engine import leaf_after_install
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, evidence, moved_home, store
+from hookctl.ledger import committed, evidence, store
 from hookctl.model import Claim, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
@@ -119,7 +119,7 @@ def test_a_record_that_nobody_else_has_is_merged_as_ours() -> None:
 
 def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
     here = folders.here()
-    put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}, here.home))
+    put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}))
     assert committed.find_readable(here) == ([str(isolated / "work")], [])
 
 
@@ -140,13 +140,6 @@ def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
     loop = isolated / "loop"
     loop.symlink_to(loop.name)
     assert store.real_path(str(loop)) == str(loop)
-
-
-@pytest.mark.parametrize(("old", "new"), [("/gone", "/gone"), ("/gone", "/gone/below"), ("", "/gone")])
-def test_a_home_that_is_the_same_or_within_is_no_move(old: str, new: str, isolated: Path) -> None:
-    state_file = str(isolated / "state" / "ledger.json")
-    assert moved_home.find_move("/gone", "/elsewhere", state_file) is not None
-    assert moved_home.find_move(old, new, state_file) is None
 
 
 def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from hookctl import transaction
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import Change, Claim, Entry, Ledger, Record
+from hookctl.model import Change, Claim, Entry, Record
 from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -47,12 +46,12 @@ def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OL
     os.makedirs(here.pending, exist_ok=True)
     put(Path(here.pending, files.digest(NEW)), NEW)
     step = Step(str(path), files.digest(before), files.digest(NEW), 0o600, True)
-    journal = Journal((step,), {str(path): record}, (), home=here.home)._replace(**fields)
+    journal = Journal((step,), {str(path): record}, ())._replace(**fields)
     transaction._write_journal(here, journal)
 
 
 def known(here: Folders) -> dict[str, Record]:
-    return store.load(here.ledger, here.home)
+    return store.load(here)
 
 
 # The lock
@@ -186,7 +185,7 @@ def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path
     ended = subprocess.Popen(["true"])
     ended.wait()
     temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")
-    journal = Journal((), {}, (str(folder),), (str(isolated / "home"),), home=here.home)
+    journal = Journal((), {}, (str(folder),), (str(isolated / "home"),))
     transaction._write_journal(here, journal)
     transaction.recover(here)
     assert (folder.exists(), temporary.exists()) == (False, False)
@@ -232,7 +231,7 @@ def test_a_file_that_is_written_gets_its_mode_still(here: Folders, file: Path) -
 def test_the_record_is_kept_that_fits_what_another_program_wrote(
     theirs: str, kept: str, here: Folders, file: Path
 ) -> None:
-    put(Path(here.ledger), store.dump({str(file): record("old")}, here.home))
+    put(Path(here.ledger), store.dump({str(file): record("old")}))
     left(here, file, record())
     file.write_text(theirs)
     (line,) = transaction.recover(here)
@@ -261,7 +260,7 @@ TORN = [
 def test_a_file_with_two_names_that_was_torn_is_written_whole(
     data: bytes, is_ours: bool, is_previewed: bool, here: Folders, file: Path
 ) -> None:
-    backups.back_up(here.state, str(file), OLD, first=True)
+    backups.back_up(here, str(file), OLD, first=True)
     left(here, file, record())
     file.write_bytes(data)
     os.link(file, file.with_name("second name"))
@@ -295,7 +294,7 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
 
 def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolated: Path) -> None:
     project = isolated / "work"
-    put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}, here.home))
+    put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}))
     settings = project / ".claude" / "settings.json"
     shared = record(scope="project", project=str(project), known_as=str(settings), entries=())
     path = str(project / ".hookctl" / "ledger.json")
@@ -305,42 +304,23 @@ def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolate
     assert (merged, Path(path).read_bytes()) == ({}, before)
 
 
-# A HOME that has moved
+# A folder outside of HOME
 
 
-def test_a_run_of_another_home_that_is_still_there_is_left_as_it_is(here: Folders, file: Path, isolated: Path) -> None:
-    (isolated / "other").mkdir()
-    left(here, file, record(), home=str(isolated / "other"))
-    journal = transaction.pending(here)
-    assert journal is not None
-    assert [step.path for step in journal.steps] == [str(file)]
+def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(here: Folders, isolated: Path) -> None:
+    away, kept = isolated / "away" / "settings.json", record("old")
+    put(Path(here.ledger), store.dump({str(away): kept}))
+    left(here, away, record(), before=b"")
+    transaction.recover(here)
+    assert (away.parent.exists(), known(here)) == (False, {str(away): kept})
 
 
-def test_a_run_whose_home_is_away_waits(here: Folders, isolated: Path) -> None:
-    away = isolated / "away"
-    left(here, away / "settings.json", record(), home=str(away))
-    with pytest.raises(HookctlError) as caught:
-        transaction.pending(here)
-    assert (caught.value.code, str(away) in caught.value.message) == ("home_away", True)
-
-
-@pytest.mark.parametrize(
-    ("homes", "saved", "home"),
-    [
-        (("/a", "/b"), ("/a/x",), "/a"),
-        (("/a", "/b"), ("/b/x",), "/b"),
-        (("/a", "/b"), ("/c/x",), ""),
-    ],
-)
-def test_the_ledger_belongs_to_the_home_that_it_has_records_of(
-    homes: tuple[str, str], saved: tuple[str, ...], home: str, here: Folders
-) -> None:
-    before = Ledger(homes[0], {"/a/x": record()}, homes[1:])
-    data = json.loads(transaction._dump_ledger(here, before, {path: record() for path in saved}))
-    assert data["home"] == (home or here.home)
-
-
-def test_a_file_outside_home_was_not_moved_along(here: Folders) -> None:
-    before = Ledger(here.home, {"/old/x": record(), "/old/elsewhere/x": record()}, ("/old",))
-    joined = transaction._join_records(here, before, {"/elsewhere/x": record(), f"{here.home}/x": record()})
-    assert joined.keys() == {"/elsewhere/x", f"{here.home}/x", "/old/elsewhere/x"}
+def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folders, isolated: Path) -> None:
+    path = isolated / "new" / "settings.json"
+    made = record(created_dirs=(str(path.parent),))
+    os.makedirs(here.pending)
+    put(Path(here.pending, files.digest(NEW)), NEW)
+    step = Step(str(path), "", files.digest(NEW), 0o600, True)
+    transaction._write_journal(here, Journal((step,), {str(path): made}, ()))
+    transaction.recover(here)
+    assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import backups, files
+from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed, Snapshot
 from tests.conftest import put
 
@@ -473,11 +473,15 @@ def test_a_folder_that_is_not_there_needs_no_sweep(tmp_path: Path) -> None:
 # Backups
 
 
+def own(state: Path) -> folders.Folders:
+    return folders.Folders(str(state), str(state), {"HOME": "/home/u"}, str(state))
+
+
 def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path: Path) -> None:
-    state, path = str(tmp_path), "/somewhere/settings.json"
+    here, state, path = own(tmp_path), str(tmp_path), "/somewhere/settings.json"
     for number in range(15):
-        backups.back_up(state, path, b"%d" % number, first=number == 0)
-    folder = Path(backups.backup_folder(state, path))
+        backups.back_up(here, path, b"%d" % number, first=number == 0)
+    folder = Path(backups.backup_folder(here, path))
     assert (folder / "path").read_bytes() == b"/somewhere/settings.json\n"
     stamped = [name for name in names(folder) if name[0].isdigit()]
     assert [(folder / name).read_bytes() for name in stamped] == [b"%d" % number for number in range(5, 15)]
@@ -491,6 +495,6 @@ def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path
 
 def test_a_new_first_backup_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     for data in (b"one", b"two"):
-        backups.back_up(str(tmp_path), "/x", data, first=True)
-    firsts = [name for name in names(Path(backups.backup_folder(str(tmp_path), "/x"))) if name.startswith("first-")]
+        backups.back_up(own(tmp_path), "/x", data, first=True)
+    firsts = [name for name in names(Path(backups.backup_folder(own(tmp_path), "/x"))) if name.startswith("first-")]
     assert firsts == [f"first-{files.digest(b'two')}"]

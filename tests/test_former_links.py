@@ -48,7 +48,7 @@ def test_uninstall_names_the_other_one_and_takes_it_out_with_all(
     assert str(target) in done.err and "--all" in done.err
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert target.read_text() == THEIRS
-    assert store.load(folders.here().ledger) == {} and not (isolated / "data").exists()
+    assert store.load(folders.here()) == {} and not (isolated / "data").exists()
 
 
 @pytest.mark.parametrize("between", [["install"], ["install", "--force"], ["doctor", "--fix"]])
@@ -59,7 +59,7 @@ def test_both_go_at_once_whatever_comes_between(
     assert hookctl(*between, "--host", host).code in (0, 1)
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert "hookctl=" not in path.read_text() + target.read_text()
-    assert store.load(folders.here().ledger) == {} and not (isolated / "data").exists()
+    assert store.load(folders.here()) == {} and not (isolated / "data").exists()
 
 
 def test_a_link_that_is_put_back_is_one_file_again(replaced: tuple[str, Path, Path], hookctl: Hookctl) -> None:
@@ -68,7 +68,7 @@ def test_a_link_that_is_put_back_is_one_file_again(replaced: tuple[str, Path, Pa
     path.symlink_to(target)
     assert hookctl("uninstall").code == 0
     assert target.read_text() == THEIRS
-    assert store.load(folders.here().ledger) == {}
+    assert store.load(folders.here()) == {}
 
 
 # Links that make two settings files one.

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl.ledger import store
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
 JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
@@ -260,7 +261,7 @@ def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
     assert codex.file.exists() == bool(text)
     if place == "config.toml":
         assert codex.text == text
-    assert store.load(str(isolated / "state" / "ledger.json")) == {}
+    assert store.load(folders.here()) == {}
     assert not (isolated / "site" / ".hookctl").exists()
 
 
@@ -334,6 +335,6 @@ def test_no_history_moves_a_hook_of_theirs_or_leaves_an_empty_place_behind(
         if not theirs:
             codex.run("uninstall")
             assert codex.file.exists() == bool(first)
-            assert store.load(str(isolated / "state" / "ledger.json")) == {}
+            assert store.load(folders.here()) == {}
 
     check()

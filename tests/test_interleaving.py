@@ -91,7 +91,7 @@ class Run:
         number = self.calls.index(call)
         texts = [data_of(self.path) or b"{}"]
         if self.verb == RESTORE:
-            texts += [backup.data for backup in backups.read_backups(folders.here().state, str(self.real))]
+            texts += [backup.data for backup in backups.read_backups(folders.here(), str(self.real))]
         return any(json.loads(text).get("n") == number for text in texts)
 
 

@@ -140,7 +140,7 @@ def test_invariant_02_uninstall_after_install_is_identity(
     for name in ("q", "p", "guard"):
         assert hookctl("uninstall", name, *HOST).code == 0
     assert places(isolated) == before
-    assert store.load(folders.here().ledger) == {}
+    assert store.load(folders.here()) == {}
 
 
 @pytest.mark.parametrize("change", ["none", "command", "wiped", "lost"])
@@ -475,7 +475,7 @@ def test_invariant_13_installs_at_once_are_installs_one_by_one(
     packs = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
     for path in packs:
         assert hookctl("install", path, *HOST).code == 0
-    wanted, book = value(settings), store.load(folders.here().ledger)[str(settings)]
+    wanted, book = value(settings), store.load(folders.here())[str(settings)]
     for name in "rqp":
         assert hookctl("uninstall", name, *HOST).code == 0
     assert settings.read_bytes() == TEXT.encode()
@@ -484,7 +484,7 @@ def test_invariant_13_installs_at_once_are_installs_one_by_one(
         for path in packs
     ]
     assert [process.wait(60) for process in running] == [0, 0, 0]
-    page, now = store.load(folders.here().ledger)[str(settings)], value(settings)
+    page, now = store.load(folders.here())[str(settings)], value(settings)
     assert now["env"] == wanted["env"]
     assert sorted(ours(now)) == sorted(ours(wanted))
     assert page.packs.keys() == book.packs.keys()

@@ -40,6 +40,11 @@ RECORDS = [
 ]
 
 
+def own(ledger: Path) -> folders.Folders:
+    """Folders of hookctl's own with this ledger."""
+    return folders.Folders(str(ledger.parent), str(ledger.parent), {}, str(ledger.parent))
+
+
 def valid(data: bytes) -> None:
     jsonschema.validate(json.loads(data), SCHEMA)
 
@@ -48,7 +53,7 @@ def valid(data: bytes) -> None:
 def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
     data = store.dump({"/x": record})
     valid(data)
-    assert store.load(str(put(tmp_path / "ledger.json", data))) == {"/x": record}
+    assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_events() -> None:
@@ -56,7 +61,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_events() -> None:
 
 
 def test_no_ledger_is_an_empty_one(tmp_path: Path) -> None:
-    assert store.load(str(tmp_path / "no" / "ledger.json")) == {}
+    assert store.load(own(tmp_path / "no" / "ledger.json")) == {}
 
 
 @pytest.mark.parametrize(
@@ -106,31 +111,36 @@ def test_a_record_from_before_the_first_release_is_refused_and_stays(hookctl: Ho
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
 @pytest.mark.parametrize("name", ["ledger", "journal"])
 def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
-    own = folders.here()
-    put(Path(own.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
+    here = folders.here()
+    put(Path(here.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
     with pytest.raises(HookctlError) as caught:
-        store.load(own.ledger) if name == "ledger" else transaction.pending(own)
+        store.load(here) if name == "ledger" else transaction.pending(here)
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip
 
 
-def test_it_says_under_which_home_it_was_written_and_goes_on_saying_so(
-    hookctl: Hookctl, isolated: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    home = store.read(folders.here().ledger).home
-    assert home == str((isolated / "home").resolve())
-    monkeypatch.setenv("HOME", str(isolated / "elsewhere"))
-    assert hookctl("install", "--host", "claude", "--scope", "user").code == 0
-    assert store.read(folders.here().ledger).home == home
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/home/u/.claude/settings.json", "../../.claude/settings.json"), ("/home/u", "../.."), ("", ""),
+        ("/home/u/state/hookctl/data", "./data"), ("/home/unlike", "/home/unlike"), ("git+https://x", "git+https://x"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("home", ["/home/u", "/home/u/", "/elsewhere"])
+def test_a_path_is_kept_relative_to_the_records_where_both_lie_below_home(home: str, path: str, name: str) -> None:
+    here = folders.Folders("/home/u/state/hookctl", "/data", {"HOME": home}, "/")
+    assert here.shorten(path) == (path if home == "/elsewhere" else name)
+    assert here.resolve(name) == path
+    moved = folders.Folders("/home/moved/state/hookctl", "/data", {"HOME": home}, "/")
+    assert moved.resolve(name) == (path.replace("/home/u", "/home/moved") if name.startswith(".") else path)
 
 
 @pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
 def test_a_version_that_is_none_is_refused(version: Any, tmp_path: Path) -> None:
     path = put(tmp_path / "ledger.json", json.dumps({"ledger_version": version, "files": {}}))
     with pytest.raises(HookctlError, match="ledger_version is not a number"):
-        store.load(str(path))
+        store.load(own(path))
 
 
 @pytest.mark.parametrize("place", [(), ("packs", "guard"), ("entries", 0), ("entries", 0, "owners", "guard")])
@@ -141,7 +151,7 @@ def test_a_field_that_this_version_does_not_know_is_refused(place: tuple[Any, ..
         holder = holder[key]
     holder["later"] = 1
     with pytest.raises(HookctlError, match="later"):
-        store.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+        store.load(own(put(tmp_path / "ledger.json", json.dumps(page))))
 
 
 @pytest.mark.parametrize("path", [[], [None], [1.5], [["env"]], "env"])
@@ -150,11 +160,11 @@ def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) 
     page = json.loads(json.dumps(PAGE))
     page["files"]["/x"]["entries"][number]["path"] = path
     with pytest.raises(HookctlError) as caught:
-        store.load(str(put(tmp_path / "ledger.json", json.dumps(page))))
+        store.load(own(put(tmp_path / "ledger.json", json.dumps(page))))
     assert caught.value.code == "ledger_unreadable"
 
 
-PAGE = json.loads(store.dump({"/x": RECORDS[2]}, "/home/u"))
+PAGE = json.loads(store.dump({"/x": RECORDS[2]}))
 WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
 
 
@@ -189,7 +199,7 @@ PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", 
         (b"no ledger", (1, 1), "not valid JSON"), (b'{"files":\n 1 2}', (2, 4), "not valid JSON"),
         (b"\xff\xfe\xfa", (0, 0), "not valid UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
         (b"[]", (0, 0), "a value has the wrong type"),
-        (b'{"ledger_version": 2, "needs": "0.2.0", "home": ""}', (0, 0), "files is missing"),
+        (b'{"ledger_version": 2, "needs": "0.2.0"}', (0, 0), "files is missing"),
         (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
         (b"1" * 5_000, (0, 0), "a value has the wrong type"),
     ],
@@ -199,7 +209,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
     data: bytes, place: tuple[int, int], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(HookctlError) as caught:
-        store.load(str(put(tmp_path / "ledger.json", data)))
+        store.load(own(put(tmp_path / "ledger.json", data)))
     assert caught.value.message == f"hookctl's record cannot be read: {said}"
     assert (caught.value.line, caught.value.column) == place
 
@@ -228,7 +238,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
     for name, page in broken_pages():
         path.write_text(json.dumps(page))
         try:
-            records = store.load(str(path))
+            records = store.load(own(path))
         except HookctlError as error:
             assert error.code in ("ledger_unreadable", "ledger_newer"), name
             assert (error.exit_code, error.path) == (4, str(path))
@@ -237,7 +247,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
             for record in records.values():
                 engine.uninstall(record.entries, plain.live({}), "guard")
                 engine.install(record.entries, plain.live({}), "guard", "1", [])
-            assert store.load(str(put(path, store.dump(records)))) == records, name
+            assert store.load(own(put(path, store.dump(records)))) == records, name
 
 
 @settings(deadline=None, max_examples=150)
@@ -248,8 +258,8 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
         inner, max_size=4), max_leaves=10).map(lambda value: json.dumps(value).encode())))  # fmt: skip
 def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
     state = tmp_path_factory.getbasetemp() / "arbitrary"
-    own = folders.Folders(str(state), str(state), {}, str(state))
-    for read in (lambda: store.load(own.ledger), lambda: transaction.pending(own)):
+    here = own(state / "ledger.json")
+    for read in (lambda: store.load(here), lambda: transaction.pending(here)):
         put(state / "ledger.json", data)
         put(state / "journal.json", data)
         try:

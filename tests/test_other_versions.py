@@ -61,7 +61,7 @@ def test_one_refusal_does_not_stop_the_others(
     done = hookctl(*verb)
     assert (done.code, settings.exists(), plugin.read_bytes()) == (1, False, crlf), done
     assert str(plugin) in done.err or "hookctl.js" in done.err
-    assert list(store.load(folders.here().ledger)) == [str(plugin)]
+    assert list(store.load(folders.here())) == [str(plugin)]
     assert hookctl(*verb).code == 4  # now there is nothing that can be done
 
 

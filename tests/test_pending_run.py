@@ -220,5 +220,5 @@ def test_a_run_that_was_killed_just_now_starts_the_command_again(
     assert quiet("install", "--host", "qwen") == 0
     monkeypatch.setattr(verb, "plan_uninstall", plan_then_kill)
     assert hookctl("uninstall").code == 0
-    assert kept and store.load(folders.here().ledger) == {}
+    assert kept and store.load(folders.here()) == {}
     assert not settings.exists()

@@ -64,7 +64,7 @@ def test_uninstall_all_names_it_and_leaves_it(
     back = away(project)
     done = hookctl("uninstall", *verb, "--yes")
     assert done.code == 0 and str(project) in done.err, done
-    assert (tree(isolated / "data"), len(store.load(folders.here().ledger))) == (before, 1)
+    assert (tree(isolated / "data"), len(store.load(folders.here()))) == (before, 1)
     assert "only in projects that are not there" in done.out
     back()
     assert hookctl("uninstall", "--scope", scope, "--project", str(project)).code == 0
@@ -109,7 +109,7 @@ def test_a_project_that_is_gone_for_good_can_be_named(project: Path, isolated: P
     rename(project)
     assert "--scope local --project" in hookctl("uninstall", "--all", "--yes").err
     done = hookctl("uninstall", "--scope", "local", "--project", str(project))
-    assert (done.code, store.load(folders.here().ledger)) == (0, {}), done
+    assert (done.code, store.load(folders.here())) == (0, {}), done
     assert not project.exists() and not list((isolated / "data").rglob("*"))
 
 
@@ -121,10 +121,10 @@ def test_an_unknown_folder_is_still_a_mistake(isolated: Path, hookctl: Hookctl) 
 def test_no_verb_makes_it_again(verb: str, scope: str, project: Path, isolated: Path, hookctl: Hookctl) -> None:
     name = str(project / NAMES[scope])
     rename(project)
-    before = tree(isolated / "data"), store.load(folders.here().ledger)
+    before = tree(isolated / "data"), store.load(folders.here())
     done = hookctl(*verb.split(), *{"restore": [name], "install": ["--host", "qwen"]}.get(verb, []))
     assert not project.exists()
-    known = store.load(folders.here().ledger)
+    known = store.load(folders.here())
     assert {key: known[key] for key in before[1]} == before[1]
     assert before[0].data.items() <= tree(isolated / "data").data.items()
     if verb == "restore":

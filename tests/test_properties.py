@@ -128,7 +128,7 @@ def test_uninstall_gives_back_the_very_bytes(
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == data
-        assert store.load(here.folders.ledger) == {}
+        assert store.load(here.folders) == {}
         assert not os.path.exists(here.folders.data)
 
 

@@ -94,14 +94,14 @@ def test_uninstall_gives_back_the_very_bytes(
         assert OURS in here.settings.read_text("utf-8-sig")
         written = [here.settings, Path(here.folders.ledger)]
         after = [(path.read_bytes(), path.stat().st_mtime_ns) for path in written]
-        count = len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings))))
+        count = len(os.listdir(backups.backup_folder(here.folders, str(here.settings))))
         here.install()
         assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in written] == after
-        assert len(os.listdir(backups.backup_folder(here.folders.state, str(here.settings)))) == count
+        assert len(os.listdir(backups.backup_folder(here.folders, str(here.settings)))) == count
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == before
-        assert store.load(here.folders.ledger) == {}
+        assert store.load(here.folders) == {}
         assert not os.path.exists(here.folders.data)
 
 
@@ -175,7 +175,7 @@ def test_the_operators_edits_survive_everything(
         here.uninstall()
         assert OURS not in here.settings.read_text()
         assert meant(here.document(), kind) == meant(edited(original, changes, kind), kind)
-        for record in store.load(here.folders.ledger).values():  # of an empty place before a hook of theirs
+        for record in store.load(here.folders).values():  # of an empty place before a hook of theirs
             assert kind.name == "codex" and record.gaps and not record.packs
 
 

@@ -83,7 +83,7 @@ def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
     for number in range(ROUNDS):
         pair = (INSTALL, UNINSTALL) if number % 2 else (UNINSTALL, INSTALL)
         assert codes(*pair, *pair) == [0, 0, 0, 0]
-        pages = store.load(folders.here().ledger)
+        pages = store.load(folders.here())
         assert settings.read_bytes() == (installed if pages else THEIRS)
         assert temporary(isolated) == []
         assert hookctl(*INSTALL).code == 0
@@ -108,7 +108,7 @@ def registered(settings: Path) -> set[str]:
 
 def known(settings: Path) -> set[str]:
     """The packs that the ledger has for the file."""
-    page = store.load(folders.here().ledger).get(str(settings))
+    page = store.load(folders.here()).get(str(settings))
     return set(page.packs) if page else set()
 
 
@@ -141,7 +141,7 @@ def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isol
         assert {path: set(page.packs) for path, page in pages.items()} == {str(file): {"guard"} for file in files}
         assert codes(UNINSTALL, *((*UNINSTALL, *place) for place in places)) == [0, 0, 0]
         assert [file.read_bytes() for file in files] == [THEIRS] * 3
-        assert store.load(folders.here().ledger) == {}
+        assert store.load(folders.here()) == {}
         assert temporary(isolated) == []
 
 

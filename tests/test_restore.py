@@ -35,7 +35,7 @@ def states(hookctl: Hookctl) -> dict[tuple[str, ...], str]:
 
 def pages(settings: Path) -> list[Path]:
     """What lies beside the backups of a settings file: the ledger's pages of then."""
-    return sorted(Path(backups.backup_folder(folders.here().state, str(settings))).glob("*.page"))
+    return sorted(Path(backups.backup_folder(folders.here(), str(settings))).glob("*.page"))
 
 
 LIMIT = ("env", "MAX_STOP_BLOCKS")
@@ -212,7 +212,7 @@ def test_prune_leaves_what_an_uninstall_needs(settings: Path, hookctl: Hookctl) 
 
 def test_a_backup_that_was_tampered_with_is_not_put_back(settings: Path, hookctl: Hookctl) -> None:
     stages(settings, hookctl)
-    folder = Path(backups.backup_folder(folders.here().state, str(settings)))
+    folder = Path(backups.backup_folder(folders.here(), str(settings)))
     for path in folder.glob(f"*-{files.digest(THEIRS)}"):
         path.write_bytes(b"{}")
     now = settings.read_bytes()

@@ -189,7 +189,7 @@ def test_one_file_that_cannot_be_planned_is_named_with_what_to_do_and_stops_no_o
     (error,) = outcome.result["errors"]
     assert (outcome.code, error["code"], error["path"]) == (1, code, str(path))
     assert error["hint"] and not error["hint"].startswith("\n"), "first what to do with this file"
-    (left,) = store.load(folders.here().ledger)
+    (left,) = store.load(folders.here())
     assert os.path.basename(left) == path.name
     before = tree(isolated)
     assert hookctl("uninstall", "--all", "--json").code == 4  # there is nothing left that it could do

@@ -151,7 +151,7 @@ def _describe_file(machine: Machine, target: Target, record: Record | None) -> F
 def _find_last_backup(machine: Machine, path: str) -> int:
     """The number of the newest backup of a settings file; 0 if there is none."""
     with contextlib.suppress(HookctlError, OSError):
-        kept = backups.read_backups(machine.folders.state, store.real_path(path))
+        kept = backups.read_backups(machine.folders, store.real_path(path))
         return max(backups.number_backups(kept), default=0)
     return 0
 

@@ -21,11 +21,10 @@ def record_facts(folders: Folders) -> RecordFacts:
     interrupted, journal_error = _read_journal(folders)
     facts = RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (), (), ())
     try:
-        ledger = store.read(folders.ledger, folders.home)
+        local_records = store.load(folders)
     except HookctlError as error:
         return facts._replace(errors=(error,))
-    local_records = ledger.files
-    gone = store.away(ledger, local_records)
+    gone = store.away(folders, local_records)
     records = {}
     for key, record in local_records.items():
         if record.scope != "project":

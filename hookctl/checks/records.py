@@ -41,6 +41,6 @@ def _report_gone(key: str, record: Record) -> Finding:
     """A project that was removed, or whose disk is not there just now."""
     message = f"hookctl's record names a project that no longer exists: {record.project}"
     if not record.project:
-        message = f"hookctl's record names a file below a HOME that is not there: {key}"
-    fix = "Nothing to do: it does no harm, and counts again if the project comes back."
+        message = f"hookctl's record names a file in a folder that is not there: {key}"
+    fix = "Nothing to do: it does no harm, and counts again if the folder comes back."
     return finding("project_gone", message, record.host, key, fix)

@@ -69,7 +69,7 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     from hookctl.ledger.store import made_paths
 
     folders, found = here(), []
-    ours = made_paths(folders.ledger, folders.home)
+    ours = made_paths(folders)
     if command.partition(" ")[0] not in ("install", "plan"):
         ours = set()  # `all` are also those where we are installed
     for host in map(known.load, known.names()):
@@ -110,7 +110,7 @@ def find_targets(
     if project:
         from hookctl.ledger import store
 
-        records = store.load(folders.ledger, folders.home) if recorded else {}
+        records = store.load(folders) if recorded else {}
         root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
         from hookctl.report import say

@@ -28,6 +28,11 @@ def state_path(file: str, path: Path) -> Path:
     return *APPROVALS, f"{file}:{_snake(str(event))}:{group}:{handler}"
 
 
+def file_of_state(path: Path) -> str:
+    """The settings file that a path in config.toml is about."""
+    return str(path[2]).rsplit(":", 3)[0]
+
+
 def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> str:
     """The hash that the client trusts a command hook by: its command and event in a fixed form."""
     handler = {name: value for name, value in handler.items() if value is not None}

@@ -24,7 +24,7 @@ from hookctl.hosts.shapes import head, is_event_path
 from hookctl.ledger import store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.digests import content_digest
-from hookctl.model import Consent, Entry, Ledger, PackRecord, Path, Record
+from hookctl.model import Consent, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -76,18 +76,12 @@ class CommittedRecord(NamedTuple):
 class Records(dict[str, Record]):
     """The records by the real path of their settings file.
 
-    `projects` has the project of each file that lies in one, `former` the HOMEs that were moved.
+    `projects` has the project of each file that lies in one.
     """
 
-    def __init__(
-        self,
-        records: Mapping[str, Record],
-        projects: Mapping[str, str],
-        former: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, records: Mapping[str, Record], projects: Mapping[str, str]) -> None:
         super().__init__(records)
         self.projects = projects
-        self.former = former
 
 
 def ledger_path(project: str) -> str:
@@ -116,13 +110,12 @@ def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
 
 def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects."""
-    ledger = store.read(folders.ledger, folders.home)
-    records, stubs = _sort_out(ledger)
+    records, stubs = _load_state(folders)
     for project in dict.fromkeys(projects):
         if project:
             records |= _load_project(folders, project, stubs)
     projects_by_key = {key: stub.project for key, stub in stubs.items()}
-    return Records(records, projects_by_key, ledger.former)
+    return Records(records, projects_by_key)
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
@@ -142,13 +135,9 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 
     A stub only says that a project has a ledger of its own, which holds the record.
     """
-    return _sort_out(store.read(folders.ledger, folders.home))
-
-
-def _sort_out(ledger: Ledger) -> tuple[dict[str, Record], dict[str, Record]]:
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
-    for key, record in ledger.files.items():
+    for key, record in store.load(folders).items():
         if record.format == "plugin":
             formats.remember(record.sha256_after)
         if record.scope == "project":

@@ -11,15 +11,16 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from hookctl.documents.scan import is_too_deep
 from hookctl.errors import HookctlError
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import has_our_command
-from hookctl.model import Consent, Entry, Ledger, PackRecord, Record
+from hookctl.model import Consent, Entry, PackRecord, Record
 from hookctl.system import files, project
+from hookctl.system.folders import Folders
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version
@@ -27,18 +28,26 @@ MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
 )
 _MERGE_RULES = ("", "max", "min", "first")
+Optional = TypeVar("Optional", Record, Record | None)
 _WRONG_TYPE = re.compile(r"object|indices|argument|must be|invalid literal|conversion")
 
 
-def load(path: str, home: str = "") -> dict[str, Record]:
+class _Ledger(NamedTuple):
+    """The ledger of the state folder as it is on disk; its paths are those of Folders.shorten."""
+
+    files: dict[str, Record]
+
+
+def load(folders: Folders) -> dict[str, Record]:
     """The records, stubs too, by the real path of their settings file; none without a ledger."""
-    return read(path, home).files
+    records = parse(files.read(folders.ledger).data, folders.ledger)
+    return _split_records(rename(records, folders.resolve))
 
 
-def made_paths(path: str, home: str) -> set[str]:
+def made_paths(folders: Folders) -> set[str]:
     """The settings files on record and the folders made for them; none where it is unreadable."""
     try:
-        return list_made(load(path, home))
+        return list_made(load(folders))
     except HookctlError:
         return set()
 
@@ -51,17 +60,26 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
     return made
 
 
-def read(path: str, home: str = "") -> Ledger:
-    """The ledger at this path; empty where there is none yet.
+def rename(
+    records: Mapping[str, Optional], change: Callable[[str], str]
+) -> dict[str, Optional]:
+    """The records with every path of theirs changed from or to its form on disk."""
+    renamed: dict[str, Optional] = {}
+    for key, record in records.items():
+        renamed[change(key)] = record and _rename_paths(record, change)
+    return renamed
 
-    With the `home` of today, what has moved along with HOME has its new paths.
-    """
-    ledger = parse(files.read(path).data, path)
-    if home and ledger.home not in ("", home):
-        from hookctl.ledger import moved_home
 
-        ledger = moved_home.follow(ledger, path, home)
-    return ledger._replace(files=_split_records(ledger.files))
+def _rename_paths(record: Record, change: Callable[[str], str]) -> Record:
+    packs = {}
+    for name, pack in record.packs.items():
+        packs[name] = pack._replace(folder=change(pack.folder), source=change(pack.source))
+    return record._replace(
+        packs=packs,
+        created_dirs=tuple(map(change, record.created_dirs)),
+        known_as=change(record.known_as),
+        project=change(record.project),
+    )
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
@@ -84,16 +102,16 @@ def _split_records(records: dict[str, Record]) -> dict[str, Record]:
     return split
 
 
-def parse(data: bytes | None, path: str) -> Ledger:
-    """The ledger with these bytes; an empty one where there are none."""
+def parse(data: bytes | None, path: str) -> dict[str, Record]:
+    """The records in the bytes of a ledger, as they stand there; none where there are none."""
     if data is None:
-        return Ledger("", {})
+        return {}
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, "ledger_version", path)
-        ledger = from_json(Ledger, json_object, "hookctl's record")
-        for record in ledger.files.values():
+        records = from_json(_Ledger, json_object, "hookctl's record").files
+        for record in records.values():
             check_record(record)
-        return ledger
+        return records
 
 
 @contextlib.contextmanager
@@ -186,18 +204,28 @@ def shared_part(record: Record) -> Record:
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 
 
-def away(ledger: Ledger, records: Mapping[str, Record]) -> dict[str, str]:
-    """The keys of records whose project or HOME is not there, and that folder.
+def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
+    """The keys of records whose project, or whose folder outside of HOME, is not there; which.
 
-    Nothing of theirs is changed.
+    Nothing of theirs is changed: a disk, or another HOME, may come back.
     """
     found = {}
     for key, record in records.items():
-        if record.project and project.is_away(record.project):
-            found[key] = record.project
-        elif ledger.home and key.startswith(f"{ledger.home}/") and not os.path.isdir(ledger.home):
-            found[key] = ledger.home
+        if record.project:
+            if project.is_away(record.project):
+                found[key] = record.project
+        elif missing_folder(folders, key, record):
+            found[key] = missing_folder(folders, key, record)
     return found
+
+
+def missing_folder(folders: Folders, key: str, record: Record) -> str:
+    """The topmost folder that a file outside of HOME lacks; '' if none but those made for it."""
+    if key.startswith(f"{folders.home}/"):
+        return ""
+    made = [folder for folder in record.created_dirs if key.startswith(f"{folder}/")]
+    missing = files.missing_folders(os.path.dirname(min(made, default=key)))
+    return missing[-1] if missing else ""
 
 
 def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record | None]:
@@ -229,10 +257,10 @@ def real_path(path: str) -> str:
         return path
 
 
-def dump(records: Mapping[str, Record], home: str = "", former: tuple[str, ...] = ()) -> bytes:
-    """The ledger's bytes, in an order that does not depend on the history."""
-    ledger = Ledger(home, {path: records[path] for path in sorted(records)}, former)
-    return dump_object({"ledger_version": VERSION, "needs": NEEDS, **to_json(Ledger, ledger)})
+def dump(records: Mapping[str, Record]) -> bytes:
+    """The bytes of a ledger with these records, in an order that does not depend on the history."""
+    ledger = _Ledger({path: records[path] for path in sorted(records)})
+    return dump_object({"ledger_version": VERSION, "needs": NEEDS, **to_json(_Ledger, ledger)})
 
 
 def dump_object(json_object: dict[str, Any]) -> bytes:
@@ -245,15 +273,15 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def dump_record(record: Record) -> bytes:
+def dump_record(folders: Folders, record: Record) -> bytes:
     """One record's bytes, to lie beside a backup."""
-    return dump({"": record})
+    return dump(rename({"": record}, folders.shorten))
 
 
-def parse_record(data: bytes | None) -> Record | None:
+def parse_record(folders: Folders, data: bytes | None) -> Record | None:
     """The record beside a backup; None where there is none that can be read."""
     try:
-        return parse(data, "").files.get("")
+        return rename(parse(data, ""), folders.resolve).get("")
     except HookctlError:
         return None
 

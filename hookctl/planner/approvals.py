@@ -38,6 +38,9 @@ class Approvals:
         self.sources = sources
         self._records = records
         self._drafts = list(drafts)
+        for draft in self._drafts:
+            if draft.host.trust.config:
+                draft.former_paths = _former_paths(records, draft)
         self._opened: list[Draft] = []  # files that only hold approvals
         self.unread: list[HookctlError] = []  # why approvals of ours stay where they are
 
@@ -280,6 +283,26 @@ def _voided_approvals(config: Draft, draft: Draft, needed: Mapping[Path, str]) -
 def _misses_any(config: Draft, needed: Mapping[Path, str]) -> bool:
     """Whether a needed approval is not in the file."""
     return any(codex.approved(config.document, path) != needed[path] for path in needed)
+
+
+def _former_paths(records: Mapping[str, Record], draft: Draft) -> set[str]:
+    """The paths of a settings file below a HOME that was moved, which approvals still name.
+
+    They are on no record any more, and end as the file's own path does below today's HOME.
+    """
+    home, own = draft.folders.home, draft.target.path
+    known = {own, *records, *(record.known_as for record in records.values())}
+    ends = [path.removeprefix(home) for path in known if path.startswith(f"{home}/")]
+    found = set()
+    for record in records.values():
+        for entry in record.entries:
+            if entry.path[:2] != codex.APPROVALS or len(entry.path) == 2:
+                continue
+            path = codex.file_of_state(entry.path)
+            fitting = [end for end in ends if path.endswith(end)]
+            if path not in known and own == home + max(fitting, key=len, default=""):
+                found.add(path)
+    return found
 
 
 def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Entry]:

@@ -143,7 +143,7 @@ def _refused(review: Review) -> HookctlError:
 
 def _is_known(folders: Folders, name: str, digest: str) -> bool:
     """Whether this content is on record, at any target, as agreed to on this machine."""
-    records = store.load(folders.ledger).values()
+    records = store.load(folders).values()
     return any(_consent_of(record, name).digest == digest for record in records)
 
 

@@ -68,9 +68,9 @@ class Draft:
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
+        # The paths of the file below a HOME that was moved, where approvals still name them:
+        self.former_paths: set[str] = set()
         # Nobody else has written the file since our first write: its first backup is exact.
-        # The paths of the file below a HOME that was moved; approvals may still name them:
-        self.former_paths: tuple[str, ...] = ()
         self.is_exact = (
             record is not None
             and bool(record.sha256_before)
@@ -302,10 +302,6 @@ def make_draft(
     snapshot, document = sources.read(target.path, target.host.format)
     key, record, orphaned = find_record(sources.folders, records, target, snapshot, document)
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)
-    home = sources.folders.home
-    if records.former and target.path.startswith(f"{home}/"):
-        name = target.path.removeprefix(home)
-        draft.former_paths = tuple(former + name for former in records.former)
     decide(draft)
     return draft
 

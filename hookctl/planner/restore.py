@@ -26,7 +26,8 @@ from hookctl.system.folders import Folders
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """Plan to put a backup back, with its record, and without files of packs that it has not."""
-    folders, record_then = sources.folders, store.parse_record(backup.page)
+    folders = sources.folders
+    record_then = store.parse_record(folders, backup.page)
     try:
         root = project.find(os.path.dirname(path), folders.environ)
         records = committed.read(folders, [root])

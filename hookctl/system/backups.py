@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.system import files
+from hookctl.system.folders import Folders
 
 KEEP = 10
 KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
@@ -32,9 +33,10 @@ class Backup(NamedTuple):
     page: bytes | None = None  # the ledger's record then; None: nothing was ours, or it is not kept
 
 
-def backup_folder(state: str, path: str) -> str:
+def backup_folder(folders: Folders, path: str) -> str:
     """Where the backups of one settings file lie."""
-    return os.path.join(state, "backups", files.digest(os.fsencode(path))[:16])
+    name = files.digest(os.fsencode(folders.shorten(path)))[:16]
+    return os.path.join(folders.state, "backups", name)
 
 
 def backup_folders(state: str) -> list[str]:
@@ -45,9 +47,9 @@ def backup_folders(state: str) -> list[str]:
     return []
 
 
-def read_backups(state: str, path: str) -> list[Backup]:
+def read_backups(folders: Folders, path: str) -> list[Backup]:
     """The backups of a settings file: the one before our first write, then from old to new."""
-    folder = backup_folder(state, path)
+    folder = backup_folder(folders, path)
     firsts: list[Backup] = []
     later: list[Backup] = []
     with contextlib.suppress(FileNotFoundError):
@@ -80,12 +82,12 @@ def number_backups(backups: list[Backup]) -> dict[int, Backup]:
     return dict(enumerate(backups, 1 if has_first else 2))
 
 
-def list_backed_up(state: str) -> list[str]:
+def list_backed_up(folders: Folders) -> list[str]:
     """The settings files that have backups."""
     paths = []
-    for folder in backup_folders(state):
+    for folder in backup_folders(folders.state):
         with contextlib.suppress(HookctlError):
-            path = _settings_path(folder)
+            path = _settings_path(folders, folder)
             if path:
                 paths.append(path)
     return sorted(paths)
@@ -105,12 +107,13 @@ def find_backup(state: str, sha: str) -> bytes | None:
 
 
 def back_up(
-    state: str, path: str, data: bytes, *, first: bool, record: bytes | None = None
+    folders: Folders, path: str, data: bytes, *, first: bool, record: bytes | None = None
 ) -> None:
     """Keep the bytes of a settings file and its record; `first`: as what uninstall gives back."""
-    folder = backup_folder(state, path)
+    folder = backup_folder(folders, path)
     sha = files.digest(data)
-    files.write_own(os.path.join(folder, _PATH_FILE), os.fsencode(path) + b"\n")
+    name = os.fsencode(folders.shorten(path))
+    files.write_own(os.path.join(folder, _PATH_FILE), name + b"\n")
     if first:
         _write_first(folder, sha, data)
     file = os.path.join(folder, f"{_next_time(folder):020d}-{sha}")
@@ -136,20 +139,20 @@ def _write_first(folder: str, sha: str, data: bytes) -> None:
             _remove_files(folder, [name])
 
 
-def list_prunable(state: str, path: str, needed: str) -> list[str]:
+def list_prunable(folders: Folders, path: str, needed: str) -> list[str]:
     """The names of a settings file's backups, without the first one with the `needed` SHA-256."""
     with contextlib.suppress(FileNotFoundError):
-        names = _backup_names(backup_folder(state, path))
+        names = _backup_names(backup_folder(folders, path))
         if needed:
             names = [name for name in names if name != f"first-{needed}"]
         return names
     return []
 
 
-def remove_prunable(state: str, path: str, needed: str) -> list[str]:
+def remove_prunable(folders: Folders, path: str, needed: str) -> list[str]:
     """Remove those backups, and their folder once it is empty; returns the names removed."""
-    folder = backup_folder(state, path)
-    names = list_prunable(state, path, needed)
+    folder = backup_folder(folders, path)
+    names = list_prunable(folders, path, needed)
     _remove_files(folder, names)
     with contextlib.suppress(OSError):
         if os.listdir(folder) == [_PATH_FILE]:
@@ -158,39 +161,21 @@ def remove_prunable(state: str, path: str, needed: str) -> list[str]:
     return names
 
 
-def follow_home(state: str, old: str, new: str, installed: Container[str]) -> None:
-    """Give the backups of installed files that have moved along with HOME their new place."""
-    for folder in backup_folders(state):
-        with contextlib.suppress(OSError, HookctlError):
-            path = _settings_path(folder)
-            moved = new + path.removeprefix(old)
-            if not path.startswith(f"{old}/") or path in installed or moved not in installed:
-                continue
-            target = backup_folder(state, moved)
-            files.write_own(os.path.join(target, _PATH_FILE), os.fsencode(moved) + b"\n")
-            for name in os.listdir(folder):
-                data = files.read(os.path.join(folder, name)).data
-                if name != _PATH_FILE and data is not None:
-                    files.write_own(os.path.join(target, name), data)
-            _remove_files(folder, os.listdir(folder))
-            os.rmdir(folder)
-
-
-def restart_expiry(state: str, path: str) -> None:
+def restart_expiry(folders: Folders, path: str) -> None:
     """Let the month of a file's backups start now: nothing is installed in it any more."""
     with contextlib.suppress(OSError):
-        os.utime(os.path.join(backup_folder(state, path), _PATH_FILE))
+        os.utime(os.path.join(backup_folder(folders, path), _PATH_FILE))
 
 
-def remove_expired(state: str, installed: Container[str], needed: Iterable[str]) -> None:
+def remove_expired(folders: Folders, installed: Container[str], needed: Iterable[str]) -> None:
     """Remove the backups of files without a pack, a month after the last use of them.
 
     Those with a `needed` SHA-256 stay, wherever links have moved their file since.
     """
     needed_names = {f"first-{sha}" for sha in needed}
-    for folder in backup_folders(state):
+    for folder in backup_folders(folders.state):
         with contextlib.suppress(OSError, HookctlError):
-            if _settings_path(folder) in installed:
+            if _settings_path(folders, folder) in installed:
                 continue
             names = os.listdir(folder)
             if needed_names.isdisjoint(names) and _is_expired(folder, names):
@@ -204,10 +189,10 @@ def _is_expired(folder: str, names: list[str]) -> bool:
     return time.time() - newest > KEEP_SECONDS
 
 
-def _settings_path(folder: str) -> str:
+def _settings_path(folders: Folders, folder: str) -> str:
     """The settings file that the backups in a folder are of; empty where that is not known."""
     data = files.read(os.path.join(folder, _PATH_FILE)).data or b""
-    return os.fsdecode(data.removesuffix(b"\n"))
+    return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
 
 
 def _backup_names(folder: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 
 from hookctl.errors import FAILED, HookctlError
 
@@ -23,10 +24,32 @@ class Folders:
         self.journal = os.path.join(state, "journal.json")
         self.pending = os.path.join(state, "pending")  # the bytes that a run is to write
 
-    @property
+    @cached_property
     def home(self) -> str:
         """The real path of HOME."""
         return os.path.realpath(self.environ["HOME"])
+
+    @cached_property
+    def _real_state(self) -> str:
+        return os.path.realpath(self.state)
+
+    def shorten(self, path: str) -> str:
+        """A path as our records keep it: relative to them where both lie below HOME.
+
+        So a HOME that moves takes its records along, and a copy of it has records of its own. They
+        are relative to the state folder and not to HOME, as it may serve several HOMEs.
+        """
+        home = self.home.rstrip("/") + "/"
+        if not self._real_state.startswith(home) or not f"{path}/".startswith(home):
+            return path
+        name = os.path.relpath(path, self._real_state)
+        return name if name.startswith("..") else f"./{name}"
+
+    def resolve(self, name: str) -> str:
+        """The path that our records keep under this name."""
+        if name.startswith("."):
+            return os.path.normpath(os.path.join(self._real_state, name))
+        return name
 
 
 def here() -> Folders:

@@ -58,9 +58,7 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "session": _told_session(host),
         "process": host.environment.process or None,
         "cannot": shortcomings(host),
-        "detected": known.detected(
-            host, folders.environ, made_paths(folders.ledger, folders.home)
-        ),
+        "detected": known.detected(host, folders.environ, made_paths(folders)),
     }
 
 

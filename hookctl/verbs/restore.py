@@ -39,7 +39,7 @@ class Request(NamedTuple):
 def restore(folders: Folders, request: Request) -> Result:
     """Put a backup in the file's place, list its backups, or prune them."""
     if not (request.file or request.prune):
-        hint = f"Files with backups: {', '.join(backups.list_backed_up(folders.state)) or 'none'}."
+        hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
     with pending_first(folders, report.say, dry_run=request.list or request.dry_run):
         if request.prune:
@@ -104,23 +104,18 @@ def _describe_way_back(
 def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     """The absolute path of a file, and its backups by number."""
     path = os.path.abspath(os.path.join(folders.cwd, name))
-    ledger = store.read(folders.ledger, folders.home)
-    records = ledger.files
+    records = store.load(folders)
     key, _ = store.find_record(records, path)
-    away = store.away(ledger, records)
+    away = store.away(folders, records)
     if key in away:
         message = f"this folder is not there: {away[key]}"
         hint = "Restore it once the folder is back."
         raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
-    numbered = backups.read_backups(folders.state, key)
-    if not numbered and key.startswith(f"{folders.home}/"):  # HOME was moved: before the next write
-        old_home = store.read(folders.ledger).home
-        old_key = old_home + key.removeprefix(folders.home)
-        numbered = backups.read_backups(folders.state, old_key)
+    numbered = backups.read_backups(folders, key)
     if numbered:
         return path, backups.number_backups(numbered)
     hint = "There are no backups at all."
-    known = backups.list_backed_up(folders.state)
+    known = backups.list_backed_up(folders)
     if key in records:
         hint = (
             "hookctl made it, or its backups were pruned; "
@@ -188,7 +183,7 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
     current = files.read(path)
     if not current.data:
         return False
-    _, record = store.find_record(store.load(folders.ledger, folders.home), path)
+    _, record = store.find_record(store.load(folders), path)
     known = {files.digest(backup.data) for backup in numbered.values()}
     if record:
         known.add(record.sha256_after)
@@ -216,10 +211,10 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
 
 
 def _report_pruned(
-    folders: Folders, name: str, verb: str, prune: Callable[[str, str, str], Sized]
+    folders: Folders, name: str, verb: str, prune: Callable[[Folders, str, str], Sized]
 ) -> Result:
-    records = store.load(folders.ledger, folders.home)
-    paths = backups.list_backed_up(folders.state)
+    records = store.load(folders)
+    paths = backups.list_backed_up(folders)
     if name:
         path = os.path.abspath(os.path.join(folders.cwd, name))
         paths = [store.find_record(records, path)[0]]
@@ -227,7 +222,7 @@ def _report_pruned(
     for path in paths:
         record = records.get(path)
         needed_digest = record.sha256_before if record else ""
-        count = len(prune(folders.state, path, needed_digest))
+        count = len(prune(folders, path, needed_digest))
         if not count:
             continue
         line = f"{tilde(path)}: {verb} {count} {'backup' if count == 1 else 'backups'}"

@@ -153,7 +153,7 @@ def _known_projects(folders: Folders) -> dict[str, str]:
 
     known = {project.search(folders.cwd, folders.environ)}
     with contextlib.suppress(HookctlError):  # the numbers need no record
-        known |= {record.project for record in store.load(folders.ledger).values()} - {""}
+        known |= {record.project for record in store.load(folders).values()} - {""}
     names = {}
     for path in known:
         names[os.path.basename(project.state_folder(folders.state, path))] = tilde(path)

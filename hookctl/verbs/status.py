@@ -149,12 +149,11 @@ def _describe_files(
 
 
 def _list_away(folders: Folders) -> list[str]:
-    """The folders of projects, and the HOME, of the record that are not there."""
+    """The folders of the record that are not there: projects, and those outside of HOME."""
     try:
-        ledger = store.read(folders.ledger, folders.home)
+        return sorted(set(store.away(folders, store.load(folders)).values()))
     except HookctlError:  # reported already
         return []
-    return sorted(set(store.away(ledger, ledger.files).values()))
 
 
 def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
@@ -183,7 +182,7 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
         text = f"{host.title}: a hook of hookctl's that its record does not know"
         lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
         return [*lines, fix("see what `hookctl doctor` says")]
-    evidence = known.detected(host, folders.environ, store.made_paths(folders.ledger, folders.home))
+    evidence = known.detected(host, folders.environ, store.made_paths(folders))
     installed = {record.host for record in records.values() if record.packs}
     if not evidence or host.name in installed:
         return []

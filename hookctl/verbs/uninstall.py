@@ -316,9 +316,7 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
     """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
     if not request.name or request.pack or request.name in packs.names():
         return
-    stored = store.load(
-        folders.ledger, folders.home
-    )  # with what is known of projects that are away
+    stored = store.load(folders)  # with what is known of projects that are away
     records = {**stored, **committed.read_known(folders)[0], **committed.read(folders, projects)}
     installed = set[str]().union(*(record.packs for record in records.values()))
     if request.name not in installed:
@@ -338,7 +336,7 @@ def _name_remaining(
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
     records, _ = committed.read_known(folders)
-    away = store.away(store.read(folders.ledger, folders.home), records)
+    away = store.away(folders, records)
     remaining, elsewhere = {}, {}
     for key, record in records.items():
         is_named = key in away or store.current_path(records, key) in named
@@ -380,13 +378,13 @@ def _find_away(folders: Folders, request: Request) -> dict[str, str]:
     """The projects that are not there, and whose records stay therefore; each with its line."""
     if not request.everywhere:
         return {}
-    ledger = store.read(folders.ledger, folders.home)
-    away = store.away(ledger, ledger.files)
+    records = store.load(folders)
+    away = store.away(folders, records)
     lines = {}
-    for key in _matching_keys(ledger.files, request):
+    for key in _matching_keys(records, request):
         if key not in away:
             continue
-        record = ledger.files[key]
+        record = records[key]
         line = f"{away[key]} is not there, so what is installed in it stays on record"
         if record.scope == "local":
             options = f"--scope local --project {shlex.quote(record.project)}"
@@ -404,7 +402,7 @@ def _name_file(records: Mapping[str, Record], key: str) -> str:
 
 def _select_keys(folders: Folders, records: Mapping[str, Record], request: Request) -> list[str]:
     """The ledger's keys of all settings files that something leaves; projects away stay."""
-    away = store.away(store.read(folders.ledger, folders.home), records)
+    away = store.away(folders, records)
     return [key for key in _matching_keys(records, request) if key not in away]
 
 

@@ -64,7 +64,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     named and left as it is, and does not stop the others.
     """
     records, unreadable = committed.read_known(folders)
-    away = store.away(store.read(folders.ledger, folders.home), records)
+    away = store.away(folders, records)
     present = {key: record for key, record in records.items() if key not in away}
     chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
     unreadable = [error for error in unreadable if _is_in_scope(error, request)]
