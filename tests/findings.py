@@ -117,6 +117,11 @@ def with_hooks_python(text: str) -> Callable[[Place], None]:
     return arrange
 
 
+def owner_of_a_project(place: Place) -> None:
+    config = Path(".hookctl/guard/claude/config.json")
+    place.install("--scope", "project").change(lambda page: page.update(owner="nobody"), config)
+
+
 def other_hook(text: str) -> Callable[[Place], None]:
     """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
 
@@ -895,6 +900,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("self_test_failed", "error", with_hooks_python("exit 0")),
     ("self_test_failed", "error", with_hooks_python("exit 1")),
     ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
+    ("self_test_failed", "warning", owner_of_a_project),
     ("self_test_passed", "info", installed),
     ("masked", "warning", masked),
     ("cap_invalid", "warning", cap_is("abc")),

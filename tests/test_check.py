@@ -241,14 +241,15 @@ def test_a_checkout_of_another_owner_is_checked(project: Project, isolated: Path
     assert project.hookctl("status").code == 4, "every other verb refuses it"
 
 
-def test_nothing_of_the_user_is_looked_at_and_git_alone_is_started(project: Project, isolated: Path) -> None:
+def test_nothing_of_the_user_is_looked_at_and_only_git_and_our_guard_start(project: Project, isolated: Path) -> None:
     watch = (
         "import os, sys\n"
         "home, seen = os.environ['HOME'], []\n"
         "names = ('open', 'os.listdir', 'os.scandir', 'subprocess.Popen', 'os.exec', 'os.posix_spawn')\n"
         "def hook(event, args):\n"
         "    if event in names and (event.startswith(('sub', 'os.e', 'os.p')) or str(args[0]).startswith(home)):\n"
-        "        if not (event.startswith('sub') and args[0] == '/usr/bin/git'):\n"
+        "        ours = event.startswith('sub') and args[0] == sys.executable and os.getcwd() not in str(args)\n"
+        "        if not (ours or event.startswith('sub') and args[0] == '/usr/bin/git'):\n"
         "            seen.append((event, str(args[0])))\n"
         "sys.addaudithook(hook)\n"
         "from hookctl.__main__ import run\n"

@@ -474,13 +474,15 @@ TABLE = (
         "start hookctl with the `HOOKCTL_STATE_DIR` that it was installed with",
     ),
     Code(
-        "self_test_failed", ("error",),
-        "in a self-test the hook did not block one stop and allow the next",
-        "`hookctl install --host claude --force`",
+        "self_test_failed", ("error", "warning"),
+        "hookctl's own copy of the guard, asked with this configuration, does not do what its mode "
+        "promises: the setting named is why, or the interpreter. A warning in a project, unless "
+        "`check --require guard` asks for it",
+        "remove the setting, or `hookctl install --host claude --force`",
     ),
     Code(
         "self_test_passed", ("info",),
-        "in a self-test the hook blocked one stop and allowed the next",
+        "hookctl's own copy of the guard, asked with this configuration, did what is promised",
         "",
     ),
     Code(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script, name_program
+from hookctl.checks.trial import Trial
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -115,13 +116,6 @@ class Python(NamedTuple):
     fault: PathFault | None = None  # what lets somebody else change it; then it was not started
 
 
-class Answer(NamedTuple):
-    """What the hook said in a self-test."""
-
-    text: str
-    seconds: float
-
-
 class PackSource(NamedTuple):
     """The file that a pack was installed from, as it is now."""
 
@@ -195,7 +189,7 @@ class FileFacts(NamedTuple):
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
     pack_sources: Mapping[str, PackSource] = {}
-    answers: tuple[Answer, ...] = ()  # of a self-test, if it was made
+    trial: Trial | None = None  # of the guard, if it was asked
     program_since: float | None = None
     log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided

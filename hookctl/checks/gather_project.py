@@ -6,9 +6,11 @@ A clone may belong to anybody and come from a stranger, so no file of it is ever
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 
 from hookctl import hosts
+from hookctl.checks import self_test
 from hookctl.checks.probes import first_python
 from hookctl.checks.project import (
     CONFIG,
@@ -25,7 +27,7 @@ from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
 from hookctl.model import HEAD, PackRecord, Record, Wanted
 from hookctl.packs.guard import host_table
-from hookctl.packs.model import MISSING, Pack
+from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.run_files import describe_unseen
@@ -90,7 +92,9 @@ def gather(
         sources[name] = tuple(_read_sources(folders, host))
     found = [file._replace(start=start, start_project=start_project) for file in found]
     programs = tuple(sorted(_list_programs(project)))
-    installed = tuple(_gather_packs(found))
+    installed = []
+    for pack in _gather_packs(found):
+        installed.append(_ask_guard(pack, sources, folders.state))
     lost = []
     for guard in _gather_lost_guards(folders, [pack.record.folder for pack in installed]):
         lost.append(
@@ -101,7 +105,7 @@ def gather(
     return ProjectFacts(
         project,
         tuple(found),
-        installed,
+        tuple(installed),
         error,
         sources,
         programs,
@@ -253,6 +257,18 @@ def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     values = config if isinstance(config, dict) else {}
     outside = tuple(describe_unseen(values, file.target.project))
     return installed._replace(config=config, outside=outside)
+
+
+def _ask_guard(
+    installed: InstalledPack, sources: Mapping[str, tuple[Source, ...]], state: str
+) -> InstalledPack:
+    """The guard, asked with its configuration, if that and its programs can be trusted."""
+    origin, host = installed.origin, installed.file.target.host
+    if origin is None or origin.kind != RELEASED or not isinstance(installed.config, dict):
+        return installed
+    variables = effective.variables(sources.get(host.name, ()))
+    question = self_test.Question(host, installed.config, variables, variables, is_shared=True)
+    return installed._replace(trial=self_test.run(sys.executable, question, state))
 
 
 def _gather_pack(file: ProjectFile, name: str, pack: PackRecord) -> InstalledPack:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +10,6 @@ from hookctl import clock
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import (
-    Answer,
     Client,
     FileFacts,
     GuardRegistration,
@@ -19,10 +17,12 @@ from hookctl.checks.facts import (
     PackSource,
     ProgramFile,
     Python,
+    value_of,
 )
 from hookctl.checks.running_guards import at_work
+from hookctl.checks.trial import Trial
 from hookctl.events import WRAPPED
-from hookctl.hosts import Host, commands, handlers
+from hookctl.hosts import commands, handlers
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
@@ -266,48 +266,46 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
         yield file.find("state_elsewhere", message, fix, path)
 
 
-# The self-test: the hook must block the first of two stops and allow the second.
+# The self-test: the guard's own copy is asked whether it keeps what mode and events promise.
 
 
 def _judge_self_test(file: FileFacts) -> Iterator[Finding]:
-    if len(file.answers) != 2:
+    trial = file.trial
+    if not trial:
         return
     allowed, hook = _find_time_limit(file), program_to_try(file)
-    first, second = file.answers
-    slowest = max(first.seconds, second.seconds)
+    slowest = trial.answer.seconds
     if slowest > allowed:
         message = f"the hook is too slow: it took {slowest:.1f} s of the {allowed:g} s allowed"
         fix = "Find out what slows this machine down, or raise the timeout of the hook."
         yield file.find("hook_slow", message, fix, hook)
-    elif says(first, file.host, "block") and says(second, file.host, "release"):
-        message = "the hook works: in a self-test it blocked one stop and allowed the next"
+    elif trial.is_kept:
+        message = f"the hook works: in a self-test {own_hooks.describe_promise(trial)}"
         yield file.find("self_test_passed", message, "", hook)
-    else:
-        answers = " and then ".join(
-            " ".join(answer.text.split()) or "nothing" for answer in file.answers
-        )
-        message = f"the hook does not work: in a self-test it answered {answers}"
+    elif not trial.settings and not trial.variables:
+        answer = " ".join(trial.answer.text.split()) or "nothing"
+        message = f"the hook does not work: in a self-test it answered {answer}"
         yield file.find("self_test_failed", message, f"`{file.install} --force` restores it.", hook)
+    for name in trial.settings:
+        yield _report_setting(file, trial, name)
+    for name in trial.variables:
+        yield from _report_variable(file, trial, name)
 
 
-def says(answer: Answer, host: Host, what: str) -> bool:
-    """Whether an answer has the form that the host expects, whatever its text."""
-    form = getattr(host.dialect, what)
-    if not form:
-        return not answer.text
-    try:
-        value = json.loads(answer.text)
-    except ValueError:
-        value = {}
-    return _fits(value if isinstance(value, dict) else {}, json.loads(form.replace("%s", "null")))
+def _report_setting(file: FileFacts, trial: Trial, name: str) -> Finding:
+    assert file.config is not None
+    message = own_hooks.describe_cause(trial, name, file.config.value[name])
+    level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
+    fix = f"Remove it there, or `{file.install} --reset`."
+    return file.find("self_test_failed", message, fix, file.config.path, level)
 
 
-def _fits(value: object, wanted: object) -> bool:
-    """Whether a value is as wanted, where null stands for any text."""
-    if isinstance(wanted, dict):
-        same = isinstance(value, dict) and value.keys() == wanted.keys()
-        return same and all(_fits(value[name], part) for name, part in wanted.items())
-    return wanted is None or value == wanted
+def _report_variable(file: FileFacts, trial: Trial, name: str) -> Iterator[Finding]:
+    value = value_of(file.reaching, {}, name)
+    if own_hooks.off_by_variable(name, value.text, file.config.value if file.config else None):
+        return  # every variable that says so has a finding of its own
+    message = own_hooks.describe_cause(trial, name)
+    yield file.find("hook_environment", message, "Remove it.", value.path, "error")
 
 
 def _find_time_limit(file: FileFacts) -> float:

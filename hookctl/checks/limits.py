@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, value_of
+from hookctl.checks.facts import FileFacts, Layer, value_of
 from hookctl.documents import MISSING
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
@@ -239,10 +239,24 @@ def judge_environment(file: FileFacts) -> Iterator[Finding]:
     """The guard's variables in settings files, which override the hook's configuration."""
     known = {*_list_child_variables(file), *_list_variables(file), *_MOVING}
     for layer in file.layers:
-        for name in sorted(known & layer.env.keys()):
+        ended = _find_ended(layer) if layer.source.scope == "project" else {}
+        for name, off in ended.items():
+            message = f"{name} {off}"
+            yield file.find("hook_environment", message, "Remove it.", layer.source.path, "error")
+        for name in sorted(known & layer.env.keys() - ended.keys()):
             where = f"of {layer.source.scope} scope"
             yield from _judge_variable(file, name, layer.env[name], where, layer.source.path)
     yield from _judge_path(file)
+
+
+def _find_ended(layer: Layer) -> dict[str, str]:
+    """The variables of a project's settings that end everybody's guard there, and how."""
+    ended = {}
+    for name, text in layer.env.items():
+        off = own_hooks.ends_guard(name, text)
+        if off and not guard.switches_off(name, text):
+            ended[name] = off
+    return ended
 
 
 def _judge_path(file: FileFacts) -> Iterator[Finding]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from typing import Any
 
 from hookctl import __version__
+from hookctl.checks.trial import Trial
 from hookctl.hosts import Host, handlers
 from hookctl.hosts.shapes import event_of
+from hookctl.masking import masked
 from hookctl.model import WRAP, HookEntry, IgnoreRule, Record
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import settings_from
@@ -140,6 +143,26 @@ def describe_uncommitted(rule: IgnoreRule) -> tuple[str, str]:
 KEEP_ENDINGS = "Add the line `.hookctl/** -text` to .gitattributes"
 
 
+_PROMISES = {  # each as it is done, and as it is not
+    "block": ("it blocked a stop while work remained", "does not block a stop while work remains"),
+    "end": ("it ended a chain of stops", "does not end a chain of stops that another hook forces"),
+    "refuse": ("it refused a repeated tool call", "does not refuse a tool call that is repeated"),
+}
+
+
+def describe_promise(trial: Trial) -> str:
+    """What the guard did when it was asked."""
+    return _PROMISES[trial.promised][0]
+
+
+def describe_cause(trial: Trial, name: str, value: Any = None) -> str:
+    """What the guard does not do because of a setting with this value, or of a variable."""
+    said = f"{name} is set"
+    if name in trial.settings:
+        said = f"{name} is {json.dumps(masked(value, name))}"
+    return f"{said}, so the guard {_PROMISES[trial.promised][1]}"
+
+
 def off_by_variable(name: str, value: str, config: Any) -> str:
     """What a variable does that keeps the guard from blocking; '' where it does not."""
     is_child = name in guard.child_variables(config) and is_true(value)
@@ -147,6 +170,20 @@ def off_by_variable(name: str, value: str, config: Any) -> str:
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
         return "sets the guard's mode to off, so it keeps no agent from stopping"
+    return ""
+
+
+def ends_guard(name: str, value: str) -> str:
+    """What a variable that a project sets does to everybody's guard, whatever else is set; or ''.
+
+    Where the state is moved to, it can perhaps be kept on one machine and not on another.
+    """
+    if guard.switches_off(name, value):
+        return "switches the guard off"
+    if name in ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR") and value.strip():
+        return "moves the guard's state, perhaps to where it cannot be kept"
+    if name == "HOOKCTL_NOW" and value.strip():
+        return "stops the guard's clock"
     return ""
 
 

@@ -11,6 +11,7 @@ from hookctl import __version__, engine
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.rules import judge_blocks
+from hookctl.checks.trial import Trial
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -72,6 +73,7 @@ class InstalledPack(NamedTuple):
     outside: tuple[str, ...] = ()  # what it names outside the project, in words
     config_error: HookctlError | None = None
     host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes there of hosts
+    trial: Trial | None = None  # of the guard with that configuration, if it was asked
 
 
 class RequiredPack(NamedTuple):
@@ -130,6 +132,24 @@ def judge_sharing(facts: ProjectFacts, *, is_required: bool) -> Iterator[Finding
         message, fix = own_hooks.describe_uncommitted(rule)
         level = "error" if is_required else "warning"
         yield finding("not_committed", message, "", rule.path, fix, level)
+
+
+def judge_trials(facts: ProjectFacts, *, is_required: bool) -> Iterator[Finding]:
+    """Whether each guard does what its configuration promises; the variables have their own."""
+    for installed in facts.packs:
+        trial, host = installed.trial, installed.file.target.host.name
+        if trial is None or trial.is_kept:
+            continue
+        path = os.path.join(installed.record.folder, CONFIG)
+        level = "error" if is_required else "warning"  # perhaps the team wants just that
+        for name in trial.settings:
+            message = own_hooks.describe_cause(trial, name, installed.config[name])
+            fix = f"Remove it there, or `{installed.file.install_of(GUARD)} --reset`."
+            yield finding("self_test_failed", message, host, path, fix, level)
+        if not trial.settings and not trial.variables:
+            answer = " ".join(trial.answer.text.split()) or "nothing"
+            message = f"the guard does not work: in a self-test it answered {answer}"
+            yield finding("self_test_failed", message, host, path, installed.file.again(GUARD))
 
 
 def _report_lost(facts: ProjectFacts) -> Finding:
@@ -447,16 +467,20 @@ def _judge_variables(
     facts: ProjectFacts, name: str, sources: tuple[Source, ...]
 ) -> Iterator[Finding]:
     """The variables that the project's settings give to the hook."""
-    config = None
-    for installed in facts.packs:
-        if installed.name == GUARD and installed.file.target.host.name == name:
-            config = installed.config
+    trials = [
+        installed.trial
+        for installed in facts.packs
+        if installed.trial and installed.file.target.host.name == name
+    ]
+    causes = {key: trial for trial in trials for key in trial.variables}
     paths = {}
     for source in reversed(sources):  # of the same variable the first one counts
         paths.update(dict.fromkeys(effective.variables([source]), source.path))
     for key, value in effective.variables(sources).items():
-        off = own_hooks.off_by_variable(key, value, config)
+        off = own_hooks.ends_guard(key, value)
         message = f"{key} {off}"
+        if not off and key in causes:
+            off = message = own_hooks.describe_cause(causes[key], key)
         if key == "PATH":
             off = own_hooks.fault_of_path(value, facts.pythons.get(value, ""), facts.project)
             message = f"on the PATH that these settings give to hooks, {off}"

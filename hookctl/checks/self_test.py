@@ -1,6 +1,7 @@
-"""Starts the hook twice in a throw-away folder and returns its answers.
+"""Asks hookctl's own copy of the guard whether it would do what a configuration promises.
 
-It runs hookctl's own bytes, never those of a project or of any folder that somebody else can write.
+Never the project's copy: its own bytes, in a private folder with nothing else in it. Variables of
+settings files reach the guard alone, not the interpreter, which some of them could lead astray.
 """
 
 from __future__ import annotations
@@ -9,83 +10,278 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from hookctl.checks.facts import Answer
-from hookctl.packs.guard_options import in_effect
+from hookctl.checks.trial import Answer, Trial
+from hookctl.hosts import Host
+from hookctl.packs.choices import MODES
+from hookctl.packs.guard import HOSTS, can_refuse, host_table
+from hookctl.packs.guard_package import guard_module
 from hookctl.packs.programs import HOOK, load_programs
+from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
 
-LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
+LONGEST = 5.0  # seconds for an answer, and for looking what is why there is none
+_SESSION = "self-test"
+_MODE = "HOOKCTL_MODE"
+# They move the guard's state, which stays in our folder, or its clock.
+_LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
+_START = """
+import json, posix, sys
+hook, variables = sys.argv[1:3]
+with open(variables) as file:
+    for name, text in json.load(file).items():
+        posix.environ[name.encode("utf-8", "replace")] = text.encode("utf-8", "replace")
+sys.argv = [hook, *sys.argv[3:]]
+with open(hook, "rb") as file:
+    program = compile(file.read(), hook, "exec")
+exec(program, {"__name__": "__main__", "__file__": hook})
+"""
 
 
-def run(python: str, config: bytes | None, host: str, state: str) -> tuple[Answer, ...]:
-    """The answers to two stops: the first may be blocked, the second must be allowed.
+class Question(NamedTuple):
+    """A guard as it is configured, and the variables that settings files give it."""
 
-    `config` is the installed config.json, if there is one; `state` is hookctl's state folder.
+    host: Host
+    config: Mapping[str, Any]
+    variables: Mapping[str, str] = {}
+    of_project: Mapping[str, str] = {}  # those of them that a project's own settings give
+    is_shared: bool = False  # a project brings the configuration, for whoever clones it
+
+
+class Part(NamedTuple):
+    """A setting or a variable that may be why the guard does not do what it should."""
+
+    name: str
+    is_variable: bool
+
+
+def run(python: str, question: Question, state: str) -> Trial | None:
+    """What the guard did, and what keeps it from doing what it should; None: it promises nothing.
+
+    `state` is hookctl's state folder, where the system has no safe place for temporary files.
     """
+    question = _with_mode(question)
+    host = question.host
+    settings = guard_module("settings").Settings(question.config, env=_no_variable)
+    promised = _find_promise(settings, host)
+    if not promised or not getattr(host.dialect, promised):
+        return None
+    parts = [Part(name, False) for name in question.config if not _is_needed(name, promised)]
+    parts += [Part(name, True) for name in question.variables if name not in _LEFT_OUT]
     with private_folder("doctor", state) as folder:
-        environ = _arrange(folder, _read_task_fields(config))
-        hook = _lay_programs(os.path.join(folder, "guard"), config)
-        return tuple(_stop(python, hook, host, environ, folder, active) for active in (False, True))
+
+        def ask(kept: list[Part]) -> Answer:
+            place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
+            return _ask(python, place, question, promised, kept)
+
+        def does_it(kept: list[Part]) -> bool:
+            return says(ask(kept), host, promised)
+
+        answer = ask(parts)
+        if says(answer, host, promised):
+            return Trial(promised, answer, True)
+        causes = list(find_causes(parts, does_it))
+    names = [part.name for part in causes if not part.is_variable]
+    variables = [part.name for part in causes if part.is_variable]
+    return Trial(promised, answer, False, tuple(names), tuple(variables))
 
 
-def _read_task_fields(config: bytes | None) -> dict[str, str]:
-    """Our names of a task's fields, and those that the configuration reads."""
-    try:
-        values = json.loads(config or b"{}")
-    except (ValueError, RecursionError):
-        return {}  # the hook cannot read it either
-    options = in_effect(values, {}) if isinstance(values, dict) else {}
-    return dict(pair.split("=", 1) for pair in options.get("task_fields", []) if "=" in pair)
+def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
+    """Each part that is why it does not work, beside those before it: without them it does.
 
-
-def _arrange(folder: str, fields: dict[str, str]) -> dict[str, str]:
-    """Makes a project with work in it; its environment lets the guard block once.
-
-    The variables confine every path of the configuration to the folder.
+    There is none where it does not even work without all of them.
     """
-    run_dir = os.path.join(folder, "project", ".hookctl", "run")
-    os.makedirs(run_dir)
-    with open(os.path.join(run_dir, "task.json"), "w", encoding="ascii") as stream:
-        json.dump({fields.get("remaining", "remaining"): 1}, stream)
-    return {
-        "HOME": folder,
-        "HOOKCTL_STATE_DIR": os.path.join(folder, "state"),
-        "HOOKCTL_RUN_DIR": run_dir,
-        "HOOKCTL_MODE": "breaker",
-        "HOOKCTL_REQUIRE_ARM": "0",
-        "HOOKCTL_COUNT": "blocks",
-        "HOOKCTL_HONOR_STOP_HOOK_ACTIVE": "0",
-        "HOOKCTL_OWNER": "doctor",
-        "HOOKCTL_TASK_FILE": os.path.join(run_dir, "task.json"),
-        "MAX_STOP_BLOCKS": "1",
+    end = time.monotonic() + LONGEST
+    kept: list[Part] = []
+    rest = parts
+    if not does_it(kept):
+        return
+    while rest and time.monotonic() < end and not does_it(kept + rest):
+        works, fails = 0, len(rest)  # with so many of the rest
+        while fails - works > 1:
+            middle = (works + fails) // 2
+            if does_it(kept + rest[:middle]):
+                works = middle
+            else:
+                fails = middle
+        yield rest[works]
+        kept, rest = kept + rest[:works], rest[fails:]
+
+
+def says(answer: Answer, host: Host, what: str) -> bool:
+    """Whether an answer has the form that the host expects, whatever its text."""
+    form = getattr(host.dialect, what)
+    if not form:
+        return not answer.text
+    try:
+        value = json.loads(answer.text)
+    except ValueError:
+        value = {}
+    return _fits(value if isinstance(value, dict) else {}, json.loads(form.replace("%s", "null")))
+
+
+def _fits(value: object, wanted: object) -> bool:
+    """Whether a value is as wanted, where null stands for any text."""
+    if isinstance(wanted, dict):
+        same = isinstance(value, dict) and value.keys() == wanted.keys()
+        return same and all(_fits(value[name], part) for name, part in wanted.items())
+    return wanted is None or value == wanted
+
+
+def _no_variable(name: str) -> str:
+    return ""
+
+
+def _with_mode(question: Question) -> Question:
+    """The question with a mode that a variable chooses; to switch the guard off is no choice."""
+    variables = dict(question.variables)
+    mode = variables.get(_MODE, "").strip()
+    if mode not in MODES or mode == "off":
+        return question
+    del variables[_MODE]
+    return question._replace(config={**question.config, "mode": mode}, variables=variables)
+
+
+def _find_promise(settings: Any, host: Host) -> str:
+    """What the guard should answer once there is a reason for it: a form of the host's dialect."""
+    if settings.mode in ("breaker", "keepalive"):
+        return "block"
+    if settings.mode == "guard":
+        return "end"
+    counts = settings.dispatch_tools and settings.dispatch_max > 0 < settings.dispatch_window_s
+    return "refuse" if counts and can_refuse(host) else ""
+
+
+def _is_needed(name: str, promised: str) -> bool:
+    """Whether a setting is a part of the promise, and so can be no reason why it is not kept."""
+    return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
+
+
+def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> Answer:
+    """The guard's answer with these settings and variables, in a new folder."""
+    host, project = question.host, os.path.join(place, "project")
+    config = {HOSTS: host_table(host)}
+    for name, value in question.config.items():
+        if _is_needed(name, promised) or Part(name, False) in kept:
+            config[name] = value
+    given = {name: text for name, text in question.variables.items() if Part(name, True) in kept}
+    hook = _lay_programs(project, host.name, config)
+    variables = _confine(given, question.of_project, config, project)
+    own = {name: text for name, text in variables.items() if name not in question.of_project}
+    settings = _read_settings(config, own, project)
+    session = settings.owner.strip() if settings.owner and not question.is_shared else _SESSION
+    _lay_work(project, settings, own, session)
+    state = os.path.join(place, "state")
+    _lay_state(state_folder(state, project), promised, question, settings, session)
+    environ = {
+        "HOME": place,
+        "SHLVL": "1",
+        **dict.fromkeys(host.environment.marks, "1"),
+        host.environment.project or "PWD": project,
+        host.environment.session or "PWD": session,
+        **variables,
+        "HOOKCTL_STATE_DIR": state,
     }
+    payload = _payload(promised, project, session, settings)
+    event = "pre-tool" if promised == "refuse" else "stop"
+    return _call([python, hook, event, "--host", host.name], place, environ, payload)
 
 
-def _lay_programs(folder: str, config: bytes | None) -> str:
+def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
     """Write this version of the guard with that configuration; returns the path of its launcher."""
-    contents = dict(load_programs(wrapper=False).all)
-    if config is not None:
-        contents["config.json"] = config
-    for name, data in contents.items():
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(data)
+    folder = os.path.join(project, ".hookctl", "guard", host)
+    for name, data in load_programs(wrapper=False).all.items():
+        _write(os.path.join(folder, name), data)
+    _write(os.path.join(folder, "config.json"), json.dumps(config).encode())
     return os.path.join(folder, HOOK)
 
 
-def _stop(
-    python: str, hook: str, host: str, environ: dict[str, str], folder: str, active: bool
-) -> Answer:
-    project = os.path.join(folder, "project")
-    payload = {
-        "session_id": "doctor",
-        "cwd": project,
-        "hook_event_name": "Stop",
-        "stop_hook_active": active,
-    }
-    call, begin = [python, "-I", "-S", "-B", hook, "stop", "--host", host], time.monotonic()
+def _confine(
+    given: Mapping[str, str], of_project: Mapping[str, str], config: Mapping[str, Any], project: str
+) -> dict[str, str]:
+    """The variables without a path that leads out of our folder.
+
+    A person's own stays out; a project's leads to a place where nothing is, as in any other clone.
+    """
+    confined = guard_module("confined")
+    with_paths = {f"HOOKCTL_{name.upper()}" for name in confined.PATHS}
+    with_paths |= {given.get("HOOKCTL_TASK_ENV", "").strip(), str(config.get("task_env", ""))}
+    variables = {}
+    for name, text in given.items():
+        paths = text.strip().split(":") if name in with_paths else []
+        if all(confined.is_inside(project, path.strip()) for path in paths):
+            variables[name] = text
+        elif name in of_project:
+            variables[name] = os.path.join(os.path.dirname(project), "nowhere")
+    return variables
+
+
+def _read_settings(config: Mapping[str, Any], variables: Mapping[str, str], project: str) -> Any:
+    """The settings as the guard reads them."""
+
+    def env(name: str) -> str:
+        return variables.get(name, "")
+
+    config = guard_module("confined").confine(config, project, env)
+    return guard_module("settings").Settings(config, env=env)
+
+
+def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:
+    """Write work in hand where these settings look for it, and in their words."""
+
+    def env(name: str) -> str:
+        return variables.get(name, "")
+
+    paths, names = guard_module("project").list_tasks(settings, env)
+    task = {names.get("remaining", "remaining"): 1}
+    if "owner" in names:
+        task[names["owner"]] = session
+    path = paths[0].strip() if paths else os.path.join(settings.run_dir, "task.json")
+    _write(os.path.join(project, path), json.dumps(task).encode())
+
+
+def _lay_state(folder: str, promised: str, question: Question, settings: Any, session: str) -> None:
+    """Write the state from which the very next event brings what is promised."""
+    if settings.mode == "keepalive" or (settings.require_arm and not question.is_shared):
+        _write(os.path.join(folder, "ACTIVE"), str(time.time() + 3600).encode())
+    if promised == "end":
+        stored = {"streak": max(settings.max_stop_blocks, 1)}
+        _write(os.path.join(folder, f"{session_hash(session)}.json"), json.dumps(stored).encode())
+    if promised == "refuse":
+        values = guard_module("values")
+        key = values.digest(values.dump(list(_tool_call(settings))))
+        by_session = settings.dispatch_scope == "session"
+        name = f"{session_hash(session)}.calls" if by_session else "dispatch.json"
+        windows = {"w": {key: [time.time(), settings.dispatch_max]}}
+        _write(os.path.join(folder, name), json.dumps(windows).encode())
+
+
+def _tool_call(settings: Any) -> tuple[str, dict[str, str]]:
+    """A call of a tool that these settings count."""
+    tool = settings.dispatch_tools[0]
+    return ("Bash" if tool == "*" else tool), {"command": "true"}
+
+
+def _payload(promised: str, project: str, session: str, settings: Any) -> dict[str, Any]:
+    """What a host sends to the hook."""
+    payload: dict[str, Any] = {"session_id": session, "cwd": project, "hook_event_name": "Stop"}
+    if promised == "refuse":
+        name, arguments = _tool_call(settings)
+        payload.update(hook_event_name="PreToolUse", tool_name=name, tool_input=arguments)
+        return payload
+    return {**payload, "stop_hook_active": promised == "end"}
+
+
+def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> Answer:
+    """What the program says to this, with these variables and no others."""
+    python, hook, *rest = words
+    start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
+    _write(start, _START.encode())
+    _write(variables, json.dumps(environ).encode())
+    call = [python, "-I", "-S", "-B", start, hook, variables, *rest]
+    begin = time.monotonic()
     try:
         process = subprocess.run(
             call,
@@ -93,10 +289,16 @@ def _stop(
             capture_output=True,
             text=True,
             timeout=LONGEST,
-            env=environ,
-            cwd=project,
+            env={},
+            cwd=os.path.join(place, "project"),
         )
         text = process.stdout if process.returncode == 0 else f"exit status {process.returncode}"
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         text = f"{type(error).__name__}"
     return Answer(text, time.monotonic() - begin)
+
+
+def _write(path: str, data: bytes) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "wb") as stream:
+        stream.write(data)

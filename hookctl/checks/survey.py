@@ -108,9 +108,21 @@ def _with_trial(file: FileFacts, state: str) -> FileFacts:
     program = hook.program_to_try(file)
     if not program or file.python is None:
         return file
-    config = file.config.data if file.config else None
-    answers = self_test.run(file.python.path, config, file.host.name, state)
-    return file._replace(answers=answers)
+    if file.config is None or file.config.error:
+        return file
+    variables: dict[str, str] = {}
+    of_project: dict[str, str] = {}
+    for layer in reversed(file.reaching):
+        is_shared = layer.source.scope == "project"
+        for name, text in layer.env.items():
+            variables[name] = text
+            of_project.pop(name, None)
+            if is_shared:
+                of_project[name] = text
+    question = self_test.Question(
+        file.host, file.config.value, variables, of_project, file.target.shared
+    )
+    return file._replace(trial=self_test.run(file.python.path, question, state))
 
 
 def judge(facts: HostFacts) -> list[Finding]:

@@ -69,6 +69,7 @@ class Environment(NamedTuple):
     session_in_tools: bool = True  # also in the environment of the agent's own commands
     process: str = ""  # a variable, `parent` or `shared`
     files: Sequence[str] = ()  # of a project, whose variables reach its hooks
+    marks: Sequence[str] = ()  # variables that are 1 in each of its hooks
 
 
 class Dialect(NamedTuple):

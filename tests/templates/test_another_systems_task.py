@@ -92,14 +92,15 @@ def test_a_child_of_the_system_may_stop(bmad: Lab) -> None:
     assert bmad.stop() == "A"
 
 
-def test_in_a_locked_guard_no_variable_names_file_or_limit(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_locked_guard_no_variable_names_file_or_limit(lab: Lab) -> None:
     # The tests own the configuration, so it does not lock; what locks is seen in the settings alone.
     from .modules import module
 
-    monkeypatch.setattr(module("settings"), "env", {"LIMIT": "9", "FILE": "x"}.get)
-    settings = module("settings").Settings({"limit_env": "LIMIT", "task_env": "FILE"}, locked=True)
+    def env(name: str) -> str:
+        return {"LIMIT": "9", "FILE": "x"}.get(name, "")
+
+    settings = module("settings").Settings({"limit_env": "LIMIT", "task_env": "FILE"}, locked=True, env=env)
     assert settings.max_stop_blocks == 5
-    monkeypatch.setattr(module("project"), "env", {"FILE": "x"}.get)
-    assert module("project").find_task(settings) == (".hookctl/run/task.json", {})
+    assert module("project").find_task(settings, env) == (".hookctl/run/task.json", {})
     settings.locked = False
-    assert module("project").find_task(settings)[0] == "x"
+    assert module("project").find_task(settings, env)[0] == "x"

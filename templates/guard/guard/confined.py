@@ -86,6 +86,8 @@ RULES = {
     "owner": keep,  # compared
 }
 
+PATHS = ("run_dir", "task_file")  # their variables name a path too
+
 
 def is_inside(project, path):
     """Does a path, its links resolved, lead to the project's content, not to git's or ours?"""

@@ -70,19 +70,26 @@ def is_marked(folder):
     return any(exists(mark) and not is_foreign(mark) for mark in marks)
 
 
-def find_task(settings):
-    """The path of the task file, and the names of its fields where another system writes it.
+def list_tasks(settings, env=env):
+    """Where another system may keep its task file, and the names of the fields in it.
 
-    A variable names the file, or it is the first of `task_file` that is there. Where the other
-    system has none, ours in the run folder counts.
+    A variable names the file, or it is one of `task_file`. Without both there is none.
     """
-    own = settings.run_dir + "/task.json"
     named = "" if settings.locked or not settings.task_env else env(settings.task_env).strip()
     if not named and not settings.task_file:
-        return own, {}
+        return [], {}
     names = dict(pair.split("=", 1) for pair in settings.task_fields if "=" in pair)
-    paths = [named] if named else settings.task_file.split(":")
+    return [named] if named else settings.task_file.split(":"), names
+
+
+def find_task(settings, env=env, exists=exists):
+    """The path of the task file, and the names of its fields where another system writes it.
+
+    Where the other system has none, ours in the run folder counts.
+    """
+    paths, names = list_tasks(settings, env)
     for path in paths:
         if exists(path):
             return path, names
-    return (own, {}) if names else (paths[-1], names)
+    own = settings.run_dir + "/task.json"
+    return (own, {}) if names or not paths else (paths[-1], names)

@@ -65,21 +65,21 @@ VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and t
 
 
 class Settings:
-    """Every setting under its name."""
+    """Every setting under its name; `env` gives the value of a variable, empty if it is not set."""
 
-    def __init__(self, config, locked=False):
+    def __init__(self, config, locked=False, env=env):
         for name, default in DEFAULTS.items():
-            setattr(self, name, read_setting(name, default, config, locked))
+            setattr(self, name, read_setting(name, default, config, None if locked else env))
         self.locked = locked
         limit = whole_number(env(self.limit_env)) if self.limit_env and not locked else None
         if limit is not None and limit > 0:
             self.max_stop_blocks = limit
 
 
-def read_setting(name, default, config, locked=False):
+def read_setting(name, default, config, env=env):
     """The value of a setting: the first valid one of variable, config.json and default."""
     text = ""
-    if not locked and name not in OF_THE_FILE:
+    if env and name not in OF_THE_FILE:
         text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
     for value in (parse_text(type(default), text), config.get(name)):
         if fits(name, value, default):

@@ -1,0 +1,153 @@
+"""check and doctor ask hookctl's own copy of the guard: each way to neutralise it is named, and no fine one is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.checks.self_test import Part, find_causes
+from hookctl.packs.presets import PRESETS
+from tests.conftest import Hookctl, put
+
+PROJECT = ("--host", "claude", "--scope", "project")
+BLOCK = "does not block a stop while work remains"
+
+# What one commit can put into a configuration, and how the finding begins.
+SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "a variable that the host sets": ({"child_env": ["CLAUDECODE"]}, 'child_env is ["CLAUDECODE"]'),
+    "two variables": ({"child_env": ["A_CHILD", "CLAUDE_CODE_CHILD_SESSION"]}, "child_env is "),
+    "an owner": ({"owner": "nobody"}, 'owner is "nobody"'),
+    "a run that nobody starts": ({"require_arm": True}, "require_arm is true"),
+    "two at once": ({"owner": "nobody", "child_env": ["CLAUDECODE"], "latch": False}, "owner is "),
+    "one behind fine ones": ({"run_dir": ".work", "task_file": "todo.json", "owner": "nobody"}, "owner is "),
+}
+VARIABLES = {
+    "HOOKCTL_OWNER": "nobody", "HOOKCTL_RUN_DIR": "/nowhere", "HOOKCTL_TASK_FILE": "/etc/passwd",
+    "HOOKCTL_MODE": "off", "HOOKCTL_CHILD_ENV": "CLAUDECODE", "HOOKCTL_REQUIRE_ARM": "1",
+    "XDG_STATE_HOME": "/dev/null", "HOME": "/nowhere", "HOOKCTL_STATE_DIR": ".state", "HOOKCTL_NOW": "9999999999",
+    "HOOKCTL_DISABLE": "1", "HOOKCTL_CHILD": "yes",
+}  # fmt: skip
+RENAMED = {"task_file": "todo.json:b.json", "task_fields": ["remaining=left", "owner=who", "heartbeat=beat"]}
+FINE: list[dict[str, Any]] = [
+    *PRESETS.values(), {}, RENAMED, {"task_file": "todo.json"}, {"run_dir": ".work"}, {"task_env": "A_TASK"},
+    {"task_fields": ["remaining=left"]}, {"child_env": ["A_CHILD"]}, {"claim": False}, {"work_hours": 1},
+    {"mode": "keepalive"}, {"mode": "guard"}, {"mode": "off"}, {"locked": True}, {"state_dir": "/gone"},
+    {"required_tools": ["done"]}, {"run_dir": "/gone", "task_file": "../x"}, {"lock_ms": 0}, {"limit_env": "PATH"},
+]  # fmt: skip
+CHOSEN = [
+    ("--mode", "off", "--dispatch", "Bash"), ("--mode", "off", "--dispatch", "*:3/60"), ("--nudge", "done"),
+    ("--mode", "off", "--dispatch", "Bash", "--set", "dispatch_scope=session"), ("--mode", "guard", "--nudge", "done"),
+    ("--mode", "keepalive"), *(("--preset", name) for name in PRESETS if name != "rockbot"),
+    ("--preset", "rockbot", "--dispatch", "*"),
+]  # fmt: skip
+
+
+class Clone:
+    """A project with the guard, as one commit has changed it."""
+
+    def __init__(self, hookctl: Hookctl, *options: str, host: str = "claude") -> None:
+        self.hookctl = hookctl
+        Path(".git").mkdir()
+        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
+
+    def configure(self, values: dict[str, Any]) -> None:
+        path = Path(".hookctl/guard/claude/config.json")
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+    def set(self, **variables: str) -> None:
+        path = Path(".claude/settings.json")
+        settings = json.loads(path.read_text())
+        settings.setdefault("env", {}).update(variables)
+        path.write_text(json.dumps(settings))
+
+    def findings(self, *words: str, code: int) -> list[dict[str, str]]:
+        done = self.hookctl(*words, "--json")
+        assert done.code == code, done.out
+        return [finding for finding in done.data["findings"] if finding["level"] != "info"]
+
+
+@pytest.fixture
+def clone(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Clone:
+    return Clone(hookctl)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_configuration_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    values, said = SETTINGS[name]
+    clone.configure(values)
+    found = clone.findings("check", "--require", "guard", code=1)
+    assert [(finding["code"], finding["level"]) for finding in found] == [("self_test_failed", "error")] * len(found)
+    assert found[0]["message"].startswith(said) and found[0]["message"].endswith(BLOCK)
+    assert len(found) == (2 if name == "two at once" else 1)
+    assert {finding["level"] for finding in clone.findings("check", code=0)} == {"warning"}
+    of_doctor = [f["message"] for f in clone.findings("doctor", code=0) if f["code"] == "self_test_failed"]
+    assert of_doctor == [finding["message"] for finding in found]
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    clone.set(HOOKCTL_LATCH="0", **{name: VARIABLES[name]}, HOOKCTL_LOCK_MS="100")
+    for words in (("check",), ("check", "--require", "guard"), ("doctor", "--scope", "project")):
+        errors = [finding for finding in clone.findings(*words, code=1) if finding["level"] == "error"]
+        assert [finding["code"] for finding in errors] == ["hook_environment"], words
+        assert name in errors[0]["message"] and errors[0]["path"].endswith("settings.json")
+
+
+def test_a_variable_that_only_a_setting_makes_dangerous_is_named(clone: Clone) -> None:
+    clone.configure({"child_env": ["A_CHILD"]})
+    clone.set(A_CHILD="1")
+    (found,) = clone.findings("check", code=1)
+    assert (found["code"], "A_CHILD" in found["message"]) == ("hook_environment", True)
+
+
+@pytest.mark.parametrize("values", FINE, ids=str)
+def test_a_configuration_that_moves_something_is_fine(clone: Clone, values: dict[str, Any]) -> None:
+    clone.configure(values)
+    found = [f for f in clone.findings("check", code=int(values.get("mode") == "off")) if f["code"] != "guard_off"]
+    assert [finding for finding in found if finding["code"] != "config_invalid"] == []
+
+
+@pytest.mark.parametrize("options", CHOSEN, ids=str)
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "openhands"])
+def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
+    assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
+
+
+def test_a_wrap_alone_is_fine(isolated: Path, hookctl: Hookctl) -> None:
+    hook = {"hooks": [{"type": "command", "command": "say done"}]}
+    put(Path(".claude/settings.json"), json.dumps({"hooks": {"Stop": [hook]}}))
+    Clone(hookctl, "--mode", "off", "--wrap", "say done").findings("check", code=0)
+
+
+def test_refusals_alone_are_asked_for_too(isolated: Path, hookctl: Hookctl) -> None:
+    clone = Clone(hookctl, "--mode", "off", "--dispatch", "Bash")
+    clone.set(HOOKCTL_DISPATCH_MAX="100000")
+    (found,) = clone.findings("check", "--require", "guard", code=1)
+    assert found["message"] == "HOOKCTL_DISPATCH_MAX is set, so the guard does not refuse a tool call that is repeated"
+
+
+def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
+    put(Path("evil.so"), "")
+    clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
+    assert clone.findings("check", "--require", "guard", code=0) == []
+
+
+def test_each_cause_is_found_and_without_all_of_them_it_works() -> None:
+    """Against all subsets of six parts of which any of some sets, taken whole, is a cause."""
+    parts = [Part(name, name > "d") for name in "abcdef"]
+    for bad in ({"a"}, {"c"}, {"f"}, {"a", "b"}, {"b", "f"}, set("abcdef")):
+        for other in ({"d"}, {"e"}, {"a", "e"}, set("xyz")):
+
+            def works(kept: list[Part], sets: tuple[set[str], ...] = (bad, other)) -> bool:
+                names = {part.name for part in kept}
+                return not any(cause <= names for cause in sets)
+
+            causes = list(find_causes(parts, works))
+            assert works([part for part in parts if part not in causes])
+            for cause in causes:
+                others = [part for part in causes if part != cause]
+                assert not works([part for part in parts if part not in others])
+    assert list(find_causes(parts, lambda kept: False)) == []
