@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -182,7 +181,7 @@ def _compare_files(
             programs.append(ProgramFile(name, path, snapshot, False, False, False))
             continue
         data = snapshot.data
-        sha = "" if data is None else hashlib.sha256(data).hexdigest()
+        sha = files.digest(data)
         is_recorded = sha != "" and sha == pack_record.files.get(name)
         is_current = name not in current or data == current[name]
         programs.append(

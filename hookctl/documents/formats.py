@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
+from hookctl.system.files import digest
 
 # The SHA-256 of plugins that hookctl's record says we wrote.
 _OURS: set[str] = set()
@@ -41,7 +41,7 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
     if format == "plugin":
         from hookctl.documents.plugin import PluginDocument
 
-        is_ours = hashlib.sha256(data).hexdigest() in _OURS
+        is_ours = digest(data) in _OURS
         return PluginDocument.parse(data, where=where, is_ours=is_ours)
     if format == "rules":
         from hookctl.documents.rules import RulesDocument

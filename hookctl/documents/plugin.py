@@ -6,7 +6,6 @@ file whose code differs is refused: it is another program's, or somebody has edi
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -15,6 +14,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
+from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
 
 # The settings stand between these two lines, in every version.
@@ -164,7 +164,7 @@ def _compact(value: Any) -> str:
 
 
 def _digest(code: str) -> str:
-    return hashlib.sha256(code.encode()).hexdigest()
+    return digest(code.encode())
 
 
 def _foreign_file(text: str, where: str) -> HookctlError:

@@ -5,7 +5,6 @@ Measured on the client: `codex app-server` prints key and hash of every hook; se
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Container, Iterator
@@ -15,6 +14,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
+from hookctl.system import files
 
 APPROVALS = ("hooks", "state")  # the table of config.toml with the state of hooks
 DEFAULT_TIMEOUT = 600  # seconds
@@ -50,7 +50,7 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
     if event not in _WITHOUT_MATCHER and group.get("matcher") is not None:
         identity["matcher"] = group["matcher"]
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"sha256:{files.digest(text.encode('utf-8', 'surrogatepass'))}"
 
 
 def approvals(

@@ -21,9 +21,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "array": (list,),
 }
 # As far as a URL parser refuses them: no scheme, or no host where the scheme needs one.
-_URL = re.compile(
-    r"(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*",
-    re.IGNORECASE | re.DOTALL,
+_URL = (
+    r"(?is)(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*"
 )
 
 
@@ -139,7 +138,7 @@ def needed(value: Any, rule: dict[str, Any]) -> str:
         return f"above {rule['above']}"
     if rule.get("filled") and not value:
         return "more than an empty text"
-    if rule.get("url") and not _URL.fullmatch(value.strip()):
+    if rule.get("url") and not re.fullmatch(_URL, value.strip()):
         return "a URL"
     return ""
 

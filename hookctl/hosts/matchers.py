@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hookctl import hosts
 from hookctl.hosts import Host
 
-_NAMES = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[|,] ?[A-Za-z][A-Za-z0-9_]*)*")
+_NAMES = r"[A-Za-z][A-Za-z0-9_]*(?:[|,] ?[A-Za-z][A-Za-z0-9_]*)*"
 _TOOL_EVENTS = ("pre-tool", "post-tool")
 
 
@@ -23,7 +23,7 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     tool_events = [host.events.get(name) for name in _TOOL_EVENTS]
     if not host.tools or event not in tool_events or not isinstance(matcher, str):
         return ""
-    if not _NAMES.fullmatch(matcher):
+    if not re.fullmatch(_NAMES, matcher):
         return ""  # a pattern
     own = [tool for tools in host.tools.values() for tool in tools]
     meant: list[str] = []

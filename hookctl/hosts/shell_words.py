@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-_PIECE = re.compile(
-    r"(?P<blank>[ \t\r\n]++)|(?P<plain>[^ \t\r\n'\"\\]++)|'(?P<single>[^']*+)'"
-    r"|\"(?P<double>(?:[^\"\\]|\\.)*+)\"|\\(?P<escaped>.)",
-    re.DOTALL,
+_PIECE = (
+    r"(?s)(?P<blank>[ \t\r\n]++)|(?P<plain>[^ \t\r\n'\"\\]++)|'(?P<single>[^']*+)'"
+    r"|\"(?P<double>(?:[^\"\\]|\\.)*+)\"|\\(?P<escaped>.)"
 )
 
 
@@ -18,8 +17,9 @@ def split_words(command: str) -> list[str]:
     """
     words: list[list[str]] = []
     is_between, offset = True, 0
+    match_piece = re.compile(_PIECE).match
     while offset < len(command):
-        piece = _PIECE.match(command, offset)
+        piece = match_piece(command, offset)
         if piece is None:
             raise ValueError("a quote has no end")
         offset = piece.end()

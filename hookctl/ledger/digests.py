@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
+
+from hookctl.system.files import sha256
 
 
 def content_digest(manifest: bytes, files: Mapping[str, bytes]) -> str:
@@ -11,7 +12,7 @@ def content_digest(manifest: bytes, files: Mapping[str, bytes]) -> str:
     parts = [manifest]
     for name in sorted(files):
         parts += [name.encode("utf-8", "surrogatepass"), files[name]]
-    digest = hashlib.sha256()
+    digest = sha256()
     for part in parts:
         # The length before each part keeps parts apart: "ab", "c" differs from "a", "bc".
         digest.update(b"%d:" % len(part))

@@ -29,7 +29,7 @@ MOVE_AWAY = (
 )
 _MERGE_RULES = ("", "max", "min", "first")
 Optional = TypeVar("Optional", Record, Record | None)
-_WRONG_TYPE = re.compile(r"object|indices|argument|must be|invalid literal|conversion")
+_WRONG_TYPE = r"object|indices|argument|must be|invalid literal|conversion"
 
 
 class _Ledger(NamedTuple):
@@ -177,7 +177,7 @@ def _describe(error: Exception) -> str:
         return "not valid UTF-8"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    if _WRONG_TYPE.search(str(error)):
+    if re.search(_WRONG_TYPE, str(error)):
         return "a value has the wrong type"
     return str(error)
 

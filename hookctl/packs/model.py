@@ -55,6 +55,11 @@ class Pack(NamedTuple):
     rules: str = ""  # for the file with instructions for the agent
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
 
+    @property
+    def has_hooks(self) -> bool:
+        """Whether it registers hooks on any host; some packs have variables only."""
+        return bool(self.hooks) or any(part.hooks for part in self.hosts.values())
+
 
 class Origin(NamedTuple):
     """Where the programs of an installed guard come from."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from typing import NamedTuple
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
+from hookctl.system.files import sha256
 from hookctl.system.package_data import list_data, read_data
 
 HOOK = "hook.py"
@@ -67,7 +67,7 @@ def _module_names() -> list[str]:
 
 def name_package(sources: dict[str, bytes]) -> str:
     """The package's folder name; it depends on the content, so versions coexist."""
-    digest = hashlib.sha256()
+    digest = sha256()
     for name, data in sorted(sources.items()):
         digest.update(f"{name} {len(data)}\n".encode() + data)
     return f"{_PACKAGE}_{digest.hexdigest()[:16]}"

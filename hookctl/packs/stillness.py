@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from typing import NamedTuple
@@ -20,7 +19,7 @@ class _Record(NamedTuple):
 
 def note(state: str, task: str, now: float) -> float:
     """For how many seconds the task has said this; writes down what it had not said before."""
-    digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = files.digest(task.encode("utf-8", "surrogatepass"))
     record = _read(state)
     if record.digest == digest and record.since <= now:
         return now - record.since

@@ -42,7 +42,7 @@ def wants(
     env = env_claims(pack, host) if env is None else env
     found, messages = [], []
     hooks = _hooks(pack, host.name)
-    if has_hooks(pack) and not hooks:
+    if pack.has_hooks and not hooks:
         names = ", ".join(_hosts_of_hooks(pack))
         messages.append(f"{pack.name} has no hook for {host.title}, only for {names}")
     for hook in hooks:
@@ -71,11 +71,6 @@ def wants(
             f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there"
         )
     return found, messages
-
-
-def has_hooks(pack: Pack) -> bool:
-    """Whether a pack registers hooks on any host; some have variables only."""
-    return bool(_all_hooks(pack))
 
 
 def _all_hooks(pack: Pack) -> list[tuple[str, PackHook]]:

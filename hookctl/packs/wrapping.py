@@ -10,7 +10,6 @@ wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import shlex
 
@@ -19,6 +18,7 @@ from hookctl.hosts.shapes import head
 from hookctl.hosts.shell_words import split_words
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
+from hookctl.system import files
 
 PROGRAM = "wrap.py"
 _ALONE = 'eval "set --; $1"'
@@ -32,7 +32,7 @@ def is_wrap_id(id: str) -> bool:
 
 def id_of(original: str) -> str:
     """The id of a wrapped hook, from its original command."""
-    return WRAP + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return WRAP + files.digest(original.encode("utf-8", "surrogatepass"))[:8]
 
 
 def command(original: str, target: Target, folder: str, python: str) -> str:

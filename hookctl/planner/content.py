@@ -27,7 +27,7 @@ from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.planner.wraps import WrapRequest, entries_without_wraps, wrap_hooks
-from hookctl.settings.targets import GUARD, Target, in_sh, top
+from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
 
 
@@ -51,49 +51,6 @@ class Content(NamedTuple):
     digest: str
     visible: tuple[Entry, ...]  # the entries to decide on: not those of hooks that we wrap
     consent: Consent = Consent()  # what an install of it needs; a built-in pack needs none
-
-
-def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
-    """What the manifest of a pack wants, with its files in the folder."""
-    from hookctl.packs.pack import read_files
-    from hookctl.packs.risks import risky_env
-    from hookctl.packs.wants import wants as pack_wants
-    from hookctl.planner import hook_env
-
-    if not choice.force:
-        draft.conflicts += hook_env.find_conflicts(draft, pack)
-    env = hook_env.pack_env(draft, pack)
-    wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder), env)
-    settings = hook_env.recorded_claims(pack, draft.host)
-    draft.tell("not_on_host", *messages)
-    source = _recorded_source(pack, draft.target)
-    known = draft.packs.get(pack.name)
-    if known and known.source not in ("", source):
-        text = f"{pack.name} came from {known.source} so far"
-        draft.tell("source_changed", text, level="info")
-    files, contents = {}, {}
-    for name, (data, executable) in read_files(pack).items():
-        files[name] = File(data, executable)
-        contents[name] = data
-    # A clone must get the committed digest from its files alone: it has no manifest.
-    manifest = b"" if draft.target.shared else pack.manifest
-    digest = content_digest(manifest, contents)
-    allowed = set(choice.allow_env)
-    if known and not choice.reset:
-        allowed.update(known.consent.env)
-    consent = Consent(
-        digest=content_digest(pack.manifest, contents),
-        env=tuple(name for name in risky_env(pack) if name in allowed),
-    )
-    return Content(wants, files, settings, source, digest, entries_without_wraps(draft), consent)
-
-
-def _recorded_source(pack: Pack, target: Target) -> str:
-    """A pack's own file as it is recorded; a committed ledger has no path of this machine."""
-    if not target.shared:
-        return pack.source
-    source = os.path.realpath(pack.source)
-    return source if source.startswith(top(target.project)) else ""
 
 
 def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:

@@ -16,12 +16,10 @@ from hookctl.ledger.committed import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
-from hookctl.packs.wants import has_hooks
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, written_hooks
-from hookctl.planner.content import Choice, Content, guard_content, pack_content
+from hookctl.planner.content import Choice, Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
@@ -175,8 +173,11 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if pack.name == GUARD:
         content = guard_content(draft, pack, choice, folder)
     else:
+        # Late: most calls are about the guard, and need nothing of this.
+        from hookctl.planner.pack_content import pack_content
+
         content = pack_content(draft, pack, choice, folder)
-        has_rules_only = bool(pack.rules) and not has_hooks(pack)
+        has_rules_only = bool(pack.rules) and not pack.has_hooks
         if not content.wants and not has_rules_only and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
         if draft.conflicts:
@@ -192,6 +193,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         _require_own_programs(pack, runtime)
     _record_pack(draft, pack, content, folder, runtime)
     if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
+        from hookctl.planner.hook_env import update_other_packs
+
         update_other_packs(draft, pack.name)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
     wrapped = [entry for entry in draft.pack_entries() if is_wrap_id(entry.id)]

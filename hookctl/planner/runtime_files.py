@@ -5,7 +5,6 @@ They are made, kept and removed by the rules of ownership: what the operator edi
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -128,7 +127,7 @@ def _write_file(
         change = Change(snapshot.path, snapshot.data, file.data, mode, chmod)
     # A configuration with an edit of the operator's in it is not ours to remove.
     is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
-    digest = "" if is_unrecorded else hashlib.sha256(file.data).hexdigest()
+    digest = "" if is_unrecorded else files.digest(file.data)
     return _FileResult(digest, change, file.edits)
 
 

@@ -19,7 +19,7 @@ from hookctl.system.folders import Folders
 
 KEEP = 10
 KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
-_BACKUP_NAME = re.compile(r"(first|[0-9]+)-[0-9a-f]{64}")
+_BACKUP_NAME = r"(first|[0-9]+)-[0-9a-f]{64}"
 _PATH_FILE = "path"  # the file in a backup folder that names the settings file
 _RECORD_SUFFIX = ".page"
 
@@ -197,7 +197,7 @@ def _settings_path(folders: Folders, folder: str) -> str:
 
 def _backup_names(folder: str) -> list[str]:
     """The names of the backups in a folder, without their records."""
-    return [name for name in os.listdir(folder) if _BACKUP_NAME.fullmatch(name)]
+    return [name for name in os.listdir(folder) if re.fullmatch(_BACKUP_NAME, name)]
 
 
 def _remove_files(folder: str, names: list[str]) -> None:

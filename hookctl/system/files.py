@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import shlex
 import stat
@@ -19,6 +18,14 @@ from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT, Change
+
+try:  # hashlib loads OpenSSL, which takes longer than any module of ours
+    from _sha256 import sha256  # up to Python 3.11
+except ImportError:
+    try:
+        from _sha2 import sha256
+    except ImportError:
+        from hashlib import sha256
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
@@ -54,7 +61,7 @@ def digest(data: bytes | None) -> str:
     """The SHA-256 in hex; empty for no file."""
     if data is None:
         return ""
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def real(path: str) -> str:
@@ -433,7 +440,7 @@ def _temp_name(path: str) -> str:
 
 
 def _machine() -> str:
-    return hashlib.sha256(os.uname().nodename.encode()).hexdigest()[:8]
+    return sha256(os.uname().nodename.encode()).hexdigest()[:8]
 
 
 def sweep(folder: str) -> list[str]:

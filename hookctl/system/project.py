@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
+from hookctl.system import files
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
 _MARKS = (".hookctl", ".git")  # of a project
@@ -188,7 +188,7 @@ def session_hash(session: str) -> str:
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return files.digest(text.encode("utf-8", "surrogatepass"))[:16]
 
 
 def run_folder(project: str, options: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import managed
 from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
-from hookctl.system import interpreter
+from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders, asset
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
@@ -82,7 +81,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
         "drop_in": place.is_drop_in,
         "owner": managed.OWNER if request.scope == "managed" else "",
         "mode": managed.MODE,
-        "sha256": _digest(document.data),
+        "sha256": files.digest(document.data),
         "files": copies,
     }
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
@@ -183,11 +182,7 @@ def _describe_file(copy: str, source: str) -> dict[str, str]:
 
 
 def _describe(data: bytes, is_program: bool) -> dict[str, str]:
-    return {"mode": "0755" if is_program else managed.MODE, "sha256": _digest(data)}
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return {"mode": "0755" if is_program else managed.MODE, "sha256": files.digest(data)}
 
 
 def _make_config(settings: Settings, host: Host) -> str:

@@ -1,0 +1,198 @@
+"""What an install has brought about: what the pack does now, and what to do next."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hookctl.model import Line
+from hookctl.output.lines import WARN, fix
+from hookctl.output.words import program
+from hookctl.packs.choices import settings_from
+from hookctl.packs.guard import can_refuse
+from hookctl.packs.model import Pack
+from hookctl.packs.wrapping import is_wrap_id
+from hookctl.planner.plan import Plan
+from hookctl.settings.targets import GUARD, RULES, Target
+from hookctl.system import git, project
+from hookctl.system.folders import Folders
+
+_WIDTH = 80  # columns
+_DOES = {
+    "breaker": "keeps an agent working while work remains, "
+    "and lets it stop once it makes no progress any more",
+    "keepalive": "keeps an agent going in a run that `hookctl run start` began, until the run ends",
+    "guard": "never blocks by itself, and ends a chain of stops that other hooks force",
+    "off": "refuses tool calls that are repeated too often",
+}
+# The first command for each mode, and what it does
+_FIRST_STEPS = {
+    "breaker": "run remaining 3    in a project: three pieces of work are left there",
+    "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
+}
+
+_THEIR_TASK = "run status    in a project: what the system there says is left"
+
+
+def describe_success(
+    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
+) -> list[str | Line]:
+    """What the pack does now, where it is loaded, and the next steps."""
+    unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
+    switched_off = [file.target.host.title for file in plan.files if file.switched_off]
+    if not unloaded and not switched_off:
+        return _describe_effect(folders, plan, pack, targets)
+    if not unloaded:
+        text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
+        return [Line(text), *_next(folders, plan, targets, ["doctor"])]
+    text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
+    return [Line(text), *_next(folders, plan, targets, ["doctor"])]
+
+
+def _describe_effect(
+    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
+) -> list[str | Line]:
+    """What a pack that every host loads does now, and the next steps."""
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+    if pack.name != GUARD:
+        undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
+        text = f"{_describe_installed(plan, pack)} {undo}"
+        return [Line(text), *_next(folders, plan, targets, [])]
+    record = plan.files[0].record
+    settings = settings_from(record.packs[GUARD].settings if record else {})
+    if settings.events and not _hosts_with_hooks(plan, GUARD):
+        text = "the guard does not run: none of its hooks is registered"
+        return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
+    if not settings.events and record and any(is_wrap_id(entry.id) for entry in record.entries):
+        text = "The guard limits the denials of the hooks that it wraps, and does nothing else."
+        return [Line(text), *_next(folders, plan, targets, ["doctor"])]
+    if not settings.events:
+        command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
+        return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
+    steps = ["doctor"]
+    if settings.mode == "breaker" and settings.reads_anothers_task:
+        steps.append(_THEIR_TASK)
+    elif settings.mode in _FIRST_STEPS:
+        steps.append(_FIRST_STEPS[settings.mode])
+    if not settings.effective.get("dispatch_tools"):
+        steps += _advise_on_dispatch(targets)
+    return [
+        Line(f"The guard {_describe_mode(settings.mode, targets)}."),
+        *_describe_looks(settings.mode, targets),
+        *_next(folders, plan, targets, steps),
+    ]
+
+
+def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
+    """How a host shows a block where that looks like a failure."""
+    lines = []
+    for host in {target.host.name: target.host for target in targets}.values():
+        shown = host.client.block_shown
+        if shown and mode in _FIRST_STEPS:
+            lines.append(Line(f"{host.title} shows that as `{shown}`; it is no failure."))
+    return lines
+
+
+def _advise_on_dispatch(targets: list[Target]) -> list[str]:
+    """The step against an agent that calls one tool for ever: no stop hook is asked then."""
+    hosts = [target.host for target in targets if can_refuse(target.host)]
+    if not hosts:
+        return []
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+    names = "".join(f" --host {host.name}" for host in hosts)
+    command = f"install{names}{scope} --dispatch '*'"
+    can_end = all(host.dialect.refuse_end for host in hosts)
+    text = f"{command}    {'ends a turn stuck on one call' if can_end else 'refuses endless calls'}"
+    return [text if len(f"  {program()} {text}") <= _WIDTH else command]
+
+
+def _describe_mode(mode: str, targets: list[Target]) -> str:
+    """What the guard does in a mode, where every one of these hosts lets it."""
+    titles = [target.host.title for target in targets if not target.host.dialect.end]
+    if mode == "guard" and titles:
+        return f"never blocks by itself, and only counts on {', '.join(titles)}: see the message"
+    return _DOES[mode]
+
+
+def _describe_installed(plan: Plan, pack: Pack) -> str:
+    """Where a pack is installed; a pack whose hooks are registered nowhere is not."""
+    titles = _hosts_with_hooks(plan, pack.name)
+    settings = [file for file in plan.files if file.target.host.format != RULES]
+    if not pack.has_hooks or len(titles) == len(settings):
+        return f"{pack.name} {pack.version} is installed."
+    if titles:
+        return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."
+    return f"No hook of {pack.name} {pack.version} is registered."
+
+
+def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
+    """The hosts whose settings have a hook of the pack once the plan is carried out."""
+    titles = []
+    for file in plan.files:
+        removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
+        for entry in file.record.entries if file.record else ():
+            is_hook = entry.id.startswith(f"{pack}/") and not is_wrap_id(entry.id)
+            if is_hook and entry.id not in removed:
+                titles.append(file.target.host.title)
+                break
+    return titles
+
+
+def _next(
+    folders: Folders, plan: Plan, targets: list[Target], steps: list[str]
+) -> list[str | Line]:
+    """The next steps: what to do with the project's files, and commands to copy."""
+    lines: list[str | Line] = [*_advise_on_commit(folders, plan, targets)]
+    lines += [f"  {program()} {step}" for step in steps]
+    return ["Next:", *lines] if lines else []
+
+
+def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> list[Line]:
+    """Whether to commit the project's files, and before that what keeps them out of clones."""
+    paths = []
+    for file in plan.files:
+        is_asked = file.target in targets or file.target.host.format == RULES
+        if is_asked and file.target.project and file.after is not None:
+            paths.append(file.target.path)
+    root = targets[0].project
+    paths += _find_sources(plan, root)
+    names = " ".join(os.path.relpath(path, root) for path in paths)
+    if targets[0].shared:
+        ignored = list(_describe_ignored(folders, root, paths))
+        commit = f"commit {names} and .hookctl, so that every clone has it"
+        lines = [*_describe_missing(root), *ignored]
+        lines.append(f"once git takes them, {commit}" if ignored else commit)
+    elif names:
+        lines = [f"keep {names} out of version control: it names paths of this machine"]
+    else:
+        lines = []
+    return [Line(text, indent=2) for text in lines]
+
+
+def _find_sources(plan: Plan, root: str) -> list[str]:
+    """The packs that the project's record names, and their files: an upgrade needs all of them."""
+    sources: dict[str, None] = {}
+    for file in plan.files:
+        if file.target.shared and file.record:
+            for pack in file.record.packs.values():
+                if pack.source.startswith(f"{root}/"):
+                    folder = os.path.dirname(pack.source)
+                    files = [os.path.join(folder, name) for name in pack.files]
+                    sources.update(dict.fromkeys([pack.source, *files]))
+    return list(sources)
+
+
+def _describe_missing(root: str) -> Iterator[str]:
+    """That there is no repository, if so."""
+    if not git.find_top(root):
+        yield "this is no git repository, so no clone brings it to others: `git init` makes one"
+
+
+def _describe_ignored(folders: Folders, root: str, paths: list[str]) -> Iterator[str]:
+    """Which of these files, and of those in hookctl's folder, git would not bring to a clone."""
+    paths = [*paths, *project.shared_files(root)]
+    for rule in git.find_ignored(root, paths, folders.environ, folders.state, personal=True):
+        yield (
+            f"{rule.describe(root)}, so no clone gets it: remove that line, "
+            "or install with --scope local instead"
+        )
