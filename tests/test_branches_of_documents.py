@@ -10,7 +10,6 @@ import pytest
 from hookctl.documents import MISSING, formats
 from hookctl.documents import jsonc as jsonc_module
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.redaction import redacted
 from hookctl.documents.toml import TomlDocument
 from hookctl.documents.yaml import YamlDocument
 from hookctl.documents.yaml_nodes import reader
@@ -171,16 +170,3 @@ def test_old_escapes_do_not_hide_where_a_file_of_toml_ends() -> None:
 def test_only_a_plugin_is_renewed() -> None:
     document = jsonc("{}")
     assert formats.renewed(document) is document
-
-
-@pytest.mark.parametrize("length", [3, 40])
-def test_an_anchor_within_anchors_of_a_secret_is_masked_at_any_depth(length: int) -> None:
-    lines = ["token: *a0\n"]
-    for number in range(length):
-        lines.append(f"k{number}: &a{number} [*a{number + 1}, hidden-{number}]\n")
-    assert "hidden" not in redacted("".join(lines))
-
-
-@pytest.mark.parametrize("text", ['token: a\n  "b": c\n', 'password: x\n  "k": y\n'])
-def test_a_quoted_key_below_a_secret_is_masked_too(text: str) -> None:
-    assert redacted(text).count("***") >= 2

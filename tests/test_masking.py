@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from hookctl import masking, report
 from hookctl.documents import redaction
+from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.redaction import redacted
 from hookctl.model import Result
 from hookctl.output import diffs
@@ -174,20 +175,20 @@ def test_values_are_masked_at_any_depth() -> None:
 # A document: what is shown of each of its places. The mask stands where <...> stands.
 
 DOCUMENTS = [
-    ('{"a": "x", // "API_KEY": "hunter2"\n "b": 1}', '{"a": "x", // "API_KEY": "***"\n "b": 1}'),
+    ('{"a": "x", // "API_KEY": "hunter2"\n "b": 1}', '{"a": "x", // ***\n "b": 1}'),
     ('{"a": 1,\n  // "tokens": [ "hunter2",\n  //   "hunter3" ], "n": 1\n  "b": 1}',
-     '{"a": 1,\n  // "tokens": [ "***",\n  //   "***" ], "n": 1\n  "b": 1}'),
+     '{"a": 1,\n  // ***\n  //   ***\n  "b": 1}'),
     ('{"a": 1,\r\n  /* "secrets": {\r\n     "x": "hunter2"\r\n  }\r\n  */ "b": 1}',
-     '{"a": 1,\r\n  /* "secrets": {\r\n     "x": "***"\r\n  }\r\n  */ "b": 1}'),
-    ('{"a": 1,\n // "API_KEY":\n //    "hunter2"\n "b": 1}', '{"a": 1,\n // "API_KEY":\n //    "***"\n "b": 1}'),
+     '{"a": 1,\r\n  /* ***\r\n     ***\r\n  ***\r\n  *** "b": 1}'),
+    ('{"a": 1,\n // "API_KEY":\n //    "hunter2"\n "b": 1}', '{"a": 1,\n // ***\n //    ***\n "b": 1}'),
     ('{"token":\n // hunter2\n "x"}', '{"token":\n // ***\n "***"}'),
-    ('{"a": 1, // "tokens": [\n "b": "x", // c\n "d": 1}', '{"a": 1, // "tokens": [\n "b": "x", // c\n "d": 1}'),
-    ('{"token": "x", // was hunter2\n // the model\n "b": 1}', '{"token": "***", // ***\n // the model\n "b": 1}'),
-    ('{"token": /* hunter2 */ "x" // hunter3\n // why\n}', '{"token": /* *** */ "***" // ***\n // why\n}'),
+    ('{"a": 1, // "tokens": [\n "b": "x", // c\n "d": 1}', '{"a": 1, // ***\n "b": "x", // c\n "d": 1}'),
+    ('{"token": "x", // was hunter2\n // the model\n "b": 1}', '{"token": "***", // ***\n // ***\n "b": 1}'),
+    ('{"token": /* hunter2 */ "x" // hunter3\n // why\n}', '{"token": /* *** */ "***" // ***\n // ***\n}'),
     ('{"tokens": { // hunter2\n "a": 1, /* hunter3\n hunter4 */ "b": [2]} // hunter5\n}',
      '{"tokens": { // ***\n "a": "***", /* ***\n *** */ "b": ["***"]} // ***\n}'),
-    ("// password: hunter2 and more\n{}", '// password: "***"\n{}'),
-    ('{"a": 1} // curl -H "Authorization: Bearer hunter2" x', '{"a": 1} // curl -H "Authorization: ***" x'),
+    ('// password: hunter2 and more\n{}', '// ***\n{}'),
+    ('{"a": 1} // curl -H "Authorization: Bearer hunter2" x', '{"a": 1} // ***'),
     ('{"a": 1, /* sk-abcdefg */ "b": 2}', '{"a": 1, /* *** */ "b": 2}'),
     ('{"args": ["--api-key", "hunter2", "--n", "3", "--token"], "b": 1}',
      '{"args": ["--api-key", "***", "--n", "3", "--token"], "b": 1}'),
@@ -195,18 +196,19 @@ DOCUMENTS = [
     ('{"sk-abcdefg": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}', '{"***": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}'),
     ('{"url": "https:\\/\\/u:hunter2@h\\/x", "n": "sk\\u002dabcdefg"}', '{"url": "https://u:***@h/x", "n": "***"}'),
     (json.dumps({"pem": KEY, "n": 1}), '{"pem": "***", "n": 1}'),
-    ('["sk-abcdefg", 1]', '["***", 1]'), ('"sk-abcdefg"', '"***"'), ("", ""),
+    ('["sk-abcdefg", 1]', '["***", 1]'),
+    ('"sk-abcdefg"', '"***"'),
+    ('', ''),
     ('{"": "x", "token": {}, "b": {"token": []}}', '{"": "x", "token": {}, "b": {"token": []}}'),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "shown"), DOCUMENTS)
 def test_a_document_shows_no_secret(text: str, shown: str) -> None:
-    masked = redacted(text)
+    masked = redacted(JsonDocument.parse(text.encode()))
     assert masked == shown
     assert masked.count("\n") == text.count("\n")
     assert not re.search("hunter", masked)
-    assert redacted(masked) == masked
 
 
 WORDS = st.sampled_from(
@@ -223,7 +225,7 @@ VALUES = st.recursive(
 @given(VALUES, st.sampled_from([None, 2]), st.booleans())
 def test_a_document_is_masked_as_its_value_is(value: Any, indent: int | None, escaped: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    assert json.loads(redacted(text)) == masking.masked(value)
+    assert json.loads(redacted(JsonDocument.parse(text.encode()))) == masking.masked(value)
 
 
 # The command line over settings full of secrets.
@@ -382,7 +384,7 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
     for place in ("{\n", '"env": {\n', '"hooks": {\n'):
         put(settings, settings.read_text().replace(place, place + "\n".join(lines) + "\n", 1))
     seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
-    assert flags or any('// "API_KEY": "***"' in outcome.out for outcome in seen)
+    assert flags or any('// ***\n' in outcome.out for outcome in seen)
     everything(hookctl, secrets, flags, ("uninstall",))
 
 

@@ -6,7 +6,8 @@ The modules here may import `system` and the values at the root.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 from hookctl.errors import UNEXPECTED, HookctlError
 from hookctl.model import Path as Path
@@ -23,6 +24,17 @@ class Missing:
 
 
 MISSING = Missing()
+
+
+class Scalar(NamedTuple):
+    """A key, or a value that is no container: where it stands, and what it says."""
+
+    start: int
+    end: int
+    path: Path  # of the value; of a key the path to its value
+    text: str  # without quotes and escapes
+    is_key: bool = False
+    is_shared: bool = False  # an alias shows it at another path, too
 
 
 class Document(Protocol):
@@ -43,6 +55,9 @@ class Document(Protocol):
 
         With `plain_comments` it reads comments, but not every one: see scan.odd_in_comment.
         """
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text; between them are marks and comments."""
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""

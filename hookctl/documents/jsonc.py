@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from operator import itemgetter
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from hookctl.documents import MISSING, Missing, Path, unexpected, wrong_shape
+from hookctl.documents import MISSING, Missing, Path, Scalar, unexpected, wrong_shape
 from hookctl.documents.scan import (
     Child,
     Container,
@@ -26,6 +26,7 @@ from hookctl.documents.scan import (
     first_colon,
     odd_in_comment,
     scan,
+    tokens,
     too_deep,
     tree_of,
 )
@@ -210,6 +211,25 @@ class JsonDocument:
             if len(indexes) > 1:
                 second = self._contents(spot.child.value).starts[indexes[1]]
                 raise self._duplicate_key(path[length], second)
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text; between them are marks and comments."""
+        path: list[str | int] = []
+        for match in tokens(self._scan.shadow):
+            kind, source = match.lastgroup, match[0]
+            if kind == "open":
+                path.append(0 if source == "[" else "")
+            elif kind == "close":
+                path.pop()
+            elif kind == "comma" and isinstance(path[-1], int):
+                path[-1] += 1
+            elif kind == "key":
+                path[-1] = json.loads(source)
+                yield Scalar(*match.span(), tuple(path), str(path[-1]), is_key=True)
+            elif kind == "string":
+                yield Scalar(*match.span(), tuple(path), json.loads(source))
+            elif kind == "word":
+                yield Scalar(*match.span(), tuple(path), source)
 
     def _duplicate_key(self, key: str | int, offset: int) -> HookctlError:
         message = f"the key {key!r} stands here a second time"

@@ -7,13 +7,15 @@ file whose code differs is refused: it is another program's, or somebody has edi
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from hookctl.documents import Path
+from hookctl.documents import Path, Scalar
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import decode
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
+from hookctl.masking import OwnText
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
 
@@ -78,6 +80,19 @@ class PluginDocument:
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse nothing: the host reads everything that JavaScript allows."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value of the settings; the code around them stands as one text each."""
+        code, lines = self._code, self._code[0].count("\n")
+        shift = len(code[0]) - lines
+        settings = self._settings_text(self._settings)
+        if not settings.strip():
+            return
+        yield Scalar(0, len(code[0]), (), OwnText(code[0]))
+        for scalar in self._settings.scalars():
+            yield scalar._replace(start=scalar.start + shift, end=scalar.end + shift)
+        start = len(code[0]) + len(settings)
+        yield Scalar(start, start + len(code[1]), (), OwnText(code[1]))
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""

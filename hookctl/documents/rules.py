@@ -11,10 +11,11 @@ no line break at its end, that one too.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from hookctl.documents import MISSING, Missing, Path
+from hookctl.documents import MISSING, Missing, Path, Scalar
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.errors import HookctlError
@@ -84,6 +85,10 @@ class RulesDocument:
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse nothing: the host reads every text."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        """None: it is prose, and nothing in it is a key."""
+        return iter(())
 
     def check_path(self, path: Path) -> None:
         """Refuse nothing: blocks that are there twice count as edited."""

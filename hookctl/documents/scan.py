@@ -33,6 +33,10 @@ _GAP, _NEXT = r"[ \t\r\n]*+", r"[ \t\r\n]*+(?:,[ \t\r\n]*+)?"
 _SCALAR = rf"(?:{_STRING}|[^ \t\r\n\"\[\]{{}},:]++)"
 _MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>))|(?P<close>\}})"
 _ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
+_TOKENS = (
+    rf"(?P<key>{_STRING}(?={_GAP}:))|(?P<string>{_STRING})|(?P<open>[\[{{])|(?P<close>[\]}}])"
+    r"|(?P<comma>,)|(?P<word>[^ \t\r\n\"\[\]{},:]++)"
+)
 _COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 # What JavaScript takes for blank, and JSON does not.
@@ -275,6 +279,11 @@ def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
             if swallowed[0].strip(" \t\r"):
                 return end, "comment that ends with a carriage return alone"
     return None
+
+
+def tokens(shadow: str) -> Iterator[re.Match[str]]:
+    """The keys, values, brackets and commas of a text that was read, named by their group."""
+    return re.finditer(_TOKENS, shadow)
 
 
 def first_colon(shadow: str) -> str | None:

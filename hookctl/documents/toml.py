@@ -9,11 +9,13 @@ setting.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Path, unexpected, wrong_shape
+from hookctl.documents import MISSING, Path, Scalar, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.documents.toml_layout import Layout
@@ -27,6 +29,7 @@ from hookctl.documents.toml_scan import (
     Piece,
     Scan,
     comments_of,
+    names_of,
     read,
     scan,
 )
@@ -93,6 +96,31 @@ class TomlDocument:
 
     def check_path(self, path: Path) -> None:
         """Refuse nothing: no table has a key twice."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text; between them are marks and comments."""
+        found = [self._key(piece) for piece in self._scan.statements]
+        found += self._scalars_of(self._scan.root, self._plain, ())
+        yield from sorted(found, key=attrgetter("start"))
+
+    def _scalars_of(self, node: Node, value: Any, path: Path) -> Iterator[Scalar]:
+        """The values in a node, and the keys in its braces."""
+        if node.kind == SCALAR:
+            yield Scalar(node.start, node.end, path, str(value))
+        elif isinstance(node.children, list):
+            for index, child in enumerate(node.children):
+                yield from self._scalars_of(child, value[index], (*path, index))
+        else:
+            for name, child in node.children.items():
+                yield from self._scalars_of(child, value[name], (*path, name))
+        if node.kind == INLINE:
+            yield from map(self._key, node.body)
+
+    def _key(self, piece: Piece) -> Scalar:
+        assert piece.key  # elements of arrays have none
+        start, end = piece.key
+        text = ".".join(names_of(self._text[start:end]))
+        return Scalar(start, end, piece.names, text, is_key=True)
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""

@@ -9,11 +9,11 @@ its position. The reader is PyYAML, like the hosts'; it is an optional extra.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from hookctl.documents import MISSING, Path, unexpected, wrong_shape
+from hookctl.documents import MISSING, Path, Scalar, unexpected, wrong_shape
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.documents.yaml_edits import Edits, Located, Step
@@ -67,6 +67,22 @@ class YamlDocument:
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse nothing: these flags are about JSON."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text; between them are marks and comments."""
+        if self._reading.root:
+            yield from self._scalars_of(self._reading.root, (), False)
+
+    def _scalars_of(self, node: Node, path: Path, is_shared: bool) -> Iterator[Scalar]:
+        is_shared = is_shared or node.anchor in self._reading.aliased
+        if node.kind == "scalar" and node.start < node.end:
+            end = self._edits.content_end(node)
+            yield Scalar(node.start, end, path, node.text, is_shared=is_shared)
+        for index, (key, value) in enumerate(node.children):
+            inner = (*path, key.text if key else index)
+            if key and key.start < key.end and key.kind == "scalar":
+                yield Scalar(key.start, key.end, inner, key.text, is_key=True)
+            yield from self._scalars_of(value, inner, is_shared)
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""

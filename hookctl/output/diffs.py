@@ -6,6 +6,7 @@ values of hookctl: its output ends up in logs, where the operator's other settin
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -27,32 +28,47 @@ _Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 
 def unified(file: FilePlan) -> str:
     """The change of a settings file as a unified diff."""
-    from hookctl.documents.redaction import redacted
-
     if not file.settings:
         return ""
-    if not _is_old_readable(file) or _parse_new(file) is None:
+    new = _parse_new(file)
+    if new is None or not _is_old_readable(file):
         return _unreadable_note(file.path)
-    old_text = "" if file.old is None else file.old.decode("utf-8")
-    new_text = (file.after or b"").decode("utf-8")
     shown = own_commands(file)
-    old_lines = _diff_lines(redacted(old_text, shown).removeprefix("\ufeff"))
-    new_lines = _diff_lines(redacted(new_text, shown).removeprefix("\ufeff"))
+    old_lines = _diff_lines(_masked_text(file.before, shown).removeprefix("\ufeff"))
+    new_lines = _diff_lines(_masked_text(new, shown).removeprefix("\ufeff"))
     hunks = list(_hunks(old_lines, new_lines))
     return "".join([*_heading(file.path, file.old, file.after), *hunks]) if hunks else ""
 
 
+def _masked_text(document: Document, shown: frozenset[str]) -> str:
+    """The text of a settings file, or of instructions, with every secret masked."""
+    from hookctl.documents.redaction import redacted, redacted_text
+    from hookctl.documents.rules import RulesDocument
+
+    if isinstance(document, RulesDocument):
+        return redacted_text(document.data.decode("utf-8"))
+    return redacted(document, shown)
+
+
 def file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
     """The lines of the unified diff of a file of hookctl's or of a pack's own, masked."""
-    from hookctl.documents.redaction import redacted
-
     try:
-        old_lines = _diff_lines(redacted((old or b"").decode("utf-8")))
-        new_lines = _diff_lines(redacted((new or b"").decode("utf-8")))
+        old_lines = _diff_lines(_own_text(path, old))
+        new_lines = _diff_lines(_own_text(path, new))
     except UnicodeDecodeError:
         return [f"({path} is no text, so it is not shown)"]
     text = "".join([*_heading(path, old, new), *_hunks(old_lines, new_lines)])
     return [by_look(line) for line in text.split("\n")[:-1]]
+
+
+def _own_text(path: str, data: bytes | None) -> str:
+    """The text of a file that is no settings file, masked; JSON by its keys."""
+    from hookctl.documents.redaction import redacted, redacted_text
+
+    if path.endswith(".json") and data:
+        with contextlib.suppress(HookctlError):
+            return redacted(formats.parse("json", data))
+    return redacted_text((data or b"").decode("utf-8"))
 
 
 def _heading(path: str, old: bytes | None, new: bytes | None) -> list[str]:
