@@ -19,7 +19,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import read_or_none
-from hookctl.model import Change, Entry, Record
+from hookctl.model import INTERRUPTED, Change, Entry, Record
 from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
@@ -47,7 +47,6 @@ class Journal(NamedTuple):
     records: dict[str, Record | None]  # the ledger's records after the run; None: to be removed
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
-    before: dict[str, Record] = {}  # noqa: RUF012 (the records of project scope before the run)
 
 
 @contextlib.contextmanager
@@ -114,7 +113,7 @@ def pending(folders: Folders) -> Journal | None:
     with store.refusals("the journal of an interrupted run", folders.journal, hint):
         json_object = store.parse_object(data, _KEY, folders.journal)
         journal = from_json(Journal, json_object, "the journal")
-        for record in (*journal.records.values(), *journal.before.values()):
+        for record in journal.records.values():
             if record is not None:
                 store.check_record(record)
     return _rename_paths(journal, folders.resolve)
@@ -127,7 +126,6 @@ def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
         store.rename(journal.records, change),
         tuple(map(change, journal.folders)),
         tuple(map(change, journal.unswept)),
-        store.rename(journal.before, change),
     )
 
 
@@ -141,6 +139,7 @@ def recover(folders: Folders) -> list[str]:
         return []
     for folder in journal.unswept:
         files.sweep(folder)
+    _require_own_ledgers(folders, journal)
     recovery = _Recovery(folders, journal)
     for step in journal.steps:
         recovery.complete_step(step)
@@ -152,20 +151,52 @@ def recover(folders: Folders) -> list[str]:
     return recovery.lines or ["an interrupted run was completed"]
 
 
-def preview(folders: Folders) -> tuple[str, ...] | None:
-    """Let files be read as `recover` will leave them; returns those that it will write.
-
-    None where there is no run to complete.
-    """
+def list_unwritten(folders: Folders) -> tuple[str, ...]:
+    """The files that an interrupted run is still to write; none where there was no such run."""
     journal = pending(folders)
-    if journal is None or not (journal.steps or journal.records):
-        return None
-    recovery = _Preview(folders, journal)
+    if journal is None:
+        return ()
+    unwritten = [step.path for step in journal.steps if not _has_digest(step, step.sha_after)]
+    if journal.records and not unwritten:
+        return (folders.ledger,)
+    return tuple(unwritten)
+
+
+def _has_digest(step: Step, *digests: str) -> bool:
+    return files.digest(read_or_none(step.path)) in digests
+
+
+def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
+    """Refuse to go on where a project's ledger was changed since, as by `git pull`.
+
+    What the run still has to record belongs into the ledger that it has read. Where its settings
+    came with the pull too, there is nothing to record: both stay as they are.
+    """
     for step in journal.steps:
-        recovery.complete_step(step)
-    saved = _join_records(store.load(folders), recovery.records)
-    files.preview(files.real(folders.ledger), _dump_ledger(folders, saved))
-    return tuple(recovery.paths)
+        if os.path.basename(step.path) != "ledger.json" or not _is_changed(step):
+            continue
+        project = os.path.dirname(os.path.dirname(step.path))
+        settings = [
+            other
+            for other in journal.steps
+            if other.settings and other.path.startswith(f"{project}/")
+        ]
+        if settings and all(map(_is_changed, settings)):
+            continue
+        message = "an interrupted run was to write this record, which was changed since"
+        hint = (
+            "Put back what was there (`git checkout ORIG_HEAD -- .hookctl/ledger.json` after a "
+            "pull), run `hookctl doctor --fix`, commit, then pull again. "
+            f"Or give the run up: move {folders.journal} away, then install again."
+        )
+        raise HookctlError(INTERRUPTED, message, path=step.path, hint=hint, exit_code=FAILED)
+
+
+def _is_changed(step: Step) -> bool:
+    """Whether a step's file is there, and neither as before the step nor as after it."""
+    return os.path.isfile(step.path) and not (
+        os.path.islink(step.path) or _has_digest(step, step.sha_before, step.sha_after)
+    )
 
 
 class _Recovery:
@@ -176,7 +207,6 @@ class _Recovery:
         self.journal = journal
         self.lines: list[str] = []
         self.before = _records_before(folders, journal.records)
-        self.changed_ledgers = _changed_ledgers(folders, journal)
         removed = _removed_folders(folders, self.before, journal.records)
         self.removed = tuple(f"{folder}/" for folder in removed)
         # The ledgers of projects whose settings are as before the run.
@@ -189,24 +219,13 @@ class _Recovery:
             elif record is not None:
                 self.given_up.append(record)
 
-    def sweep(self, folder: str) -> None:
-        """Remove the temporary files that the run has left in a folder."""
-        files.sweep(folder)
-
-    def write_step(self, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
-        """Write a step's bytes if its file is as before; the file as read, and if it wrote."""
-        return _write_step(self.folders, step, record)
-
     def complete_step(self, step: Step) -> None:
         """Write what the step was to write, unless another program wrote the file meanwhile."""
-        self.sweep(os.path.dirname(step.path))
+        files.sweep(os.path.dirname(step.path))
         if step.path in self.unchanged_ledgers or step.path.startswith(self.removed):
             return
-        if step.path in self.changed_ledgers:
-            self.merge_ledger(step)
-            return
         old, new = self.before.get(step.path), self.records.get(step.path)
-        snapshot, is_written = self.write_step(step, new or old)
+        snapshot, is_written = _write_step(self.folders, step, new or old)
         if not step.settings:  # nobody needs a line about the files that hooks run
             return
         if is_written:
@@ -216,15 +235,6 @@ class _Recovery:
             self.lines.append(
                 f"{step.path}: changed by another program after an interrupted run; its bytes stay"
             )
-
-    def merge_ledger(self, step: Step) -> None:
-        """Put the run's entries into a project's ledger that came with a pull."""
-        project = self.changed_ledgers[step.path]
-        before = self.journal.before
-        self.records |= _merge_into_ledger(self.folders, step, project, before, self.records)
-        self.lines.append(
-            f"{step.path}: changed after an interrupted run, whose entries were put into it"
-        )
 
     def _choose_record(
         self, step: Step, snapshot: files.Snapshot, old: Record | None, new: Record | None
@@ -272,33 +282,6 @@ class _Recovery:
         files.remove_folders(sorted(folders, key=len, reverse=True))
 
 
-class _Preview(_Recovery):
-    """An interrupted run that is only looked at; its files are read as it will leave them."""
-
-    def __init__(self, folders: Folders, journal: Journal) -> None:
-        super().__init__(folders, journal)
-        self.paths: list[str] = []
-
-    def sweep(self, folder: str) -> None:
-        """Leave everything where it is."""
-
-    def write_step(self, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
-        """Let the file be read with the step's bytes, where it would be written."""
-        snapshot = files.read(step.path)
-        if snapshot.path != step.path or snapshot.sha == step.sha_after:
-            return snapshot, False
-        is_torn = _is_torn(self.folders, snapshot, step, record)
-        if snapshot.sha != step.sha_before and not is_torn:
-            return snapshot, False
-        files.preview(step.path, _pending_bytes(self.folders, step.sha_after))
-        self.paths.append(step.path)
-        return snapshot, True
-
-    def merge_ledger(self, step: Step) -> None:
-        """Name the ledger; what comes of both is known once it is written."""
-        self.paths.append(step.path)
-
-
 def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
     """The records before the run; a project's ledger is written last, so it still has its own."""
     stored = store.load(folders)
@@ -313,74 +296,6 @@ def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> d
         with contextlib.suppress(HookctlError):
             before |= committed.read(folders, [project])
     return before
-
-
-def _changed_ledgers(folders: Folders, journal: Journal) -> dict[str, str]:
-    """The projects by the ledgers that another program has written since, such as `git pull`.
-
-    Raises, before anything is done, where one cannot be read: the run's own part would be lost.
-    """
-    steps = {step.path: step for step in journal.steps}
-    changed = {}
-    for project in _existing_projects(journal):
-        try:
-            ledger = files.read(committed.ledger_path(project))
-        except HookctlError:  # a link leads out of the project now, to a file that was never meant
-            continue
-        step = steps.get(ledger.path)
-        if step is None or ledger.data is None:
-            continue
-        if ledger.sha in (step.sha_before, step.sha_after):
-            continue
-        try:
-            committed.read(folders, [project])
-        except HookctlError as error:
-            error.hint = f"An interrupted run has entries to put into it. {error.hint}"
-            raise
-        changed[ledger.path] = project
-    return changed
-
-
-def _existing_projects(journal: Journal) -> set[str]:
-    """The projects of a run whose folders still exist."""
-    projects = set()
-    for record in (*journal.before.values(), *journal.records.values()):
-        if record is not None and record.scope == "project" and os.path.isdir(record.project):
-            projects.add(record.project)
-    return projects
-
-
-def _merge_into_ledger(
-    folders: Folders,
-    step: Step,
-    project: str,
-    before: Mapping[str, Record],
-    after: Mapping[str, Record | None],
-) -> dict[str, Record | None]:
-    """Merge a run's part of a project's ledger into the current one; returns the run's records."""
-    keys = set()
-    for key, record in (*before.items(), *after.items()):
-        if record is not None and _is_shared(record, project):
-            keys.add(key)
-    while True:
-        ledger = files.read(step.path)
-        theirs = {}
-        for key, record in committed.read(folders, [project]).items():
-            if _is_shared(record, project):
-                theirs[key] = record
-        merged = {}
-        for key in keys:
-            merged[key] = committed.merge_records(
-                before.get(key), after.get(key), theirs.get(key)
-            )
-        whole = {key: record for key, record in {**theirs, **merged}.items() if record}
-        with contextlib.suppress(Changed):  # by another program, just now: read it again
-            files.replace(ledger, committed.dump(project, whole), mode=step.mode)
-            return merged
-
-
-def _is_shared(record: Record, project: str) -> bool:
-    return record.scope == "project" and record.project == project
 
 
 def _removed_folders(
@@ -453,17 +368,13 @@ def _begin(
             files.write_own(os.path.join(folders.pending, sha), change.after)
     before = _records_before(folders, records)
     _back_up_settings(folders, changes, records, before)
-    of_projects = {}
-    for key, record in before.items():
-        if record.scope == "project" and key in records:
-            of_projects[key] = record
     old_digests = [files.digest(change.before) for change in changes]
     new_digests = [files.digest(change.after) for change in changes]
     steps = tuple(
         Step(change.path, old, new, change.mode, change.settings, change.chmod)
         for change, old, new in zip(changes, old_digests, new_digests, strict=True)
     )
-    journal = Journal(steps, dict(records), rmdirs, before=of_projects)
+    journal = Journal(steps, dict(records), rmdirs)
     _write_journal(folders, journal)
 
 
@@ -476,7 +387,7 @@ def _write_journal(folders: Folders, journal: Journal) -> None:
 def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
     saved = _join_records(store.load(folders), records)
-    files.write_own(folders.ledger, _dump_ledger(folders, saved))
+    files.write_own(folders.ledger, store.dump(store.rename(saved, folders.shorten)))
     for path, record in records.items():
         if record is None:
             backups.restart_expiry(folders, path)
@@ -497,10 +408,6 @@ def _join_records(
         else:
             saved[path] = record
     return saved
-
-
-def _dump_ledger(folders: Folders, saved: Mapping[str, Record]) -> bytes:
-    return store.dump(store.rename(saved, folders.shorten))
 
 
 def _close_journal(

@@ -112,11 +112,6 @@ def record(version: str) -> Record:
     return Record("claude", "project", "json", packs={"pk": PackRecord(version, {})})
 
 
-def test_a_record_that_nobody_else_has_is_merged_as_ours() -> None:
-    assert committed.merge_records(None, record("1"), None) == record("1")
-    assert committed.merge_records(record("1"), None, None) is None
-
-
 def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
     here = folders.here()
     put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}))
@@ -146,24 +141,3 @@ def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Pat
     settings = put(isolated / "home" / "settings.json", "{}")
     known = record("1")._replace(known_as=str(settings))
     assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
-
-
-STOP, END = ("hooks", "Stop"), ("hooks", "SessionEnd")
-
-
-@pytest.mark.parametrize(
-    ("base", "ours", "theirs", "merged"),
-    [
-        ([], [STOP], [], [STOP]),
-        ([STOP], [], [STOP], None),
-        ([STOP], None, [STOP, END], [END]),
-        ([], [STOP], [END], [END, STOP]),
-        ([STOP], [STOP], [STOP], [STOP]),
-    ],
-)
-def test_a_merge_keeps_the_empty_places_of_both_sides(base: Any, ours: Any, theirs: Any, merged: Any) -> None:
-    sides = []
-    for gaps in (base, ours, theirs):
-        sides.append(None if gaps is None else Record("codex", "project", "json", gaps=tuple(gaps)))
-    record = committed.merge_records(*sides)
-    assert (record and list(record.gaps)) == merged

@@ -11,7 +11,7 @@ import pytest
 
 from hookctl import transaction
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, store
+from hookctl.ledger import store
 from hookctl.model import Change, Claim, Entry, Record
 from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed
@@ -173,7 +173,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     journal = transaction.pending(here)
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})
-    assert transaction.preview(here) is None
+    assert transaction.list_unwritten(here) == ()
     assert transaction.recover(here) == ["an interrupted run was completed"]
     assert transaction.pending(here) is None
 
@@ -256,19 +256,13 @@ TORN = [
 
 
 @pytest.mark.parametrize(("data", "is_ours"), TORN)
-@pytest.mark.parametrize("is_previewed", [True, False])
 def test_a_file_with_two_names_that_was_torn_is_written_whole(
-    data: bytes, is_ours: bool, is_previewed: bool, here: Folders, file: Path
+    data: bytes, is_ours: bool, here: Folders, file: Path
 ) -> None:
     backups.back_up(here, str(file), OLD, first=True)
     left(here, file, record())
     file.write_bytes(data)
     os.link(file, file.with_name("second name"))
-    if is_previewed:
-        try:
-            assert transaction.preview(here) == ((str(file),) if is_ours else ())
-        finally:
-            files.forget_previews()
     transaction.recover(here)
     assert file.read_bytes() == (NEW if is_ours else data)
 
@@ -290,18 +284,6 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
     left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
     transaction.recover(here)
     assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
-
-
-def test_of_the_user_nothing_comes_into_a_projects_ledger(here: Folders, isolated: Path) -> None:
-    project = isolated / "work"
-    put(Path(here.ledger), store.dump({str(isolated / "home" / "settings.json"): record()}))
-    settings = project / ".claude" / "settings.json"
-    shared = record(scope="project", project=str(project), known_as=str(settings), entries=())
-    path = str(project / ".hookctl" / "ledger.json")
-    put(Path(path), committed.dump(str(project), {str(settings): shared}) or b"")
-    before = Path(path).read_bytes()
-    merged = transaction._merge_into_ledger(here, Step(path, "", "", 0o644, False), str(project), {}, {})
-    assert (merged, Path(path).read_bytes()) == ({}, before)
 
 
 # A folder outside of HOME

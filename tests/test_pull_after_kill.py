@@ -1,4 +1,4 @@
-"""A `git pull` that brings another ledger between a kill and the next run: nothing of either is lost."""
+"""A `git pull` that brings another ledger between a kill and the next run: the run waits, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def recovered() -> list[str]:
 
 
 UPGRADE = ("install", *PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")
-KILLED = ["config.json", "settings.json", "ledger.json"]
+LEAVE = ("uninstall", "--scope", "project")
 
 
 def with_the_bell(clone: Clone) -> bytes:
@@ -94,69 +94,33 @@ def with_the_bell(clone: Clone) -> bytes:
     return pulled
 
 
-@pytest.mark.parametrize("at", KILLED)
-def test_an_install_is_put_into_the_ledger_that_came_with_the_pull(clone: Clone, at: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "at"),
+    [(UPGRADE, "config.json"), (UPGRADE, "settings.json"), (UPGRADE, "ledger.json"), (LEAVE, "ledger.json")],
+)
+def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
+    clone: Clone, command: tuple[str, ...], at: str
+) -> None:
+    """Whatever the pull brought stays, and nothing of the run is lost."""
     pulled = with_the_bell(clone)
-    clone.killed(at, *UPGRADE)
-    clone.ledger.write_bytes(pulled)
-    assert "whose entries were put into it" in "".join(recovered())
-    assert sorted(clone.page()["packs"]) == ["bell", "guard"]
-    assert (clone.written()["MAX_STOP_BLOCKS"], clone.written()["BELL"]) == ("9", "1")
-    ok(clone.run("install", clone.bell, *PROJECT))  # a teammate's consent is none of this machine's
-    assert ok(clone.run(*UPGRADE)).out == ok(clone.run("install", clone.bell, *PROJECT)).out == "nothing to do\n"
-    for pack in ("guard", "bell"):
-        ok(clone.run("uninstall", pack, "--scope", "project"))
-    assert json.loads(clone.settings.read_bytes()) == THEIRS
-    assert not clone.ledger.parent.exists()
-
-
-@pytest.mark.parametrize("at", ["settings.json", "ledger.json"])
-def test_an_uninstall_takes_only_its_own_out_of_the_pulled_ledger(clone: Clone, at: str) -> None:
-    pulled = with_the_bell(clone)
-    clone.killed(at, "uninstall", "--scope", "project")
-    clone.ledger.write_bytes(pulled)
-    recovered()
-    assert list(clone.page()["packs"]) == ["bell"]
-    assert list(clone.written()) == ["BELL"]
-    assert json.loads(clone.settings.read_bytes()) == THEIRS
-
-
-def test_an_uninstall_of_all_that_a_pulled_ledger_has_removes_it(clone: Clone) -> None:
-    ok(clone.run("install", *PROJECT))
-    pulled = json.dumps(json.loads(clone.ledger.read_bytes()), indent=3)
-    clone.killed("ledger.json", "uninstall", "--scope", "project")
-    clone.ledger.write_text(pulled)
-    recovered()
-    assert not clone.ledger.parent.exists()
-    assert json.loads((clone.root.parent / "state" / "ledger.json").read_bytes())["files"] == {}
-
-
-def test_a_first_install_joins_the_ledger_that_a_pull_brought_meanwhile(clone: Clone) -> None:
-    ok(clone.run("install", clone.bell, *PROJECT))
-    pulled = clone.ledger.read_bytes()
-    ok(clone.run("uninstall", "bell", "--scope", "project"))
-    clone.killed("ledger.json", "install", *PROJECT)
-    put(clone.ledger, pulled)
-    recovered()
-    assert sorted(clone.page()["packs"]) == ["bell", "guard"]
-
-
-@pytest.mark.parametrize("text", ["<<<<<<< ours\n", '{"ledger_version": 3, "files": {}}'])
-def test_a_pulled_ledger_that_cannot_be_read_stops_everything_until_it_is_mended(clone: Clone, text: str) -> None:
-    pulled = with_the_bell(clone)
-    clone.killed("settings.json", *UPGRADE)
-    clone.ledger.write_text(text)
-    before = clone.files(), clone.ledger.read_bytes()
+    committed = clone.ledger.read_bytes()
+    clone.killed(at, *command)
     journal = (clone.root.parent / "state" / "journal.json").read_bytes()
-    outcome = clone.run(*UPGRADE, "--json")
-    error = outcome.result["errors"][0]
-    assert (outcome.code, error["path"]) == (4, str(clone.ledger))
-    assert "An interrupted run has entries to put into it" in error["hint"]
-    assert (clone.files(), clone.ledger.read_bytes()) == before
-    assert (clone.root.parent / "state" / "journal.json").read_bytes() == journal
-    clone.ledger.write_bytes(pulled)
+    for text in (pulled, b"<<<<<<< ours\n", b'{"ledger_version": 3, "files": {}}'):
+        clone.ledger.write_bytes(text)
+        before = clone.files()
+        for verb in (command, ("doctor", "--fix")):
+            outcome = clone.run(*verb)
+            assert (outcome.code, "git checkout ORIG_HEAD" in outcome.out + outcome.err) == (1, True), outcome
+        assert (clone.files(), clone.ledger.read_bytes()) == (before, text)
+        assert (clone.root.parent / "state" / "journal.json").read_bytes() == journal
+    clone.ledger.write_bytes(committed)
     recovered()
-    assert sorted(clone.page()["packs"]) == ["bell", "guard"] and clone.written()["MAX_STOP_BLOCKS"] == "9"
+    if command == UPGRADE:
+        assert clone.written()["MAX_STOP_BLOCKS"] == "9"
+        ok(clone.run("uninstall", "--scope", "project"))
+    assert json.loads(clone.settings.read_bytes()) == THEIRS
+    assert not clone.ledger.exists()
 
 
 def test_where_the_pull_brought_the_settings_too_the_pulled_ledger_stays(clone: Clone) -> None:

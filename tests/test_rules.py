@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts, packs
-from hookctl.ledger import committed
 from hookctl.model import Change
 from hookctl.planner import rules
 from hookctl.system import files
@@ -350,16 +349,6 @@ def test_a_stranger_s_record_of_rules_is_refused(
     outcome = hookctl("uninstall", *PROJECT)
     assert (outcome.code, "cannot be read" in outcome.err) == (4, True)
     assert (isolated / "work" / "CLAUDE.md").read_bytes() == before
-
-
-def test_two_runs_on_a_record_of_rules_are_joined(isolated: Path, install: Callable[..., str]) -> None:
-    install(*PROJECT, "--rules")
-    from hookctl.system.folders import here
-
-    records = committed.read(here(), [str(isolated / "work")])
-    rules = records[str(isolated / "work" / "CLAUDE.md")]
-    assert committed.merge_records(None, rules, rules._replace(entries=())) == rules
-    assert committed.merge_records(rules, None, rules) is None
 
 
 class Killed(BaseException):

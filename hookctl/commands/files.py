@@ -8,7 +8,7 @@ import typer
 
 from hookctl.commands import options
 from hookctl.commands.asking import confirm
-from hookctl.commands.calling import show
+from hookctl.commands.calling import require_own_home, show
 from hookctl.commands.choosing import choose_hosts, guard_settings
 from hookctl.commands.command import Command
 from hookctl.commands.options import completed_by
@@ -31,6 +31,8 @@ def _restore(
     from hookctl.system.folders import here
     from hookctl.verbs.restore import Request, prune_question, restore, undo_question
 
+    if not (list_ or dry_run):
+        require_own_home(here())  # the questions finish an interrupted run first
     if prune and not (dry_run or yes):
         question = prune_question(here(), file)
         if question and (json or not confirm(question)):

@@ -64,18 +64,18 @@ def _install(
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
-        with pending_first(folders, say, dry_run=dry_run):
-            targets = find_targets(folders, hosts, scope, project)
-            permission = permission_for(content, yes, accept_changed, json)
-            return install(
-                folders,
-                content,
-                targets,
-                choice,
-                dry_run=dry_run,
-                diff=diff,
-                permission=permission,
-            )
+        pending_first(folders, say, dry_run=dry_run)
+        targets = find_targets(folders, hosts, scope, project)
+        permission = permission_for(content, yes, accept_changed, json)
+        return install(
+            folders,
+            content,
+            targets,
+            choice,
+            dry_run=dry_run,
+            diff=diff,
+            permission=permission,
+        )
 
     return show("install", verb, json, writes=not dry_run)
 
@@ -119,9 +119,9 @@ def _plan(
     choice = choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
-        with pending_first(folders, say, dry_run=True):
-            targets = find_targets(folders, hosts, scope, project)
-            result = install(folders, content, targets, choice, dry_run=True, diff=diff)
+        pending_first(folders, say, dry_run=True)
+        targets = find_targets(folders, hosts, scope, project)
+        result = install(folders, content, targets, choice, dry_run=True, diff=diff)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
@@ -167,9 +167,9 @@ def _upgrade(
     def verb(folders: Folders) -> Result:
         place = in_project(folders, project)
         root = find(place.cwd, place.environ) if project else ""
-        with pending_first(place, say, dry_run=dry_run):
-            request = Request(pack, dry_run, hosts, scope, root, diff)
-            return upgrade(place, request, permission)
+        pending_first(place, say, dry_run=dry_run)
+        request = Request(pack, dry_run, hosts, scope, root, diff)
+        return upgrade(place, request, permission)
 
     return show("upgrade", verb, json, writes=not dry_run)
 
@@ -223,9 +223,9 @@ def _uninstall(
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
-        with pending_first(folders, say, dry_run=dry_run):
-            targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
-            return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
+        pending_first(folders, say, dry_run=dry_run)
+        targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
+        return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 
     return show("uninstall", verb, json, writes=not dry_run)
 

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -353,62 +352,6 @@ def _to_committed(project: str, record: Record) -> CommittedRecord:
 def _sort_key(entry: Entry) -> tuple[bool, str, Path, str]:
     """Containers last, as the engine has them."""
     return entry.kind == "container", entry.kind, entry.path, entry.id
-
-
-def merge_records(base: Record | None, ours: Record | None, theirs: Record | None) -> Record | None:
-    """Their version of a record with a run's changes, pack by pack and entry by entry.
-
-    `base` is the record before the run and `ours` the one after it. None stands for no record, and
-    is returned if no pack is left.
-    """
-    record = ours or theirs
-    if record is None or theirs is None:
-        return ours
-    packs = _merge_keys(_packs(base), _packs(ours), _packs(theirs))
-    entries = _merge_keys(_entries_by_key(base), _entries_by_key(ours), _entries_by_key(theirs))
-    gaps = _merge_gaps(base, ours, theirs)
-    if not packs and not gaps and not (record.format == RULES and entries):
-        return None
-    created_dirs = list(theirs.created_dirs)
-    if ours is not None:
-        created_dirs += ours.created_dirs
-    return record._replace(
-        packs=packs,
-        entries=tuple(entries.values()),
-        created_dirs=tuple(dict.fromkeys(created_dirs)),
-        gaps=gaps,
-    )
-
-
-def _merge_gaps(base: Record | None, ours: Record | None, theirs: Record) -> tuple[Path, ...]:
-    """Their placeholders, with those that the run made, and without those that it removed."""
-    merged = Counter(theirs.gaps)
-    merged.update(ours.gaps if ours else ())
-    merged.subtract(base.gaps if base else ())
-    return tuple(sorted(merged.elements()))
-
-
-def _packs(record: Record | None) -> dict[str, PackRecord]:
-    if record is None:
-        return {}
-    return record.packs
-
-
-def _entries_by_key(record: Record | None) -> dict[Any, Entry]:
-    if record is None:
-        return {}
-    return {(entry.kind == "container", entry.id or entry.path): entry for entry in record.entries}
-
-
-def _merge_keys(
-    base: dict[Any, Any], ours: dict[Any, Any], theirs: dict[Any, Any]
-) -> dict[Any, Any]:
-    """Their values, with the keys that differ between base and ours as ours has them."""
-    merged = dict(theirs)
-    for key in (*theirs, *ours):
-        if ours.get(key) != base.get(key):
-            merged[key] = ours.get(key)
-    return {key: value for key, value in merged.items() if value is not None}
 
 
 def _find_target(folders: Folders, project: str, name: str) -> Target:

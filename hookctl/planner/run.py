@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from hookctl.errors import HookctlError, Recovered
+from hookctl.errors import FAILED, HookctlError, Recovered
 from hookctl.model import INTERRUPTED, Message
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
@@ -23,33 +22,44 @@ def unfinished(folders: Folders) -> bool:
     return os.path.lexists(folders.journal) or os.path.lexists(folders.pending)
 
 
-@contextmanager
-def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> Iterator[tuple[str, ...]]:
+def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> None:
     """Finish an interrupted run before anything is read: its files may not even parse.
 
-    With `dry_run` nothing is written: inside, its files are read as it will leave them. Yields
-    their paths.
+    A dry run writes nothing, and would only show what becomes of half a run: it ends here.
     """
-    if not unfinished(folders):
-        yield ()
-    elif not dry_run:
+    if not dry_run:
         finish_pending(folders, say)
-        yield ()
-    else:
-        from hookctl import transaction
+        return
+    paths = list_pending(folders)
+    if paths:
+        message = f"an interrupted run comes first; it is still to write\n{_indent(paths)}"
+        hint = "`hookctl doctor --fix` completes it now."
+        raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
 
-        try:
-            paths = transaction.preview(folders)
-            if paths is not None:
-                names = "\n  ".join(paths) or folders.ledger
-                text = (
-                    "a run was interrupted; what follows is as once it is completed, which "
-                    f"`hookctl doctor --fix` does now. It is still to write\n  {names}"
-                )
-                say(Message(text, INTERRUPTED))
-            yield paths or ()
-        finally:
-            files.forget_previews()
+
+def name_pending(folders: Folders, say: Say) -> tuple[str, ...]:
+    """Say which files an interrupted run is still to write; returns them."""
+    paths = list_pending(folders)
+    if paths:
+        text = (
+            "a run was interrupted; what follows is as it left things, and "
+            f"`hookctl doctor --fix` completes it now. It is still to write\n{_indent(paths)}"
+        )
+        say(Message(text, INTERRUPTED))
+    return paths
+
+
+def list_pending(folders: Folders) -> tuple[str, ...]:
+    """The files that an interrupted run is still to write."""
+    if not unfinished(folders):
+        return ()
+    from hookctl import transaction  # late: in most calls no run was interrupted
+
+    return transaction.list_unwritten(folders)
+
+
+def _indent(paths: tuple[str, ...]) -> str:
+    return "\n".join(f"  {path}" for path in paths)
 
 
 def finish_pending(folders: Folders, say: Say) -> None:

@@ -49,10 +49,6 @@ class Snapshot(NamedTuple):
         return digest(self.data)
 
 
-# What a pending run will write, by real path, while a command shows that instead of writing.
-_previews: dict[str, bytes | None] = {}
-
-
 class Changed(Exception):
     """Another program wrote the file between our reading and our writing."""
 
@@ -85,8 +81,6 @@ def is_same(first: str, second: str) -> bool:
 def read(path: str) -> Snapshot:
     """The file behind every link; refuses anything but a regular file, without opening it."""
     target = real(path)
-    if target in _previews:
-        return Snapshot(target, _previews[target])
     try:
         status = os.stat(target)
         if not stat.S_ISREG(status.st_mode):
@@ -112,34 +106,7 @@ def is_file(path: str) -> bool:
         target = real(path)
     except HookctlError:  # a symbolic link loop
         return False
-    return _previews[target] is not None if target in _previews else os.path.isfile(target)
-
-
-def list_names(folder: str) -> set[str]:
-    """The names in a folder, as `read` would find their files; none where it cannot be listed."""
-    names: set[str] = set()
-    with contextlib.suppress(OSError):
-        names.update(os.listdir(folder))
-    target = os.path.realpath(folder)
-    for path, data in _previews.items():
-        parent, name = os.path.split(path)
-        if parent != target:
-            continue
-        if data is None:
-            names.discard(name)
-        else:
-            names.add(name)
-    return names
-
-
-def preview(path: str, data: bytes | None) -> None:
-    """Let `read` give these bytes for a real path, as if they were written already."""
-    _previews[path] = data
-
-
-def forget_previews() -> None:
-    """Let `read` give what is on the disk again."""
-    _previews.clear()
+    return os.path.isfile(target)
 
 
 def read_settled(path: str) -> Snapshot:

@@ -17,7 +17,7 @@ from hookctl.output.table import table
 from hookctl.output.words import tilde
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import WAITING, carry_out, pending_first
+from hookctl.planner.run import WAITING, carry_out, finish_pending, pending_first
 from hookctl.settings.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
@@ -41,13 +41,13 @@ def restore(folders: Folders, request: Request) -> Result:
     if not (request.file or request.prune):
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
         raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
-    with pending_first(folders, report.say, dry_run=request.list or request.dry_run):
-        if request.prune:
-            return _prune(folders, request.file, dry_run=request.dry_run)
-        path, numbered = _find_backups(folders, request.file)
-        if request.list:
-            return _list(path, numbered)
-        return _put_back(folders, request, path, _choose_backup(request, path, numbered))
+    if request.list:
+        return _list(*_find_backups(folders, request.file))
+    pending_first(folders, report.say, dry_run=request.dry_run)
+    if request.prune:
+        return _prune(folders, request.file, dry_run=request.dry_run)
+    path, numbered = _find_backups(folders, request.file)
+    return _put_back(folders, request, path, _choose_backup(request, path, numbered))
 
 
 def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
@@ -164,13 +164,13 @@ def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[st
 def undo_question(folders: Folders, request: Request) -> str:
     """What a restore would undo of edits that hookctl did not make; empty if nothing."""
     try:
-        with pending_first(folders, lambda line: None, dry_run=True):
-            path, numbered = _find_backups(folders, request.file)
-            backup = _choose_backup(request, path, numbered)
-            if not _undoes_edits(folders, path, numbered, backup):
-                return ""
-            plan = plan_restore(Sources(folders), path, backup)
-            lines = [line for file in plan.files for line in shown_lines(file)]
+        finish_pending(folders, report.say)
+        path, numbered = _find_backups(folders, request.file)
+        backup = _choose_backup(request, path, numbered)
+        if not _undoes_edits(folders, path, numbered, backup):
+            return ""
+        plan = plan_restore(Sources(folders), path, backup)
+        lines = [line for file in plan.files for line in shown_lines(file)]
     except HookctlError:
         return ""  # the restore itself says what is wrong
     if not lines:
@@ -195,8 +195,8 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
 
 def prune_question(folders: Folders, name: str) -> str:
     """The question that `--prune` asks, with what it would remove; empty if that is nothing."""
-    with pending_first(folders, report.say, dry_run=True):
-        result = _prune(folders, name, dry_run=True)
+    finish_pending(folders, report.say)
+    result = _prune(folders, name, dry_run=True)
     if not result.data["pruned"]:
         return ""
     return "\n  ".join(["Remove these backups?", *result.text]) + "\nGo on?"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from hookctl import clock, engine, errors, report
@@ -29,7 +28,7 @@ from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.packs.sentence import wraps_only
-from hookctl.planner.run import pending_first
+from hookctl.planner.run import name_pending
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
@@ -53,12 +52,11 @@ def status(folders: Folders, wanted: Filter) -> Result:
     """
     pending: tuple[str, ...] = ()
     unreadable = None
-    with ExitStack() as stack:
-        try:
-            pending = stack.enter_context(pending_first(folders, report.say, dry_run=True))
-        except HookctlError as error:
-            unreadable = error
-        return _make_status(folders, wanted, pending, unreadable)
+    try:
+        pending = name_pending(folders, report.say)
+    except HookctlError as error:
+        unreadable = error
+    return _make_status(folders, wanted, pending, unreadable)
 
 
 def _make_status(
