@@ -107,6 +107,14 @@ def conflict(project: Project, path: Path) -> None:
     path.write_text(f"<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n")
 
 
+def committed(project: Project, name: str) -> None:
+    """Put a file under git's control, though an ignore file names it."""
+    put(project.top / name, "")
+    (project.top / ".git").rmdir()
+    for words in (("init", "-q"), ("add", "-f", name)):
+        subprocess.run(["git", *words], cwd=project.top, check=True, capture_output=True)
+
+
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
     "variable removed": (lambda p: p.change(p.settings, lambda v: v["env"].pop("BELL")), {"entry_missing"}),
@@ -163,6 +171,20 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         lambda p: (put(p.top / "bin" / "python3", ""),
                    p.change(p.settings, lambda v: v["env"].update(PATH="bin:/usr/bin"))), {"hook_environment"},
     ),
+    "STOP committed": (lambda p: committed(p, ".hookctl/run/STOP"), {"run_committed"}),
+    "OWNER committed": (lambda p: committed(p, ".hookctl/run/OWNER"), {"run_committed"}),
+    "a run folder of its own committed": (
+        lambda p: (committed(p, ".work/CONCLUDE"), p.change(p.config, lambda v: v.update(run_dir=".work"))),
+        {"run_committed"},
+    ),
+    "a run folder that a commit takes": (
+        lambda p: (p.change(p.config, lambda v: v.update(run_dir=".work")), put(p.top / ".work" / "STOP", "")),
+        {"run_committed"},
+    ),
+    "ignore file emptied": (
+        lambda p: put(p.top / ".hookctl" / ".gitignore", ""), {"run_committed"},
+    ),
+    "ignore file gone": (lambda p: (p.top / ".hookctl" / ".gitignore").unlink(), {"run_committed"}),
     "configuration torn": (lambda p: p.config.write_text("{"), {"config_unreadable"}),
     "a hook with our head": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
@@ -228,6 +250,14 @@ def test_a_deliberate_change_is_named_and_no_failure(project: Project) -> None:
     assert (done.code, project.found(), project.found(level="info")) == (0, set(), {"entry_edited"})
     project.hookctl("install", *PROJECT)
     assert project.check().code == 0
+
+
+def test_work_in_hand_that_git_ignores_is_fine(project: Project) -> None:
+    for name in ("STOP", "OWNER", "CONCLUDE", "task.json"):
+        put(project.top / ".hookctl" / "run" / name, "")
+    assert project.check("--require", "guard").code == 0
+    project.change(project.config, lambda values: values.update(run_dir=".work"))
+    assert project.check("--require", "guard").code == 0, "nothing is there yet"
 
 
 def test_a_checkout_of_another_owner_is_checked(project: Project, isolated: Path) -> None:

@@ -131,6 +131,8 @@ BY_HAND = {  # what no command can know
     "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
     "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
     "hook doubled", "module added", "record deleted",
+    "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
+    "ignore file emptied", "ignore file gone",
     "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
 }  # fmt: skip
 

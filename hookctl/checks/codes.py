@@ -603,6 +603,12 @@ TABLE = (
         "`hookctl run start` removes it",
     ),
     Code(
+        "run_committed", ("error",),
+        "a file of the work in hand (STOP, CONCLUDE, OWNER, task.json) is in git or would come "
+        "with the next commit, or git does not ignore `.hookctl/run`: every clone would have it",
+        "remove the file from git, and add the line `run/` to `.hookctl/.gitignore`",
+    ),
+    Code(
         "owner_unseen", ("warning",),
         "the work belongs to a session that never stopped here, while the guard lets other "
         "sessions stop",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hookctl import hosts
 from hookctl.checks import self_test
 from hookctl.checks.probes import first_python
 from hookctl.checks.project import (
+    ANY,
     CONFIG,
     InstalledPack,
     ProjectFacts,
@@ -30,7 +31,7 @@ from hookctl.packs.guard import host_table
 from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
-from hookctl.packs.run_files import describe_unseen
+from hookctl.packs.run_files import confine, describe_unseen
 from hookctl.packs.wants import wants
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
@@ -54,6 +55,7 @@ from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 
+DEFAULT_RUN = os.path.join(OWN, "run")
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
 
@@ -114,6 +116,7 @@ def gather(
         lost=tuple(lost),
         start_project=start_project,
         has_repository=bool(git.find_top(project)),
+        run_files=_find_run_files(project, installed, environ, folders.state),
         ignored=git.find_ignored(project, shared, environ, folders.state, personal=False),
     )
 
@@ -257,6 +260,23 @@ def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
     values = config if isinstance(config, dict) else {}
     outside = tuple(describe_unseen(values, file.target.project))
     return installed._replace(config=config, outside=outside)
+
+
+def _find_run_files(
+    project: str, packs: Sequence[InstalledPack], environ: Mapping[str, str], state: str
+) -> tuple[str, ...]:
+    """The files of the work in hand that git tracks or would take; `*` stands for new ones."""
+    paths: dict[str, None] = {}
+    for installed in packs:
+        if installed.origin is None:  # no program reads it
+            continue
+        config = installed.config if isinstance(installed.config, dict) else {}
+        for folder in (DEFAULT_RUN, confine(config, project, {}).get("run_dir", DEFAULT_RUN)):
+            for name in (ANY, "task.json", "OWNER", *project_folder.MARKS):
+                path = os.path.normpath(os.path.join(project, str(folder).strip(), name))
+                if name == ANY or os.path.lexists(path):
+                    paths[path] = None
+    return git.find_taken(project, paths, environ, state) if paths else ()
 
 
 def _ask_guard(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from hookctl.settings.targets import GUARD, OWN, Target
 
 CONFIG = "config.json"
 LEDGER = "ledger.json"
+ANY = "*"  # stands for each file of a folder
 _OWN_FILES = (CONFIG, "hook.py", "wrap.py")
 
 
@@ -100,6 +102,7 @@ class ProjectFacts(NamedTuple):
     start_project: str = ""  # the one that the fixes are typed in
     has_repository: bool = True
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
+    run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would take
 
 
 def judge(facts: ProjectFacts) -> Iterator[Finding]:
@@ -132,6 +135,21 @@ def judge_sharing(facts: ProjectFacts, *, is_required: bool) -> Iterator[Finding
         message, fix = own_hooks.describe_uncommitted(rule)
         level = "error" if is_required else "warning"
         yield finding("not_committed", message, "", rule.path, fix, level)
+
+
+def judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
+    """Whether a commit brings somebody's work in hand, or could, to everyone who clones it."""
+    own = os.path.join(facts.project, OWN, "run", "")
+    for path in facts.run_files:
+        name = os.path.relpath(path, facts.project)
+        if os.path.basename(path) != ANY:
+            message = f"{name} is in git, or would be: every clone then has this work in hand"
+            fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
+            yield finding("run_committed", message, "", path, fix)
+        elif path.startswith(own):
+            message = "git does not ignore .hookctl/run, the work in hand of one checkout"
+            path = os.path.join(facts.project, OWN, ".gitignore")
+            yield finding("run_committed", message, "", path, "Add the line `run/` to it.")
 
 
 def judge_trials(facts: ProjectFacts, *, is_required: bool) -> Iterator[Finding]:

@@ -38,6 +38,29 @@ def find_ignored(
     With `personal`, the user's own rules for all repositories count too, else HOME is not read.
     Without git, or where it cannot tell, there are none.
     """
+    rules = _find_rules(project, paths, environ, state, personal=personal) or {}
+    return tuple(IgnoreRule(path, line, _fold(found)) for (path, line), found in rules.items())
+
+
+def find_taken(
+    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str
+) -> tuple[str, ...]:
+    """Those of these files of a project that git tracks, or takes with the next commit of all.
+
+    Without git, or where it cannot tell, there are none.
+    """
+    paths = tuple(paths)
+    rules = _find_rules(project, paths, environ, state, personal=False)
+    if rules is None:
+        return ()
+    ignored = {os.path.join(project, name) for names in rules.values() for name in names}
+    return tuple(path for path in paths if path not in ignored)
+
+
+def _find_rules(
+    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
+) -> dict[tuple[str, int], list[str]] | None:
+    """The files that each rule of an ignore file, by path and line, keeps out; None: unknown."""
     top = find_top(project)
     program = _find_program(environ, top) if top else ""
     names = {}
@@ -46,17 +69,17 @@ def find_ignored(
         if top and real.startswith(f"{top.rstrip('/')}/"):
             names[os.path.join(".", os.path.relpath(real, top))] = os.path.relpath(path, project)
     if not program or not names:
-        return ()
+        return None
     try:
         with private_folder("git", state) as folder:
             answer = _ask(program, top, names, folder, _safe_environ(environ, folder, personal))
     except (HookctlError, OSError, subprocess.TimeoutExpired):
-        return ()
+        return None
     rules: dict[tuple[str, int], list[str]] = {}
     for path, line, pattern, name in zip(*[iter(answer)] * 4, strict=False):
         if not pattern.startswith("!"):  # a rule that takes a file back in
             rules.setdefault((os.path.join(top, path), int(line)), []).append(names[name])
-    return tuple(IgnoreRule(path, line, _fold(found)) for (path, line), found in rules.items())
+    return rules
 
 
 def _fold(names: list[str]) -> tuple[str, ...]:

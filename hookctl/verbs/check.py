@@ -38,6 +38,7 @@ def check(folders: Folders, request: Request) -> Result:
     facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
     findings = list(project.judge(facts))
     findings += project.judge_sharing(facts, is_required=bool(request.required))
+    findings += project.judge_run_files(facts)
     findings += project.judge_trials(facts, is_required=GUARD in request.required)
     for pack in _load_required(request.required):
         wanted = gather_project.wanted_of(facts, pack)
