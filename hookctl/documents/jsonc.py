@@ -538,7 +538,10 @@ class JsonDocument:
         if scanned is None or scanned.tree != wanted:
             raise unexpected(self, path, "the edit would not have given the wanted document")
         first_change = min(splice.start for splice in splices)
-        return JsonDocument(text, self.where, scanned, self._known_before(first_change))
+        return self._edited(text, scanned, self._known_before(first_change))
+
+    def _edited(self, text: str, scanned: Scan, known: dict[int, list[int]]) -> JsonDocument:
+        return JsonDocument(text, self.where, scanned, known)
 
     def _known_before(self, offset: int) -> dict[int, list[int]]:
         """Where the children before an offset begin, by container: an edit after it moves none."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from hookctl.documents import Path, Scalar
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import decode
+from hookctl.documents.scan import Scan, decode
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 from hookctl.masking import OwnText
@@ -28,22 +28,22 @@ _END = (
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next
 # install replaces.
-_EARLIER: tuple[str, ...] = ("55042ffa20885588a8292aeffc1fcba8731086b8a39a31d2b173af8c0ce12a77",)
+_EARLIER: tuple[str, ...] = ()
 
 
-class PluginDocument:
-    """An immutable plugin file; each edit gives a new one. Without settings it has no bytes."""
+class PluginDocument(JsonDocument):
+    """An immutable plugin file; each edit gives a new one. Without settings it has no bytes.
+
+    Its JSON text has an empty line for each line of code above, so that errors name the file's.
+    """
 
     fault = None  # JavaScript has comments and trailing commas
-
-    def __init__(self, settings: JsonDocument, code: tuple[str, str]) -> None:
-        # An empty line stands for each line of code above, so that errors name the file's lines.
-        self._settings = settings
-        self._code = code
-        self.where = settings.where
+    _code = ("", "")
 
     @classmethod
-    def parse(cls, data: bytes, *, where: str = "", is_ours: bool = False) -> PluginDocument:
+    def parse(  # type: ignore[override]  # the host reads comments and trailing commas
+        cls, data: bytes, *, where: str = "", is_ours: bool = False
+    ) -> PluginDocument:
         """Parse a file's bytes; errors (not_utf8, unparsable, foreign_file) name the position.
 
         With `is_ours` the code is that of some version of hookctl, and stays as it is.
@@ -52,29 +52,30 @@ class PluginDocument:
         if not text.strip():
             return cls._from_parts(text, _current_code(), where)
         before, settings, after = _split(text)
-        is_known = _digest(before + after) in _EARLIER or (is_ours and bool(settings))
+        is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
         if (before, after) != _current_code() and not is_known:
             raise _foreign_file(text, where)
         return cls._from_parts(settings, (before, after), where)
 
     @classmethod
     def _from_parts(cls, settings: str, code: tuple[str, str], where: str) -> PluginDocument:
-        above = "\n" * code[0].count("\n")
-        return cls(JsonDocument.parse((above + settings).encode(), where=where), code)
+        text = "\n" * code[0].count("\n") + settings
+        document = super().parse(text.encode(), where=where)
+        assert isinstance(document, PluginDocument)
+        document._code = code
+        return document
+
+    def _edited(self, text: str, scanned: Scan, known: dict[int, list[int]]) -> PluginDocument:
+        document = PluginDocument(text, self.where, scanned, known)
+        document._code = self._code
+        return document
 
     @property
     def data(self) -> bytes:
         """The bytes of the file; none if there are no settings left."""
-        settings = self._settings_text(self._settings)
-        if not settings.strip():
-            return settings.encode()
         before, after = self._code
-        return (before + settings + after).encode()
-
-    @property
-    def value(self) -> Any:
-        """The settings, or MISSING in an empty document."""
-        return self._settings.value
+        text = self._settings
+        return (before + text + after if text.strip() else text).encode()
 
     def require_strict(
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
@@ -83,71 +84,38 @@ class PluginDocument:
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value of the settings; the code around them stands as one text each."""
-        code, lines = self._code, self._code[0].count("\n")
-        shift = len(code[0]) - lines
-        settings = self._settings_text(self._settings)
-        if not settings.strip():
+        before, after = self._code
+        if not self._settings.strip():
             return
-        yield Scalar(0, len(code[0]), (), OwnText(code[0]))
-        for scalar in self._settings.scalars():
+        yield Scalar(0, len(before), (), OwnText(before))
+        shift = len(before) - before.count("\n")
+        for scalar in super().scalars():
             yield scalar._replace(start=scalar.start + shift, end=scalar.end + shift)
-        start = len(code[0]) + len(settings)
-        yield Scalar(start, start + len(code[1]), (), OwnText(code[1]))
-
-    def get(self, path: Path) -> Any:
-        """The parsed value at path, or MISSING."""
-        return self._settings.get(path)
-
-    def raw(self, path: Path) -> str:
-        """The source text of the value at path; KeyError if there is none."""
-        return self._settings.raw(path)
-
-    def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path, or of its nearest existing parent."""
-        return self._settings.position(path)
-
-    def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key: the host uses the last one."""
-        self._settings.check_path(path)
-
-    def set(self, path: Path, value: Any) -> PluginDocument:
-        """Replace the value at path, or insert it after its siblings; creates missing parents."""
-        return self._with(self._settings.set(path, value))
-
-    def set_raw(self, path: Path, text: str) -> PluginDocument:
-        """Like set(), with a source text from an earlier raw()."""
-        return self._with(self._settings.set_raw(path, text))
-
-    def append(self, path: Path, value: Any) -> PluginDocument:
-        """Add an element at the end of the array at path; creates the array if it is missing."""
-        return self._with(self._settings.append(path, value))
+        start = len(before) + len(self._settings)
+        yield Scalar(start, start + len(after), (), OwnText(after))
 
     def remove(self, path: Path) -> PluginDocument:
         """Remove the member or element at path; returns the same document if there is none.
 
         Removing the last entry removes the whole file, unless somebody wrote a comment into it.
         """
-        settings = self._settings.remove(path)
-        if settings is self._settings or not _is_empty(settings.value):
-            return self._with(settings)
-        has_comments = "".join(self._settings_text(settings).split()) != _compact(settings.value)
-        if has_comments:
-            return self._with(settings)
-        return self._from_parts("", self._code, self.where)
+        after = super().remove(path)
+        assert isinstance(after, PluginDocument)
+        if after is self or not _is_empty(after.value):
+            return after
+        has_comments = "".join(after._settings.split()) != _compact(after.value)
+        return after if has_comments else self._from_parts("", self._code, self.where)
 
     def renewed(self) -> PluginDocument:
         """The document with this version's code; the same document if it has that code already."""
         if self._code == _current_code():
             return self
-        return self._from_parts(self._settings_text(self._settings), _current_code(), self.where)
+        return self._from_parts(self._settings, _current_code(), self.where)
 
-    def _with(self, settings: JsonDocument) -> PluginDocument:
-        return self if settings is self._settings else PluginDocument(settings, self._code)
-
-    def _settings_text(self, settings: JsonDocument) -> str:
+    @property
+    def _settings(self) -> str:
         """The settings as they stand in the file, without the empty lines for the code above."""
-        lines_above = self._code[0].count("\n")
-        return settings.data.decode()[lines_above:]
+        return self._text[self._code[0].count("\n") :]
 
 
 def _template() -> str:
