@@ -53,7 +53,7 @@ STEPS = made(transaction.Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.
 FOLDERS = st.lists(TEXT, max_size=2).map(tuple)
 JOURNALS = made(
     transaction.Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
-    FOLDERS, FOLDERS, st.dictionaries(TEXT, RECORDS, max_size=2),
+    FOLDERS, FOLDERS,
 )  # fmt: skip
 MORE = settings(deadline=None, max_examples=200)
 

@@ -8,6 +8,7 @@ what holds on this machine only.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -60,9 +61,7 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
     return made
 
 
-def rename(
-    records: Mapping[str, Optional], change: Callable[[str], str]
-) -> dict[str, Optional]:
+def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dict[str, Optional]:
     """The records with every path of theirs changed from or to its form on disk."""
     renamed: dict[str, Optional] = {}
     for key, record in records.items():
@@ -102,6 +101,7 @@ def _split_records(records: dict[str, Record]) -> dict[str, Record]:
     return split
 
 
+@functools.lru_cache(maxsize=4)  # a command asks for them several times
 def parse(data: bytes | None, path: str) -> dict[str, Record]:
     """The records in the bytes of a ledger, as they stand there; none where there are none."""
     if data is None:
