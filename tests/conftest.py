@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl.__main__ import run
+from hookctl.system import interpreter
 from tests import syscalls
 from tests.counting import write_counts
 
@@ -21,6 +24,25 @@ _HOSTS_OWN = (
     "ANTHROPIC_",
 )  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
+_ask = interpreter.ask
+
+
+@functools.cache
+def _answer_of_the_system(program: str) -> tuple[str, tuple[int, int]] | None:
+    return _ask(program)
+
+
+def ask_once(program: str) -> tuple[str, tuple[int, int]] | None:
+    """A Python of the system is asked once for all tests: it stays as it is. Any other one each time."""
+    if os.path.dirname(program) in ("/usr/bin", "/usr/local/bin"):
+        return _answer_of_the_system(program)
+    return _ask(program)
+
+
+def pytest_configure() -> None:
+    """A shell starts a background job deaf to Ctrl-C; then whatever the tests start and interrupt would be so too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +61,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # there is no power to fail here, and half the time to win
+    monkeypatch.setattr(interpreter, "ask", ask_once)
     monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now
     monkeypatch.chdir(work)
     return tmp_path

@@ -5,6 +5,7 @@ It may import `documents`, `system`, `clock` and the values at the root.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -142,9 +143,15 @@ def load(name: str) -> Host:
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
+    return _parse(read_table(name))
+
+
+@functools.cache
+def _parse(text: bytes) -> Host:
+    """The host that a file describes; one command asks for the same host up to five times."""
     import tomllib
 
-    return _host(tomllib.loads(read_table(name).decode()), "")
+    return _host(tomllib.loads(text.decode()), "")
 
 
 def _host(data: dict[str, Any], variant: str) -> Host:
