@@ -1,7 +1,9 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
+
+from hookctl.values import NamedTuple
 
 Path = tuple[str | int, ...]
 HEAD = ": hookctl="  # how the command of every hook of ours begins

@@ -12,7 +12,6 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
@@ -24,6 +23,7 @@ from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 LOCK_SECONDS = 30
 _KEY = "journal_version"

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hookctl.values import NamedTuple
 
 
 class Code(NamedTuple):

@@ -1,7 +1,7 @@
 """The facts that doctor judges: plain values, filled in by the gather modules."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
@@ -17,6 +17,7 @@ from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Switch, Value
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Target
+from hookctl.values import NamedTuple
 
 # The settings files that a host reads, and the hooks in them.
 

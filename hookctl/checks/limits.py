@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
@@ -19,6 +19,7 @@ from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
 from hookctl.settings import effective, precedence
 from hookctl.settings.effective import Value
 from hookctl.settings.precedence import Source
+from hookctl.values import NamedTuple
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 

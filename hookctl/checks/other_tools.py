@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, HostFacts, KnownTool
@@ -18,6 +18,7 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.settings import effective
+from hookctl.values import NamedTuple
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import __version__, engine
 from hookctl.checks import own_hooks
@@ -25,6 +25,7 @@ from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, OWN, Target
+from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
 LEDGER = "ledger.json"

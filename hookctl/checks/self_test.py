@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.checks.trial import Answer, Trial
 from hookctl.hosts import Host
@@ -21,6 +21,7 @@ from hookctl.packs.guard_package import guard_module
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
+from hookctl.values import NamedTuple
 
 LONGEST = 5.0  # seconds for an answer, and for looking what is why there is none
 _SESSION = "self-test"

@@ -7,10 +7,11 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from hookctl.errors import UNEXPECTED, HookctlError
 from hookctl.model import Path as Path
+from hookctl.values import NamedTuple
 
 
 class Missing:

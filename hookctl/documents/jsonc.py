@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from operator import itemgetter
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from hookctl.documents import MISSING, Missing, Path, Scalar, unexpected, wrong_shape
 from hookctl.documents.scan import (
@@ -40,6 +40,7 @@ from hookctl.documents.text import (
     spliced,
 )
 from hookctl.errors import HookctlError
+from hookctl.values import NamedTuple
 
 # Compiled when it is used: most calls edit nothing, and compiling patterns is half of an import.
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from hookctl.documents import MISSING, Missing, Path, Scalar
 from hookctl.documents.scan import decode
 from hookctl.documents.text import BREAK, Splice, position_of, spliced
 from hookctl.errors import HookctlError
+from hookctl.values import NamedTuple
 
 _BOM = "\ufeff"
 _TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break

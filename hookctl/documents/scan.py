@@ -12,11 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
+from hookctl.values import NamedTuple
 
 # The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array
 # is a list; a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from hookctl.values import NamedTuple
 
 BREAK = re.compile(r"\r\n|\r|\n")
 

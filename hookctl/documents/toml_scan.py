@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents.scan import CONFLICT, DEPTH, is_too_deep, too_deep
 from hookctl.documents.text import position_of
 from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
+from hookctl.values import NamedTuple
 
 Keys = tuple[str, ...]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of
 from hookctl.documents.yaml_nodes import Child, Node
@@ -24,6 +24,7 @@ from hookctl.documents.yaml_text import (
     member,
 )
 from hookctl.errors import HookctlError
+from hookctl.values import NamedTuple
 
 _COMMENT = r"(?:(?<=[ \t\r\n])|^)#[^\r\n]*"
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents.scan import CONFLICT, DEPTH, too_deep
 from hookctl.documents.text import position_of
 from hookctl.errors import HookctlError
+from hookctl.values import NamedTuple
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
 BOM = "\ufeff"

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import shapes
@@ -35,6 +35,7 @@ from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.system.folders import asset
 from hookctl.system.package_data import list_data, read_data
+from hookctl.values import NamedTuple
 
 SCOPES = ("user", "project", "local")
 EVENTS = (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING
 from hookctl.hosts import Host, seconds
+from hookctl.values import NamedTuple
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 

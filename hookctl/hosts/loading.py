@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, handlers, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Path
+from hookctl.values import NamedTuple
 
 
 class Fault(NamedTuple):

@@ -4,7 +4,9 @@ The fields have the names of the keys. A key that the file leaves out has the de
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from hookctl.values import NamedTuple
 
 Table = TypeVar("Table", bound=tuple[Any, ...])
 

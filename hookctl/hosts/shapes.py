@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts.shell_words import split_words
@@ -27,6 +27,7 @@ from hookctl.model import (
     Prune,
     Put,
 )
+from hookctl.values import NamedTuple
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import hosts
 from hookctl.documents import formats
@@ -40,6 +40,7 @@ from hookctl.settings.targets import (
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 CONFIG = "config.json"  # of the guard; its values are among the settings in the ledger
 _PACK_NAME = r"[a-z0-9-]+"

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from hookctl.documents.scan import is_too_deep
 from hookctl.errors import HookctlError
@@ -22,6 +22,7 @@ from hookctl.ledger.evidence import has_our_command
 from hookctl.model import Consent, Entry, PackRecord, Record
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 VERSION = 2
 NEEDS = "0.2.0"  # the first hookctl that can read this version

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.model import Line
 from hookctl.output.lines import amount
 from hookctl.output.words import tilde
+from hookctl.values import NamedTuple
 
 
 class Installed(NamedTuple):

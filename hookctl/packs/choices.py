@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
 from hookctl.packs.guard_options import LIMIT_KEY, schema
 from hookctl.packs.guard_package import guard_module
 from hookctl.packs.presets import PRESETS
 from hookctl.settings.words import WORDS
+from hookctl.values import NamedTuple
 
 MODES = ("breaker", "keepalive", "guard", "off")
 DEFAULT_LIMIT = 5

@@ -1,7 +1,8 @@
 """Packs as values. This module is small: every command knows packs, few read a pack file."""
 
 import re
-from typing import NamedTuple
+
+from hookctl.values import NamedTuple
 
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
 # How a program that is not known differs from hookctl's own.

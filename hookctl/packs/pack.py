@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hookctl import hosts
 from hookctl.documents.rules import marks_in
@@ -19,6 +19,7 @@ from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
 from hookctl.packs.wants import Unreadable, slots
 from hookctl.system import files
 from hookctl.system.package_data import read_data
+from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:
     from hookctl.documents.toml import TomlDocument

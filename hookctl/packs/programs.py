@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system.files import sha256
 from hookctl.system.package_data import list_data, read_data
+from hookctl.values import NamedTuple
 
 HOOK = "hook.py"
 _PACKAGE = "guard"  # its folder in the templates

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -27,6 +27,7 @@ from hookctl.packs.reports import name_report
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 _LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's

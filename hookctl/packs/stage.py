@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import events, hosts
 from hookctl.packs import guard
@@ -14,6 +14,7 @@ from hookctl.packs.guard import HOSTS
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.system import files
 from hookctl.system.project import state_folder
+from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
 _BEGIN = 1_000_000_000  # seconds; the time of events that do not say theirs

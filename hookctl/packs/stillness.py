@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.system import files
+from hookctl.values import NamedTuple
 
 FILE = "unmoved"  # in the project's state folder
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch
@@ -13,6 +12,7 @@ from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import EnvClaim, Pack, PackHook
+from hookctl.values import NamedTuple
 
 PLACEHOLDERS = ("files", "host", "event")
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, hosts
 from hookctl.packs import run_files as work_files
@@ -12,6 +12,7 @@ from hookctl.system import agent_process, claims
 from hookctl.system.claims import Claim, Holder
 from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
+from hookctl.values import NamedTuple
 
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32

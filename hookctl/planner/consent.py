@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
@@ -24,6 +24,7 @@ from hookctl.planner.permission import Permission
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 Entries = tuple[Entry, ...]
 

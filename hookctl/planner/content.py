@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import engine
 from hookctl.documents import MISSING
@@ -29,6 +29,7 @@ from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.planner.wraps import WrapRequest, entries_without_wraps, wrap_hooks
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
+from hookctl.values import NamedTuple
 
 
 class Choice(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -11,6 +10,7 @@ from hookctl.model import Action, Change, Conflict, Decision, Message, Record
 from hookctl.planner import project_files
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class FilePlan(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Choice
@@ -12,6 +12,7 @@ from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
+from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:
     from hookctl.planner.consent import Permission, Review

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import engine
 from hookctl.documents.jsonc import JsonDocument
@@ -19,6 +19,7 @@ from hookctl.packs.programs import HOOK, is_package, package_of
 from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
 

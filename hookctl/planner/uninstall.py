@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import NamedTuple
 
 from hookctl import engine
 from hookctl.documents import MISSING, formats
@@ -30,6 +29,7 @@ from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
+from hookctl.values import NamedTuple
 
 
 class Leaving(NamedTuple):

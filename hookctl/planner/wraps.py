@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
@@ -21,6 +21,7 @@ from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.settings.targets import GUARD, Target, readable
+from hookctl.values import NamedTuple
 
 # What a host that expands variables takes for one.
 _VARIABLE = re.compile(r"\$(?:\w|\{)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
@@ -15,6 +15,7 @@ from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.settings.words import is_true
+from hookctl.values import NamedTuple
 
 UNKNOWN = "unknown"  # nobody has approved it
 CHANGED = "changed"  # it was changed since it was approved

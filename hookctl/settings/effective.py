@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING
 from hookctl.hosts import Host, load, read_cap, settings_path, shapes
@@ -13,6 +13,7 @@ from hookctl.settings import precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import GUARD, Read, read_settings, readable, variant_of_file
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 STOP = f"{GUARD}/stop"  # the hook that counts
 

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
@@ -17,6 +17,7 @@ from hookctl.model import Path
 from hookctl.settings.targets import Read, active_file, all_files, read_settings, variant_of_file
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class Source(NamedTuple):

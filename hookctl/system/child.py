@@ -8,7 +8,8 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NamedTuple
+
+from hookctl.values import NamedTuple
 
 _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -11,11 +11,12 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.system import agent_process, files
 from hookctl.system.project import session_hash
+from hookctl.values import NamedTuple
 
 _NAME = "taken"
 _LONELY = 30 * 60  # seconds without an event, where no process tells

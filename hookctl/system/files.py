@@ -14,10 +14,10 @@ import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT, Change
+from hookctl.values import NamedTuple
 
 try:  # hashlib loads OpenSSL, which takes longer than any module of ours
     from _sha256 import sha256  # up to Python 3.11

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from hookctl import errors, packs
 from hookctl.checks import gather_project, project, required
@@ -16,6 +15,7 @@ from hookctl.output.lines import OK, amount
 from hookctl.settings.targets import GUARD
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark
+from hookctl.values import NamedTuple
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 

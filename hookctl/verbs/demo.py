@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import report
 from hookctl.model import Line, Result
@@ -15,6 +15,7 @@ from hookctl.packs.stage import Event, Stage
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder
+from hookctl.values import NamedTuple
 
 _PAUSE = 2.0  # seconds before each step at a terminal
 _LIMIT = "2"

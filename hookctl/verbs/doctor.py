@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hookctl import errors, report, transaction
 from hookctl.checks import codes
@@ -15,6 +15,7 @@ from hookctl.output.findings import finding_lines
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import tilde
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:
     from hookctl.planner.plan import Plan

@@ -6,13 +6,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, events, report
 from hookctl.errors import OK, USAGE, HookctlError
 from hookctl.model import Line, Result
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 _SHORT = 8  # characters of a session's hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following

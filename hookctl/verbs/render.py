@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents import formats
@@ -25,6 +24,7 @@ from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders, asset
+from hookctl.values import NamedTuple
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sized
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, report, transaction
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -22,6 +22,7 @@ from hookctl.settings.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 _FIRST = 1
 

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
@@ -21,6 +21,7 @@ from hookctl.packs.run_files import RunFiles
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.system import claims, files
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 _BREADCRUMB = "RESPAWN_REQUESTED"
 _LONGEST_SHOWN = 120  # characters of a value that somebody else wrote

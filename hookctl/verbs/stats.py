@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, events
 from hookctl.errors import HookctlError, usage_error
@@ -17,6 +17,7 @@ from hookctl.output.table import table
 from hookctl.output.words import tilde
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 _STOPS = ("stop", events.WRAPPED)
 _REFUSED = "dispatch_refused"

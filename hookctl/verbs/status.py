@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, engine, errors, report
 from hookctl import hosts as known
@@ -35,6 +35,7 @@ from hookctl.settings.sources import look, read_document
 from hookctl.settings.targets import GUARD, RULES, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class Filter(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from typing import NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
@@ -17,6 +16,7 @@ from hookctl.packs.run_files import RunFiles
 from hookctl.system import claims
 from hookctl.system.child import Ended, Guardian
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 DEFAULT_RESPAWNS = 5
 _LONGEST_PAUSE = 300.0  # seconds

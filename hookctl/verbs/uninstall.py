@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Callable, Container, Mapping
 from functools import partial
-from typing import NamedTuple
 
 from hookctl import errors, packs, report
 from hookctl import hosts as known
@@ -24,6 +23,7 @@ from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.sources import Sources, look, read_document
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

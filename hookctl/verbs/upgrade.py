@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import engine, errors, packs, report
 from hookctl import hosts as known
@@ -25,6 +25,7 @@ from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -1,0 +1,60 @@
+"""hookctl's NamedTuple beside the one of typing, and all that hookctl makes with it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import typing
+from typing import Any
+
+import pytest
+
+from hookctl import values
+from tests.test_architecture import modules
+
+
+class Plain(typing.NamedTuple):
+    """A point."""
+
+    x: int
+    y: int = 2
+
+    @property
+    def sum(self) -> int:
+        return self.x + self.y
+
+
+class Ours(values.NamedTuple):
+    """A point."""
+
+    x: int
+    y: int = 2
+
+    @property
+    def sum(self) -> int:
+        return self.x + self.y
+
+
+def facts(kind: Any) -> list[Any]:
+    point = kind(1)
+    with pytest.raises(TypeError) as missing:
+        kind()
+    return [
+        kind.__doc__, kind.__module__, kind._fields, kind._field_defaults,
+        typing.get_type_hints(kind), inspect.signature(kind).parameters.keys(), point == (1, 2),
+        point._replace(x=5), point.sum, kind(y=3, x=4)._asdict(), hash(point), str(missing.value).partition(".")[2],
+        repr(point).removeprefix(kind.__name__), pickle.loads(pickle.dumps(point)) == point,
+    ]  # fmt: skip
+
+
+def test_a_value_is_as_typing_makes_it() -> None:
+    assert facts(Ours) == facts(Plain)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in modules() if name != "__main__"))
+def test_every_field_of_a_value_has_a_type(name: str) -> None:
+    module = importlib.import_module(f"hookctl.{name}".removesuffix(".__init__"))
+    for kind in vars(module).values():
+        if inspect.isclass(kind) and hasattr(kind, "_fields") and kind.__bases__ == (tuple,):
+            assert tuple(kind.__annotations__) == kind._fields
