@@ -89,8 +89,8 @@ class Place(NamedTuple):
     def doctor(self, *options: str) -> Outcome:
         return self.hookctl("doctor", "--json", *options)
 
-    def findings(self) -> list[dict[str, str]]:
-        return self.doctor().data["findings"]
+    def findings(self, *options: str) -> list[dict[str, str]]:
+        return self.doctor(*options).data["findings"]
 
     def codes(self) -> list[str]:
         return [finding["code"] for finding in self.findings()]

@@ -133,6 +133,7 @@ def test_no_verb_makes_it_again(verb: str, scope: str, project: Path, isolated: 
 
 def test_status_and_doctor_name_it(project: Path, hookctl: Hookctl) -> None:
     rename(project)
-    assert "not there" in hookctl("status").out
-    findings = hookctl("doctor", "--json").data["findings"]
+    assert "1 other project, 1 of them not there: `hookctl status --all` shows it" in hookctl("status").out
+    assert str(project) in hookctl("status", "--all").out
+    findings = hookctl("doctor", "--all", "--json").data["findings"]
     assert "project_gone" in [finding["code"] for finding in findings]

@@ -446,7 +446,7 @@ def test_each_fix_of_doctor_in_a_project_works_as_it_stands(
         (isolated / "elsewhere").mkdir()
         monkeypatch.chdir(isolated / "elsewhere")
     where = ("--project", str(project.top))
-    done = project.hookctl("doctor", "--scope", "project", "--json")
+    done = project.hookctl("doctor", "--all", "--scope", "project", "--json")
     errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
     assert errors, done
     for command in commands_of([finding["fix"] for finding in errors]):

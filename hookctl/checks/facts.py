@@ -362,3 +362,5 @@ class RecordFacts(NamedTuple):
     gone: tuple[tuple[str, Record], ...]  # pages of projects that are not there
     misfits: tuple[tuple[str, Record], ...]  # with settings of the guard's that are of a wrong kind
     rules: tuple[RulesFile, ...] = ()
+    others: tuple[str, ...] = ()  # projects on record that are not looked at
+    others_gone: tuple[str, ...] = ()  # those of them that are not there

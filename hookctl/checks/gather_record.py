@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 
 from hookctl import transaction
+from hookctl.checks import known
 from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, store
+from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.choices import settings_from
 from hookctl.settings.targets import GUARD, RULES
-from hookctl.system import files, project
+from hookctl.system import files
 from hookctl.system.folders import Folders
 
 
-def record_facts(folders: Folders) -> RecordFacts:
-    """All readable records, and the faults of ledgers and journal."""
+def record_facts(folders: Folders, *, everywhere: bool) -> RecordFacts:
+    """The readable records that are looked at, and the faults of ledgers and journal."""
     interrupted, journal_error = _read_journal(folders)
-    facts = RecordFacts({}, folders.ledger, folders.journal, interrupted, journal_error, (), (), ())
-    try:
-        local_records = store.load(folders)
-    except HookctlError as error:
-        return facts._replace(errors=(error,))
-    gone = store.away(folders, local_records)
-    records = {}
-    for key, record in local_records.items():
-        if record.scope != "project":
-            records[key] = record
-    errors = []
-    for root in _list_projects(folders, local_records, gone):
-        try:
-            records |= committed.read(folders, [root])
-        except HookctlError as error:
-            errors.append(error)
-    facts = facts._replace(gone=tuple((key, local_records[key]) for key in gone))
-    return _sort_out(facts._replace(errors=tuple(errors)), records)
-
-
-def _list_projects(folders: Folders, records: dict[str, Record], gone: Container[str]) -> list[str]:
-    """The projects whose committed ledger counts: the one of the working folder first."""
-    projects = [project.look(folders.cwd, folders.environ)]
-    for key, record in records.items():
-        if record.scope == "project" and key not in gone:
-            projects.append(record.project)
-    return list(dict.fromkeys(projects))
+    found = known.read(folders, everywhere=everywhere)
+    facts = RecordFacts(
+        records={},
+        ledger=folders.ledger,
+        journal=folders.journal,
+        interrupted=interrupted,
+        journal_error=journal_error,
+        errors=found.errors,
+        gone=tuple((key, record) for key, _, record in found.gone),
+        misfits=(),
+        others=found.others,
+        others_gone=found.others_gone,
+    )
+    return _sort_out(facts, found.records)
 
 
 def _sort_out(facts: RecordFacts, records: dict[str, Record]) -> RecordFacts:

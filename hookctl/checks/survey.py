@@ -65,8 +65,9 @@ _HOST_JUDGES = (
 class Survey:
     """What doctor looks at, read when it is made."""
 
-    def __init__(self, folders: Folders, scope: str = "") -> None:
-        self._records: RecordFacts = record_facts(folders)
+    def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
+        self._records: RecordFacts = record_facts(folders, everywhere=everywhere)
+        self.others, self.others_gone = self._records.others, self._records.others_gone
         self._scope, self._state = scope, folders.state
         self._machine = Machine(folders, self._records.records, scope)
 

@@ -17,6 +17,7 @@ def _doctor(
     host: options.Hosts = None,
     scope: options.AnyScope = "",
     project: options.Project = "",
+    all_: options.Everywhere = False,
     fix: Annotated[
         bool, typer.Option("--fix", help="Repair hookctl's own entries and files first.")
     ] = False,
@@ -27,7 +28,7 @@ def _doctor(
     from hookctl.verbs.doctor import Request, doctor
 
     hosts = tuple(load_hosts(host))
-    request = Request(hosts, known_scope(scope), fix, strict, verbose)
+    request = Request(hosts, known_scope(scope), fix, strict, verbose, all_)
     return show("doctor", lambda f: doctor(in_project(f, project), request), json, writes=fix)
 
 

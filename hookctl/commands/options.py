@@ -208,6 +208,9 @@ AnyScope = Annotated[
         rich_help_panel=_WHERE,
     ),
 ]
+Everywhere = Annotated[
+    bool, typer.Option("--all", help="Also the other projects that the records know.")
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every entry, and what is fine.")
 ]

@@ -234,13 +234,14 @@ def _status(
     host: options.Hosts = None,
     scope: options.AnyScope = "",
     project: options.Project = "",
+    all_: options.Everywhere = False,
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.status import Filter, status
 
     names = tuple(host.name for host in load_hosts(host))
-    wanted = Filter(names, known_scope(scope), verbose)
+    wanted = Filter(names, known_scope(scope), verbose, all_)
     return show("status", lambda f: status(in_project(f, project), wanted), json)
 
 

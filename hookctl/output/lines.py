@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hookctl.model import Line
 
@@ -28,3 +28,14 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
     pairs = list(rows)
     columns = max((len(label) for label, _ in pairs), default=0)
     return [Line(text, indent=indent, label=label.ljust(columns)) for label, text in pairs]
+
+
+def other_projects(others: Sequence[str], gone: Sequence[str], command: str) -> list[Line]:
+    """The line about the projects on record that a command left out; none where there is none."""
+    if not others:
+        return []
+    text = amount(len(others), "other project")
+    if gone:
+        text += f", {len(gone)} of them not there"
+    shows = "shows it" if len(others) == 1 else "shows them"
+    return [Line(f"{text}: `hookctl {command} --all` {shows}", SKIP)]

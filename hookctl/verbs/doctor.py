@@ -12,6 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
+from hookctl.output.lines import other_projects
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.output.words import tilde
 from hookctl.system.folders import Folders
@@ -31,27 +32,32 @@ class Request(NamedTuple):
     fix: bool = False  # repair first, and list the repairs
     strict: bool = False  # warnings count as errors
     verbose: bool = False
+    everywhere: bool = False  # also the other projects on record
 
 
 def doctor(folders: Folders, request: Request) -> Result:
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     if request.fix:
         return _fix_and_look(folders, request)
-    survey = Survey(folders, request.scope)
+    survey = _look(folders, request)
     hosts = [*request.hosts] or survey.hosts_in_use()
-    return _make_result(_collect(survey, hosts), hosts, request)
+    return _make_result(survey, _collect(survey, hosts), hosts, request)
+
+
+def _look(folders: Folders, request: Request) -> Survey:
+    return Survey(folders, request.scope, everywhere=request.everywhere)
 
 
 def _fix_and_look(folders: Folders, request: Request) -> Result:
     finished = _list_interrupted(folders)
     failures = _finish_interrupted(folders)
-    survey = Survey(folders, request.scope)
+    survey = _look(folders, request)
     hosts = [*request.hosts] or survey.hosts_in_use()
     plan = None
     if not failures:
-        plan, failures = _repair(folders, hosts, request.scope)
-        survey = Survey(folders, request.scope)
-    result = _make_result(_collect(survey, hosts, failures), hosts, request)
+        plan, failures = _repair(folders, hosts, request)
+        survey = _look(folders, request)
+    result = _make_result(survey, _collect(survey, hosts, failures), hosts, request)
     fixed: list[object] = []
     lines: list[str | Line] = []
     if plan:
@@ -72,12 +78,17 @@ def _collect(
     return sorted(findings, key=lambda finding: _ORDER[finding.level])
 
 
-def _make_result(findings: list[Finding], hosts: list[Host], request: Request) -> Result:
+def _make_result(
+    survey: Survey, findings: list[Finding], hosts: list[Host], request: Request
+) -> Result:
     failing_levels = ("error", "warning") if request.strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     exit_code = errors.FAILED if has_failed else errors.OK
-    data = {"findings": [finding._asdict() for finding in findings]}
+    data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
+    if survey.others:
+        data["other_projects"] = len(survey.others)
     lines = finding_lines(findings, hosts, verbose=request.verbose)
+    lines += other_projects(survey.others, survey.others_gone, "doctor")
     return Result(data, tuple(lines), exit_code=exit_code)
 
 
@@ -97,7 +108,9 @@ def _make_failure(error: HookctlError) -> Finding:
     return codes.finding("fix_failed", message, "", error.path, error.hint)
 
 
-def _repair(folders: Folders, hosts: list[Host], scope: str) -> tuple[Plan | None, list[Finding]]:
+def _repair(
+    folders: Folders, hosts: list[Host], request: Request
+) -> tuple[Plan | None, list[Finding]]:
     """Repair what is ours; the plan that was carried out, or the finding if that fails."""
     from hookctl.planner.repair import plan_repair
     from hookctl.planner.run import carry_out
@@ -106,7 +119,7 @@ def _repair(folders: Folders, hosts: list[Host], scope: str) -> tuple[Plan | Non
     sources = Sources(folders)
 
     def make_plan() -> Plan:
-        survey = Survey(folders, scope)
+        survey = _look(folders, request)
         targets = [target for host in hosts for target in survey.targets(host)]
         return plan_repair(sources, targets)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hookctl import clock, engine, errors, report
-from hookctl import hosts as known
+from hookctl import clock, engine, errors, hosts, report
+from hookctl.checks import known
 from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading, reading
-from hookctl.ledger import committed, store
+from hookctl.ledger import store
 from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
-from hookctl.output.lines import OK, SKIP, WARN, fix
+from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects
 from hookctl.output.status import file_lines
 from hookctl.output.words import tilde
 from hookctl.packs import guard, whose_work, wrapping
@@ -44,10 +44,11 @@ class Filter(NamedTuple):
     hosts: tuple[str, ...] = ()
     scope: str = ""
     verbose: bool = False
+    everywhere: bool = False  # also the other projects on record
 
 
 def status(folders: Folders, wanted: Filter) -> Result:
-    """Every settings file that the ledger knows, entry by entry, and the hosts without a record.
+    """The user's and this project's settings files on record, entry by entry, and the other hosts.
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
@@ -67,7 +68,10 @@ def _make_status(
     unreadable: HookctlError | None,
 ) -> Result:
     """The status, with the files of an interrupted run, or why its journal cannot be read."""
-    records, problems = committed.read_known(folders)
+    found = known.read(folders, everywhere=wanted.everywhere)
+    records = found.records
+    # Another user's project has nothing of ours.
+    problems = [error for error in found.errors if error.code != "foreign_project"]
     if unreadable is not None:
         problems.append(unreadable)
     files_shown = []
@@ -76,15 +80,15 @@ def _make_status(
         file = _describe_file(folders, path, records[key])
         files_shown.append({**file, "rules": _describe_rules(records, key)})
     lines = _describe_files(folders, files_shown, wanted)
-    away = _list_away(folders)
+    away = sorted({folder for _, folder, _ in found.gone})
     for project_folder in away:
         text = (
             f"{tilde(project_folder)} is not there; what is installed in it stays on record, "
             "and counts again once it is back"
         )
         lines.append(Line(text, SKIP))
-    for name in wanted.hosts or known.names():
-        lines += _describe_unrecorded(folders, known.load(name), records)
+    for name in wanted.hosts or hosts.names():
+        lines += _describe_unrecorded(folders, hosts.load(name), records)
     if not lines:
         text = (
             "nothing is installed, and no host is detected here; "
@@ -95,8 +99,14 @@ def _make_status(
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
     work, work_lines = _describe_work(folders)
-    lines += work_lines
-    data = {"files": files_shown, "pending": list(pending), "away": away, "work": work}
+    lines += work_lines + other_projects(found.others, found.others_gone, "status")
+    data = {
+        "files": files_shown,
+        "pending": list(pending),
+        "away": away,
+        "work": work,
+        "other_projects": len(found.others),
+    }
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
 
 
@@ -140,24 +150,16 @@ def _describe_files(
     others: list[Line] = []
     for file in files_shown:
         name = file["host"]
-        title = known.load(name).title if name in known.names() else name
+        title = hosts.load(name).title if name in hosts.names() else name
         is_here = file["project"] in (None, here)
         new = file_lines(file, title, is_here=is_here, verbose=wanted.verbose)
         (lines if is_here else others).extend(new)
     return [*lines, *others]
 
 
-def _list_away(folders: Folders) -> list[str]:
-    """The folders of the record that are not there: projects, and those outside of HOME."""
-    try:
-        return sorted(set(store.away(folders, store.load(folders)).values()))
-    except HookctlError:  # reported already
-        return []
-
-
 def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
     """The keys of the wanted records with packs, in the hosts' order."""
-    order = {name: number for number, name in enumerate(known.names())}
+    order = {name: number for number, name in enumerate(hosts.names())}
     keys = []
     for key, record in records.items():
         if wanted.hosts and record.host not in wanted.hosts:
@@ -181,7 +183,7 @@ def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record
         text = f"{host.title}: a hook of hookctl's that its record does not know"
         lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
         return [*lines, fix("see what `hookctl doctor` says")]
-    evidence = known.detected(host, folders.environ, store.made_paths(folders))
+    evidence = hosts.detected(host, folders.environ, store.made_paths(folders))
     installed = {record.host for record in records.values() if record.packs}
     if not evidence or host.name in installed:
         return []
@@ -216,12 +218,12 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
         "idle": "",
         "unapproved": [],
     }
-    is_known = record.host in known.names()
+    is_known = record.host in hosts.names()
     try:
         host = (
-            variant_of_file(known.load(record.host), path)
+            variant_of_file(hosts.load(record.host), path)
             if is_known
-            else known.load(known.names()[0])
+            else hosts.load(hosts.names()[0])
         )
         _, document = read_document(path, record.format)
         current = look(host, document, (), record.entries)

@@ -24,6 +24,7 @@ from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
+from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -68,7 +69,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     away = store.away(folders, records)
     present = {key: record for key, record in records.items() if key not in away}
     chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
-    unreadable = [error for error in unreadable if _is_in_scope(error, request)]
+    unreadable = _keep_own(folders, unreadable, request)
     installed = _list_installed(chosen, request.pack)
     if request.pack and not installed:
         hint = f"Use one of: {', '.join(_names(chosen)) or 'none is installed'}."
@@ -108,11 +109,22 @@ def _is_meant(record: Record, request: Request) -> bool:
     return request.scope in ("", record.scope)
 
 
-def _is_in_scope(error: HookctlError, request: Request) -> bool:
-    """Whether a record that cannot be read may have something that is asked for."""
+def _keep_own(
+    folders: Folders, unreadable: list[HookctlError], request: Request
+) -> list[HookctlError]:
+    """The records that cannot be read and that may have something that is asked for.
+
+    What is wrong in another project is said, and is no failure here.
+    """
     if request.scope not in ("", "project"):
-        return False
-    return not request.project or error.path.startswith(f"{request.project}/")
+        return []
+    here = request.project or project.look(folders.cwd, folders.environ)
+    own = [error for error in unreadable if error.path.startswith(f"{here}/")]
+    for error in unreadable:
+        if error not in own and not request.project:
+            text = f"left out, another project's record: {error.path}: {error.message}"
+            report.say(Message(text, "left_out", path=error.path))
+    return own
 
 
 def _names(records: dict[str, Record]) -> list[str]:

@@ -1,0 +1,68 @@
+"""What the records know: of the user and of this project, or of every project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed, store
+from hookctl.model import Record
+from hookctl.system import project
+from hookctl.system.folders import Folders
+
+
+class Known(NamedTuple):
+    """The records that are looked at, and what of them cannot be."""
+
+    records: dict[str, Record]  # by the real path of their settings file
+    errors: tuple[HookctlError, ...] = ()
+    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
+    others: tuple[str, ...] = ()  # other projects, which are not looked at
+    others_gone: tuple[str, ...] = ()  # those of them whose folder is not there
+
+
+def read(folders: Folders, *, everywhere: bool) -> Known:
+    """The records of the user's files and of this project; of every known one with `everywhere`.
+
+    Of another project nothing is read at all, so that nothing in it can be wrong here.
+    """
+    try:
+        stored = store.load(folders)
+    except HookctlError as error:
+        return Known({}, (error,))
+    here = project.look(folders.cwd, folders.environ)
+    others = () if everywhere else _list_others(stored, here)
+    away = store.away(folders, stored)
+    looked_at = {key: one for key, one in stored.items() if one.project not in others}
+    roots = [here]
+    records = {}
+    for key, record in looked_at.items():
+        if record.scope != "project":
+            records[key] = record
+        elif key not in away:
+            roots.append(record.project)
+    errors = []
+    for root in dict.fromkeys(roots):
+        try:
+            records |= _project_records(folders, root)
+        except HookctlError as error:
+            errors.append(error)
+    gone = tuple((key, away[key], looked_at[key]) for key in away if key in looked_at)
+    others_gone = tuple(name for name in others if project.is_away(name))
+    return Known(records, tuple(errors), gone, others, others_gone)
+
+
+def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
+    """The projects on record that are not this one."""
+    projects = []
+    for record in records.values():
+        if record.project and store.real_path(record.project) != here:
+            projects.append(record.project)
+    return tuple(dict.fromkeys(projects))
+
+
+def _project_records(folders: Folders, root: str) -> dict[str, Record]:
+    """The records in a project's own ledger."""
+    records = committed.read(folders, [root])
+    return {key: record for key, record in records.items() if record.scope == "project"}
