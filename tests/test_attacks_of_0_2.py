@@ -14,9 +14,10 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.model import HookEntry, Hooks
+from hookctl.packs import claims
 from hookctl.packs.pack import load_file
 from hookctl.packs.risks import is_risky
-from hookctl.system import backups, claims, folders, project
+from hookctl.system import backups, folders, project
 from tests.conftest import Hookctl, put
 from tests.templates.modules import module
 

@@ -144,6 +144,3 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
 def test_sessions_have_the_same_hash(session: str) -> None:
     assert project.session_hash(session) == digest(session)
 
-
-def test_the_run_folder_is_the_hooks_default() -> None:
-    assert project.run_folder("/p", {}) == f"/p/{module('settings').DEFAULTS['run_dir']}"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
-from hookctl.system import agent_process, claims, project
+from hookctl.packs import agent_process, claims
+from hookctl.system import project
 
 from .conftest import Hookctl, put
 
@@ -151,7 +152,7 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
 def test_the_agent_is_the_nearest_process_without_the_variable(tmp_path: Path) -> None:
     """A shell, a script and a program below it have it; the one that started them has not."""
     program = tmp_path / "program.py"
-    program.write_text("from hookctl.system import agent_process as a\nprint(*a.find_agent('SESSION_OF_15', 's'))\n")
+    program.write_text("from hookctl.packs import agent_process as a\nprint(*a.find_agent('SESSION_OF_15', 's'))\n")
     done = subprocess.run(
         ["sh", "-c", f"sh -c '{sys.executable} {program}; true'; true"],
         env={**os.environ, "SESSION_OF_15": "s", "PYTHONPATH": str(Path(__file__).parents[1])},

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from hookctl import clock, hosts
@@ -89,8 +90,7 @@ def locate(
     if is_brought:
         config = confine(config, root, environ)
     options = in_effect(config, environ)
-    folder = project.run_folder(root, options)
-    task, fields = project.task_file(root, folder, environ, options)
+    folder, task, fields = _find_task(root, options, environ)
     # What a project brings, its variables too, could name any file: only task.json is written.
     is_named = is_brought or _is_named_by_variable(environ)
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
@@ -109,6 +109,25 @@ def locate(
         hides,
         options.get("mode") != "keepalive",
     )
+
+
+def _find_task(
+    root: str, options: Mapping[str, Any], environ: Mapping[str, str]
+) -> tuple[str, str, dict[str, str]]:
+    """The run folder, the task file and the names of its fields, as the hook finds them."""
+    guard = guard_module("settings")
+    settings = SimpleNamespace(**{**guard.DEFAULTS, **options, "locked": False})
+
+    def value_of(name: str) -> str:
+        return environ.get(name, "")
+
+    def is_there(path: str) -> bool:
+        return os.path.lexists(os.path.join(root, path))
+
+    folder = os.path.join(root, settings.run_dir)
+    task, fields = guard_module("project").find_task(settings, value_of, is_there)
+    is_own = task == f"{settings.run_dir}/task.json"
+    return folder, os.path.join(folder, "task.json") if is_own else os.path.join(root, task), fields
 
 
 def _is_named_by_variable(environ: Mapping[str, str]) -> bool:

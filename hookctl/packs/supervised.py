@@ -9,7 +9,8 @@ import os
 from collections.abc import Iterator
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.system import agent_process, files
+from hookctl.packs import agent_process
+from hookctl.system import files
 
 BREADCRUMB = "RESPAWN_REQUESTED"
 _NAME = "supervised"

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from hookctl import clock, hosts
+from hookctl.packs import agent_process, claims
 from hookctl.packs import run_files as work_files
+from hookctl.packs.claims import Claim, Holder
 from hookctl.packs.run_files import RunFiles
-from hookctl.system import agent_process, claims
-from hookctl.system.claims import Claim, Holder
 from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
 from hookctl.values import NamedTuple

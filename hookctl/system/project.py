@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping
-from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.system import files
@@ -189,30 +188,3 @@ def session_hash(session: str) -> str:
 
 def _hash(text: str) -> str:
     return files.digest(text.encode("utf-8", "surrogatepass"))[:16]
-
-
-def run_folder(project: str, options: Mapping[str, Any]) -> str:
-    """Where the current work is described: as the guard's options say, or .hookctl/run."""
-    configured = str(options.get("run_dir", "")).strip()
-    return os.path.join(project, configured or os.path.join(".hookctl", "run"))
-
-
-def task_file(
-    root: str, folder: str, environ: Mapping[str, str], options: Mapping[str, Any]
-) -> tuple[str, dict[str, str]]:
-    """The file that says what remains, and its fields' names where another system writes it.
-
-    A variable names the file, or it is the first of `task_file` that is there. Where the other
-    system has none, ours in the run folder counts.
-    """
-    own = os.path.join(folder, "task.json")
-    named = environ.get(options.get("task_env", ""), "").strip()
-    configured = str(options.get("task_file", "")).strip()
-    if not named and not configured:
-        return own, {}
-    names = dict(pair.split("=", 1) for pair in options.get("task_fields", []) if "=" in pair)
-    paths = [named] if named else configured.split(":")
-    for path in paths:
-        if os.path.lexists(os.path.join(root, path)):
-            return os.path.join(root, path), names
-    return (own, {}) if names else (os.path.join(root, paths[-1]), names)

@@ -15,11 +15,11 @@ from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
+from hookctl.packs import claims, stillness, supervised, whose_work
 from hookctl.packs import run_files as work_files
-from hookctl.packs import stillness, supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.whose_work import NOBODY, Caller, Work
-from hookctl.system import claims, files
+from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 

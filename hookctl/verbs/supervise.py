@@ -10,10 +10,9 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
+from hookctl.packs import claims, supervised, whose_work
 from hookctl.packs import run_files as work_files
-from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
-from hookctl.system import claims
 from hookctl.system.child import Ended, Guardian
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple

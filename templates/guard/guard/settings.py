@@ -77,14 +77,20 @@ class Settings:
 
 
 def read_setting(name, default, config, env=env):
-    """The value of a setting: the first valid one of variable, config.json and default."""
+    """The value of a setting: as somebody has set it, else the default."""
+    value = find_setting(name, default, config, env)
+    return default if value is None else value
+
+
+def find_setting(name, default, config, env=env):
+    """The first valid value of a setting's variable and of config.json; None if there is none."""
     text = ""
     if env and name not in OF_THE_FILE:
         text = env(VARIABLES.get(name) or "HOOKCTL_" + name.upper())
     for value in (parse_text(type(default), text), config.get(name)):
         if fits(name, value, default):
             return value
-    return default
+    return None
 
 
 def parse_text(kind, text):
@@ -106,6 +112,8 @@ def fits(name, value, default):
         return False
     parts = value if type(value) is list else [value]
     for part in parts:
+        if type(value) is list and type(part) is not str:
+            return False
         if type(part) is str and not part.strip():
             return False
         if name in WORDS and part not in WORDS[name]:

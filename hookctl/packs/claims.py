@@ -1,6 +1,6 @@
 """Whose work it is: the claim of a project in the guard's state folder, and who holds it by that.
 
-The guard's hook reads and writes the same file by the same rules (templates/guard/guard/owner.py).
+The guard's hook reads and writes the same file; what it means is said there, in owner.py.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.system import agent_process, files
-from hookctl.system.project import session_hash
+from hookctl.packs.guard_package import guard_module
+from hookctl.system import files
 from hookctl.values import NamedTuple
 
 _NAME = "taken"
-_LONELY = 30 * 60  # seconds without an event, where no process tells
-_DAY = 24 * 3600
 _PATIENCE = 5.0  # seconds
 _PAUSE = 0.02
 
@@ -86,35 +85,32 @@ def locked(state: str) -> Iterator[None]:
 
 
 def find_holder(state: str, owner: str, now: float) -> Holder:
-    """Who holds the work; `owner` is the session that OWNER names."""
-    claim = read(state)
-    named = session_hash(owner) if owner else ""
-    if claim.owner != named:  # written for another OWNER
-        claim = Claim(session=named, owner=named, fixed=True)
-        seen, at_work = _read_times(state, named)
-        return Holder(named, owner, bool(named), False, "", "", 0.0, seen, at_work)
-    seen, at_work = _read_times(state, claim.session)
-    is_gone = not claim.fixed and _is_gone(claim, max(seen, claim.t), now)
+    """Who holds the work, by the guard's rules; `owner` is the session that OWNER names."""
+    holder = guard_module("owner").Holder(_as_call(state, owner, now))
+    is_written = "t" in holder.claim  # else OWNER alone says it
+    seen, at_work = _read_times(state, holder.session)
+    since = holder.claim["t"] if type(holder.claim.get("t")) is int else 0
+    is_gone = bool(holder.session) and holder.is_free(_as_call(state, owner, now))
     return Holder(
-        claim.session,
-        owner if claim.session == named else "",
-        claim.fixed,
-        claim.fixed,
-        claim.process,
-        claim.host,
-        claim.t,
+        holder.session,
+        owner if holder.session == holder.owner else "",
+        holder.fixed,
+        holder.fixed and is_written,
+        holder.process,
+        str(holder.claim.get("host", "")),
+        since,
         seen,
-        max(at_work, claim.t),
-        bool(claim.session) and is_gone,
+        max(at_work, since),
+        is_gone,
     )
 
 
-def _is_gone(claim: Claim, seen: float, now: float) -> bool:
-    gone = agent_process.is_gone(claim.process)
-    if gone is None or (claim.shared and not gone):
-        idle = now - seen
-        return idle > _LONELY or idle < -_DAY  # a time far ahead is no event that has been
-    return gone
+def _as_call(state: str, owner: str, now: float) -> SimpleNamespace:
+    """What the guard looks at in a call of its hook, where no session asks."""
+    settings = SimpleNamespace(run_dir=os.devnull, owner=owner, claim=True)
+    return SimpleNamespace(
+        settings=settings, task_owner="", session="", project_folder=state, folder=state, now=now
+    )
 
 
 def _read_times(state: str, session: str) -> tuple[float, float]:
