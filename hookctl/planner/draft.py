@@ -46,7 +46,7 @@ from hookctl.planner.records import (
 from hookctl.planner.runtime_files import Runtime
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target
-from hookctl.system import backups, files
+from hookctl.system import files
 
 
 class Draft:
@@ -196,7 +196,7 @@ class Draft:
         """Whether the file had hooks of others before our first write."""
         if self.record is None or not self.record.sha256_before:
             return False
-        backup = backups.find_backup(self.folders.state, self.record.sha256_before)
+        backup = self.sources.backup(self.record.sha256_before)
         if backup is None:
             return False
         before = formats.parse(self.record.format, backup, where=self.snapshot.path)
@@ -392,7 +392,7 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
         is_ours_alone = not edited and draft.host.format == "plugin"
         return None if is_ours_alone else edited
     if draft.is_exact:
-        backup = backups.find_backup(draft.folders.state, record.sha256_before)
+        backup = draft.sources.backup(record.sha256_before)
         if backup is not None and _has_same_values(record.format, backup, draft.document):
             return backup
     # Where neither holds, somebody has made the file again.

@@ -11,7 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
-from hookctl.system import files, interpreter
+from hookctl.system import backups, files, interpreter
 from hookctl.system.folders import Folders
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
@@ -24,6 +24,7 @@ class Sources:
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
         self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
+        self._backups: dict[str, bytes | None] = {}
         self._edited: dict[str, tuple[Document, list[tuple[type, Edit]], Document]] = {}
         self._python: tuple[str, str] | None = None
 
@@ -37,6 +38,12 @@ class Sources:
         if key not in self._read:
             self._read[key] = read_document(path, format)
         return self._read[key]
+
+    def backup(self, sha: str) -> bytes | None:
+        """The bytes with this SHA-256 from before a write of ours, if they are kept."""
+        if sha not in self._backups:
+            self._backups[sha] = backups.find_backup(self.folders.state, sha)
+        return self._backups[sha]
 
     def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
         """The document with these edits; the same edits give the same document again."""
