@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hookctl import __version__
-from hookctl.commands.command import Command
+from hookctl.commands.options import Command
 from hookctl.errors import INTERRUPTED, OK, USAGE, HookctlError
 from hookctl.output import help
 

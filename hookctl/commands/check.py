@@ -9,8 +9,7 @@ import typer
 from hookctl.commands import options
 from hookctl.commands.calling import show
 from hookctl.commands.choosing import guard_settings, in_project, known_scope, load_hosts
-from hookctl.commands.command import Command
-from hookctl.commands.options import completed_by
+from hookctl.commands.options import Command, completed_by
 
 
 def _doctor(

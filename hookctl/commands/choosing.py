@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from hookctl.commands.asking import confirm
+from hookctl.commands.calling import confirm
 from hookctl.errors import USAGE, HookctlError
 
 if TYPE_CHECKING:

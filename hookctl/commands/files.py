@@ -7,11 +7,9 @@ from typing import Annotated
 import typer
 
 from hookctl.commands import options
-from hookctl.commands.asking import confirm
-from hookctl.commands.calling import require_own_home, show
+from hookctl.commands.calling import confirm, require_own_home, show
 from hookctl.commands.choosing import choose_hosts, guard_settings
-from hookctl.commands.command import Command
-from hookctl.commands.options import completed_by
+from hookctl.commands.options import Command, completed_by
 from hookctl.errors import USAGE, HookctlError
 
 

@@ -1,4 +1,4 @@
-"""The options and arguments that several commands share."""
+"""What the command line knows of a command, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
+
+from hookctl.values import NamedTuple
+
+
+class Command(NamedTuple):
+    """A command: what runs it, what it does in one sentence, and examples, one a line."""
+
+    function: Callable[..., int]  # its parameters are the options; it returns the exit code
+    summary: str
+    examples: str
+
 
 _WHERE, _WHAT, _GUARD, _PACKS = (
     "Where",

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl.commands import options
-from hookctl.commands.asking import confirm, permission_for, permission_from
-from hookctl.commands.calling import require_own_home, show
+from hookctl.commands.calling import (
+    confirm,
+    permission_for,
+    permission_from,
+    require_own_home,
+    show,
+)
 from hookctl.commands.choosing import (
     choice_of,
     choose_hosts,
@@ -18,8 +23,7 @@ from hookctl.commands.choosing import (
     known_scope,
     load_hosts,
 )
-from hookctl.commands.command import Command
-from hookctl.commands.options import completed_by
+from hookctl.commands.options import Command, completed_by
 from hookctl.errors import PENDING, USAGE, HookctlError
 
 if TYPE_CHECKING:

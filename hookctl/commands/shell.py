@@ -8,8 +8,7 @@ import typer
 
 from hookctl.commands import options
 from hookctl.commands.calling import show
-from hookctl.commands.command import Command
-from hookctl.commands.options import completed_by
+from hookctl.commands.options import Command, completed_by
 
 
 def _completion(

@@ -51,31 +51,26 @@ EVENTS = (
 )
 
 _FOLDER = "hosts"  # in the package
+_NOTHING: dict[str, Any] = {}  # a table that the file leaves out; never changed
 _HUGE = 1e300  # the hook takes no larger number either
 
 
 class Host(NamedTuple):
-    """One coding agent, as its file describes it."""
+    """One coding agent, as its file describes it. What the file may leave out has a default."""
 
     name: str
     title: str
     format: str
     comments: bool
     trailing_commas: bool
-    byte_order_mark: bool  # whether it reads a file that begins with one
-    empty: bool  # whether it reads an empty file
-    plain_comments: bool  # whether it reads only comments that its own parser can strip
-    null_is_absent: bool  # whether a null counts as no hooks and no events
     timeout_unit: str  # seconds | milliseconds
     sure: str  # proven | read | docs
-    sure_events: dict[str, str]  # events that are less sure than the rest
     events: dict[str, str]  # canonical to the host's own name
     shape: Shape
     variant: str  # the name of the settings variant; empty for the usual one
     scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
     scope_rules: Scopes
     files: dict[str, str]  # the settings file of each scope, with placeholders
-    rules: dict[str, str]  # the file with instructions for the agent, by scope
     files_beside: str  # a pattern for other files in the same folder that it reads too
     managed_files: dict[str, list[str]]  # patterns for each platform
     client: Client
@@ -84,8 +79,6 @@ class Host(NamedTuple):
     environment: Environment
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
-    cap: dict[str, Any]  # its limit of blocks in a row; empty if it never overrides a hook
-    cap_key: str  # the variable that sets its cap; empty if none does
     dialect: Dialect
     switches: Switches
     faults: Faults
@@ -94,15 +87,27 @@ class Host(NamedTuple):
     folder_trust: FolderTrust
     guard: GuardNeeds
     also_read_by: tuple[OtherAgent, ...]
-    told_by: dict[str, Any]  # how a call is recognized in another host's registration
-    payload: dict[str, Any]  # for the hook: how to read the events
-    denials: dict[str, Any]  # for the hook: what else counts as a denial of a stop
-    cannot: Sequence[str]  # sentences about what it cannot do
-    known_keys: dict[str, dict[str, Any]]  # rules for the types of settings
-    handlers: dict[str, Any]  # what it knows of hook entries
-    tools: dict[str, list[str]]  # the names of its own tools, by what they do
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
     data: dict[str, Any]  # the whole file, for its variants
+    byte_order_mark: bool = True  # whether it reads a file that begins with one
+    empty: bool = True  # whether it reads an empty file
+    plain_comments: bool = False  # whether it reads only comments that its own parser can strip
+    null_is_absent: bool = False  # whether a null counts as no hooks and no events
+    sure_events: dict[str, str] = _NOTHING  # events that are less sure
+    rules: dict[str, str] = _NOTHING  # the file with instructions for the agent, by scope
+    cap: dict[str, Any] = _NOTHING  # its limit of blocks in a row; empty: hooks always win
+    told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
+    payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
+    denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
+    cannot: Sequence[str] = ()  # sentences about what it cannot do
+    known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
+    handlers: dict[str, Any] = _NOTHING  # what it knows of hook entries
+    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by what they do
+
+    @property
+    def cap_key(self) -> str:
+        """The variable that sets its cap; empty if none does."""
+        return self.cap.get("key", "")
 
     @property
     def has_variants(self) -> bool:
@@ -155,62 +160,48 @@ def _parse(text: bytes) -> Host:
     return _host(tomllib.loads(text.decode()), "")
 
 
+# The tables of a file that are records of their own; of the second ones each key has a default.
+_TABLES = {
+    "client": Client,
+    "config": ConfigFolder,
+    "registration": HookFormat,
+    "environment": Environment,
+    "dialect": Dialect,
+    "switches": Switches,
+}
+_TABLES_WITH_DEFAULTS = {
+    "faults": Faults,
+    "guarding": Guarding,
+    "folder_trust": FolderTrust,
+    "guard": GuardNeeds,
+}
+
+
 def _host(data: dict[str, Any], variant: str) -> Host:
+    fields = {name: data[name] for name in Host._fields if name in data}
+    for name, kind in _TABLES.items():
+        fields[name] = read_record(kind, data[name])
+    for name, kind in _TABLES_WITH_DEFAULTS.items():
+        fields[name] = read_record(kind, data.get(name, {}))
     files = {scope: data["files"][scope] for scope in SCOPES if scope in data["files"]}
-    shape = _shape(data["registration"])
-    environment = read_record(Environment, data["environment"])
-    env_path, env_field = _env_setting(environment)
-    cap = data.get("cap", {})
-    return Host(
-        name=data["name"],
-        title=data["title"],
-        format=data["format"],
-        comments=data["comments"],
-        trailing_commas=data["trailing_commas"],
-        byte_order_mark=data.get("byte_order_mark", True),
-        empty=data.get("empty", True),
-        plain_comments=data.get("plain_comments", False),
-        null_is_absent=data.get("null_is_absent", False),
-        timeout_unit=data["timeout_unit"],
-        sure=data["sure"],
-        sure_events=data.get("sure_events", {}),
-        events=data["events"],
-        shape=shape,
+    env_path, env_field = _env_setting(fields["environment"])
+    others = tuple(read_record(OtherAgent, table) for table in data.get("also_read_by", ()))
+    fields.update(
+        shape=_shape(data["registration"]),
         variant=variant,
         scopes=tuple(files),
         scope_rules=read_record(Scopes, data["scopes"]),
         files=files,
-        rules=data.get("rules", {}),
         files_beside=data["files"].get("beside", ""),
         managed_files=data["files"].get("managed", {}),
-        client=read_record(Client, data["client"]),
-        config=read_record(ConfigFolder, data["config"]),
-        registration=read_record(HookFormat, data["registration"]),
-        environment=environment,
         env_path=env_path,
         env_field=env_field,
-        cap=cap,
-        cap_key=cap.get("key", ""),
-        dialect=read_record(Dialect, data["dialect"]),
-        switches=read_record(Switches, data["switches"]),
-        faults=read_record(Faults, data.get("faults", {})),
-        guarding=read_record(Guarding, data.get("guarding", {})),
         trust=read_trust(data.get("trust", {})),
-        folder_trust=read_record(FolderTrust, data.get("folder_trust", {})),
-        guard=read_record(GuardNeeds, data.get("guard", {})),
-        also_read_by=tuple(
-            read_record(OtherAgent, table) for table in data.get("also_read_by", ())
-        ),
-        told_by=data.get("told_by", {}),
-        payload=data.get("payload", {}),
-        denials=data.get("denials", {}),
-        cannot=data.get("cannot", ()),
-        known_keys=data.get("known_keys", {}),
-        handlers=data.get("handlers", {}),
-        tools=data.get("tools", {}),
+        also_read_by=others,
         transcripts=data.get("transcripts", {}).get("pattern", ""),
         data=data,
     )
+    return Host(**fields)
 
 
 def _env_setting(environment: Environment) -> tuple[Path, str]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix
-from hookctl.output.words import tilde
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 if TYPE_CHECKING:
     from hookctl.checks.codes import Finding

@@ -1,7 +1,9 @@
-"""Makes the lines of a result, before anybody knows how wide the terminal is."""
+"""Lines of a result, with their marks, and words for things of this machine in them."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Sequence
 
 from hookctl.model import Line
@@ -39,3 +41,25 @@ def other_projects(others: Sequence[str], gone: Sequence[str], command: str) -> 
         text += f", {len(gone)} of them not there"
     shows = "shows it" if len(others) == 1 else "shows them"
     return [Line(f"{text}: `hookctl {command} --all` {shows}", SKIP)]
+
+
+def tilde(path: str) -> str:
+    """A path with the home folder written as ~."""
+    home = os.path.expanduser("~")
+    if home == "/" or not path.startswith(home + "/"):
+        return path
+    return "~" + path[len(home) :]
+
+
+def program() -> str:
+    """The command that calls hookctl again: its name if that is on PATH, else its path."""
+    import shlex
+    import shutil
+
+    called = os.path.abspath(sys.argv[0])
+    if os.path.basename(called) != "hookctl":
+        return f"{shlex.quote(sys.executable)} -m hookctl"
+    on_path = shutil.which("hookctl")
+    if on_path and os.path.realpath(on_path) == os.path.realpath(called):
+        return "hookctl"
+    return shlex.quote(called)

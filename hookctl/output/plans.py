@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
 from hookctl.model import Action, Line, Message, Path, Record
-from hookctl.output.lines import OK, SKIP, WARN, amount
-from hookctl.output.words import tilde
+from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
 

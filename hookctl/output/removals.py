@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hookctl.errors import HookctlError
 from hookctl.model import Line
-from hookctl.output.lines import amount
-from hookctl.output.words import tilde
+from hookctl.output.lines import amount, tilde
 from hookctl.values import NamedTuple
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 from hookctl.output.plans import event_of
-from hookctl.output.words import tilde
 from hookctl.packs.model import NEWER, UNKNOWN
 from hookctl.settings.targets import GUARD
 

@@ -20,7 +20,7 @@ from hookctl.packs import listing
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
-from hookctl.planner.permission import Permission
+from hookctl.planner.content import Permission
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system import files
 from hookctl.system.folders import Folders

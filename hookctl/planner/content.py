@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl import engine
@@ -40,6 +40,15 @@ class Choice(NamedTuple):
     force: bool = False
     trust: bool = False
     allow_env: tuple[str, ...] = ()
+
+
+class Permission(NamedTuple):
+    """What the command line permits."""
+
+    yes: bool = False
+    accept_changed: bool = False
+    show: Callable[[str], None] | None = None  # shows what the pack brings
+    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
 
 
 class Content(NamedTuple):

@@ -12,9 +12,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects
+from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.output.words import tilde
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 

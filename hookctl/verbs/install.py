@@ -12,13 +12,12 @@ from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import Conflict, Line, Message, Result
+from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
-from hookctl.output.words import program
 from hookctl.packs.choices import LIMIT_KEY
 from hookctl.packs.model import Pack
-from hookctl.planner.content import Choice
+from hookctl.planner.content import Choice, Permission
 from hookctl.planner.install import check_request, plan_install
-from hookctl.planner.permission import Permission
 from hookctl.planner.plan import Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator
 
 from hookctl.model import Line
-from hookctl.output.lines import WARN, fix
-from hookctl.output.words import program
+from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import can_refuse
 from hookctl.packs.model import Pack

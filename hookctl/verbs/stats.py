@@ -12,9 +12,8 @@ from hookctl import clock, events
 from hookctl.errors import HookctlError, usage_error
 from hookctl.events import Kind
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, labelled
+from hookctl.output.lines import amount, labelled, tilde
 from hookctl.output.table import table
-from hookctl.output.words import tilde
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple

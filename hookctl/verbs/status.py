@@ -15,9 +15,8 @@ from hookctl.ledger import store
 from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
-from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects
+from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
 from hookctl.output.status import file_lines
-from hookctl.output.words import tilde
 from hookctl.packs import guard, whose_work, wrapping
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import LIMIT_KEY, settings_from

@@ -13,9 +13,8 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output import removals
-from hookctl.output.lines import amount
+from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import hints, plan_data, plan_text
-from hookctl.output.words import tilde
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out

@@ -11,14 +11,12 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.masking import OwnText
 from hookctl.model import Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP
+from hookctl.output.lines import ERROR, SKIP, program, tilde
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.output.words import program, tilde
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
-from hookctl.planner.content import Choice
+from hookctl.planner.content import Choice, Permission
 from hookctl.planner.notices import single_folder_line, single_folder_reason
-from hookctl.planner.permission import Permission
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
