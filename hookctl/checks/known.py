@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Record
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
 
 
 class Known(NamedTuple):
