@@ -63,6 +63,8 @@ def test_a_value_with_a_tag_of_the_document_and_a_date_has_no_source_text() -> N
     head = "%TAG !e! tag:yaml.org,2002:\n---\n"
     assert yaml(head + "a: [!e!str x, 1]\n").raw(("a",)) == '["x", 1]'
     assert refused(lambda: yaml(head + "a: [!e!str x, 2001-01-01]\n").raw(("a",))) == ("unsupported_yaml", 3, 4)
+    shared = "a: &x {b: 2001-01-01}\nc: *x\n"
+    assert refused(lambda: yaml(shared).raw(("c", "b"))) == ("unsupported_yaml", 2, 4)
 
 
 def test_a_long_chain_of_merged_mappings_is_too_deep() -> None:

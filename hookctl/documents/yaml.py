@@ -99,17 +99,18 @@ class YamlDocument:
     def raw(self, path: Path) -> str:
         """The source text of the value at path, moved to the left margin; KeyError if none."""
         located = self._find(path)
-        if located is None:
+        if located is None and self.get(path) is MISSING:
             raise KeyError(path)
-        node = located.node
-        text = self._outdented(node)
-        with contextlib.suppress(HookctlError):
-            if node.start == node.end or self._reading_of(text).tree() == node.tree():
-                return text
+        if located:  # else an alias or a merge key brings it there
+            node = located.node
+            text = self._outdented(node)
+            with contextlib.suppress(HookctlError):
+                if node.start == node.end or self._reading_of(text).tree() == node.tree():
+                    return text
         try:
             return flow(self.get(path))
         except TypeError:
-            raise self._edits.unsupported(node.start) from None
+            raise self._edits.unsupported(self._nearest(path)) from None
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at path, or of its nearest existing parent."""
@@ -176,45 +177,21 @@ class YamlDocument:
     # Finding
 
     def _find(self, path: Path) -> Located | None:
-        """The value at path as the host reads it.
+        """The value written at path, not what an alias or a merge key brings there.
 
-        Aliases and merge keys are followed; of a duplicate key the last one counts.
+        Of a duplicate key the last one counts, as the host reads it.
         """
         if self._reading.root is None:
             return None
         node = self._reading.root
         steps: list[Step] = []
         for key in path:
-            step = self._step(self._reading.target(node), key)
-            if step is None:
+            indexes = node.find(key)
+            if not indexes:
                 return None
-            steps.append(step)
-            node = step.child.value
+            steps.append(Step(node, indexes[-1]))
+            node = steps[-1].child.value
         return Located(node, tuple(steps))
-
-    def _step(self, holder: Node, key: str | int) -> Step | None:
-        """The step to a child, also through merge keys, of which none lead in a circle."""
-        indexes = holder.find(key)
-        if indexes:
-            return Step(holder, indexes[-1])
-        for merged in self._merged_mappings(holder):
-            step = self._step(merged, key)
-            if step:
-                return step
-        return None
-
-    def _merged_mappings(self, holder: Node) -> list[Node]:
-        """The mappings that the merge keys (<<) of a mapping name."""
-        mappings: list[Node] = []
-        for name, value in holder.children:
-            if not is_merge(name):
-                continue
-            source = self._reading.target(value)
-            if source.kind == "seq":
-                mappings += [self._reading.target(child.value) for child in source.children]
-            else:
-                mappings.append(source)
-        return mappings
 
     def _outdented(self, node: Node) -> str:
         """A node's text as it would stand at the left margin."""

@@ -86,10 +86,6 @@ class Reading(NamedTuple):
     anchors: dict[str, Node]
     aliased: frozenset[str]  # the anchors that are in use
 
-    def target(self, node: Node) -> Node:
-        """The node itself, or what an alias stands for."""
-        return self.anchors[node.text] if node.kind == "alias" else node
-
     def tree(self) -> Tree:
         """The document's tree; None if it is empty."""
         return self.root and self.root.tree()
