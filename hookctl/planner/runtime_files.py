@@ -128,7 +128,7 @@ def _write_file(
         change = Change(snapshot.path, snapshot.data, file.data, mode, chmod)
     # A configuration with an edit of the operator's in it is not ours to remove.
     is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
-    digest = "" if is_unrecorded else files.digest(file.data)
+    digest = "" if is_unrecorded else files.sha256(file.data).hexdigest()
     return _FileResult(digest, change, file.edits)
 
 

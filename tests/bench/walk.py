@@ -1,10 +1,10 @@
 """How heavy hookctl is, counted: `python -m tests.bench.walk [--json] [--checkout DIR]`.
 
 Each command runs as a process of its own in a home of its own, where a settings file stands already. Counted are
-functions with a name: no lambdas, comprehensions, class bodies or modules. A change of module is a call in another
-module than the call before it; a call across is one whose caller is in another module. Below the commands stand the
-system calls of a first install that change a file (with strace), and the lines of the checkout. One copy of this
-file can measure any checkout.
+functions with a name: no lambdas, comprehensions, class bodies or modules, and no making of a class. A change of
+module is a call in another module than the call before it; a call across is one whose caller is in another module.
+Below the commands stand the system calls of a first install that change a file (with strace), and the lines of the
+checkout. One copy of this file can measure any checkout.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Trace:
 
     def _is_counted(self, code: CodeType) -> bool:
         is_function = code.co_flags & _OPTIMIZED and not code.co_name.startswith("<")
-        return bool(is_function) and code.co_filename.startswith(self._package)
+        is_ours = code.co_filename.startswith(self._package) and code.co_filename != f"{self._package}values.py"
+        return bool(is_function) and is_ours
 
     def _calling_module(self, frame: FrameType) -> str:
         """The module of hookctl that made the call, if need be by way of a library; empty for the first one."""
