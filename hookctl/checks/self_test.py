@@ -180,8 +180,9 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
         "HOME": place,
         "SHLVL": "1",
         **dict.fromkeys(host.environment.marks, "1"),
-        host.environment.project or "PWD": project,
         host.environment.session or "PWD": session,
+        host.environment.project or "PWD": project,
+        "PWD": project,
         **variables,
         "HOOKCTL_STATE_DIR": state,
     }
