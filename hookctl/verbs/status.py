@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
@@ -31,7 +32,7 @@ from hookctl.planner.run import name_pending
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
-from hookctl.settings.targets import GUARD, RULES, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, RULES, Target, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -233,18 +234,61 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
         if entry.kind != "container":
             stronger = _find_stronger(host, record, sources, entry, current)
             facts["entries"].append(_describe_entry(host, entry, current, stronger))
-    if is_known:
-        facts["idle"] = _find_idle_reason_of_file(folders, host, path, record, document, sources)
-        facts["unapproved"] = _list_unapproved(folders, host, path, document)
-    if is_known and GUARD in record.packs:
+    if not is_known:
+        return facts
+    view = _look_at(folders, Target(host, record.scope, path), record, document, sources)
+    facts["idle"] = view.not_loaded or view.switched_off or view.distrust
+    facts["unapproved"] = sorted(view.unapproved)
+    if GUARD in record.packs:
         states = {entry["id"]: entry["state"] for entry in facts["entries"]}
         origin = _find_origin(record.packs[GUARD], current)
         facts["program"] = origin.kind if origin else None
-        facts["guard"] = _describe_foreign_program(origin) or (
-            _describe_guard(folders, host, path, record, document, states, sources)
-            + _describe_distrust(folders, host, record)
-        )
+        facts["guard"] = _describe_foreign_program(origin)
+        if not facts["guard"]:
+            facts["guard"] = _describe_guard(view, states)
+            if view.distrust:
+                facts["guard"] += f"; {view.distrust}, and runs no hook there as long as it is not"
     return facts
+
+
+class _View(NamedTuple):
+    """A settings file as the host has it where it is started, each part looked at once."""
+
+    host: Host
+    record: Record
+    sources: list[Source]  # those whose variables reach the guard's hook
+    not_loaded: str  # why the host loads nothing of the file; '' if it does
+    switched_off: str  # what switches all its hooks off; '' if nothing does
+    distrust: str  # that the host does not trust the project's folder; '' if it does
+    unapproved: frozenset[str]  # the ids of our hooks that wait for an approval
+
+
+def _look_at(
+    folders: Folders, target: Target, record: Record, document: Document, sources: list[Source]
+) -> _View:
+    host, path = target.host, target.path
+    start = record.project or folders.cwd
+    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+    own = [source for source in sources if source.path == path and host.env_field]
+    closed = approval.closed(host, path, document.value, folders.environ)
+    return _View(
+        host=host,
+        record=record,
+        sources=own or sources,
+        not_loaded=_why_not_loaded(host, document),
+        switched_off=effective.describe_switch(switch, path, sources),
+        distrust=_describe_distrust(folders, host, record),
+        unapproved=frozenset(one.element.id for one in closed),
+    )
+
+
+def _why_not_loaded(host: Host, document: Document) -> str:
+    """Why the host loads nothing of a settings file; '' if it does."""
+    error = reading.refusal(host, document)
+    if error:
+        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
+    reason = loading.reason_not_loaded(host, document)
+    return f"{host.title} {reading.cost(host)}, because {reason}" if reason else ""
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
@@ -263,35 +307,6 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
         state = engine.state(entry, current, entry.path)
         rules.append({"pack": pack, "file": path, "state": state})
     return rules
-
-
-def _find_idle_reason_of_file(
-    folders: Folders,
-    host: Host,
-    path: str,
-    record: Record,
-    document: Document,
-    sources: list[Source],
-) -> str:
-    """Why no hook of a settings file runs where the host is started; '' if they may."""
-    error = reading.refusal(host, document)
-    if error:
-        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
-    not_loaded = loading.reason_not_loaded(host, document)
-    if not_loaded:
-        return f"{host.title} {reading.cost(host)}, because {not_loaded}"
-    start = record.project or folders.cwd
-    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
-    reason = effective.describe_switch(switch, path, sources)
-    if not reason and _describe_distrust(folders, host, record):
-        reason = f"{host.title} has not been told to trust {record.project}"
-    return reason
-
-
-def _list_unapproved(folders: Folders, host: Host, path: str, document: Document) -> list[str]:
-    """The ids of the hooks of ours that wait for an approval."""
-    hooks = approval.closed(host, path, document.value, folders.environ)
-    return sorted({closed.element.id for closed in hooks})
 
 
 def _find_origin(pack_record: PackRecord, current: Current) -> Origin | None:
@@ -368,43 +383,26 @@ def _describe_entry(
     }
 
 
-def _describe_guard(
-    folders: Folders,
-    host: Host,
-    path: str,
-    record: Record,
-    document: Document,
-    states: dict[str, str],
-    sources: list[Source],
-) -> str:
+def _describe_guard(view: _View, states: dict[str, str]) -> str:
     """What the guard will do in this host, in one sentence, from the files as they are now."""
-    start = record.project or folders.cwd
-    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
-    switched_off = effective.describe_switch(switch, path, sources)
-    unapproved = set()
-    for closed in approval.closed(host, path, document.value, folders.environ):
-        unapproved.add(closed.element.id)
-    own_sources = [source for source in sources if source.path == path and host.env_field]
-    sources = own_sources or sources
-    pack_record = record.packs[GUARD]
-    variables = effective.variables(sources)
-    reason = _find_idle_reason(host, pack_record, document, states, variables, switched_off)
-    reason = reason or _find_lost_program(record)
-    if not reason and f"{GUARD}/stop" in unapproved:
-        reason = f"{host.title} waits for an approval ({host.trust.step(record.scope)})"
+    host, pack_record = view.host, view.record.packs[GUARD]
+    variables = effective.variables(view.sources)
+    waits = f"{host.title} waits for an approval ({host.trust.step(view.record.scope)})"
+    reason = _find_idle_reason(view, states, variables) or _find_lost_program(view.record)
+    if not reason and f"{GUARD}/stop" in view.unapproved:
+        reason = waits
     wraps = [id for id, state in states.items() if wrapping.is_wrap_id(id) and state == "owned"]
-    if wraps and not settings_from(pack_record.settings).events and not switched_off:
-        if unapproved & set(wraps):
-            step = host.trust.step(record.scope)
-            return f"does nothing: {host.title} waits for an approval ({step})"
+    if wraps and not settings_from(pack_record.settings).events and not view.switched_off:
+        if view.unapproved & set(wraps):
+            return f"does nothing: {waits}"
         limit = _limit_in_effect(pack_record, variables)
-        return wraps_only(len(wraps), limit, effective.blocks(host, sources, {}))
+        return wraps_only(len(wraps), limit, effective.blocks(host, view.sources, {}))
     if reason:
         return f"does nothing: {reason}"
     missing = _missing_events(host, pack_record, states)
-    text = _describe_mode(host, pack_record, sources, missing, has_wraps=bool(wraps))
+    text = _describe_mode(host, pack_record, view.sources, missing, has_wraps=bool(wraps))
     text += _describe_wraps(len(wraps))
-    return text + _describe_gaps(host, pack_record, missing, unapproved)
+    return text + _describe_gaps(host, pack_record, missing, view.unapproved)
 
 
 def _describe_mode(
@@ -441,7 +439,7 @@ def _describe_mode(
 
 
 def _describe_gaps(
-    host: Host, pack_record: PackRecord, missing: list[str], unapproved: set[str]
+    host: Host, pack_record: PackRecord, missing: list[str], unapproved: Container[str]
 ) -> str:
     """The preset, and the hooks that are not registered or not approved."""
     settings = settings_from(pack_record.settings)
@@ -480,28 +478,18 @@ def _missing_events(host: Host, pack_record: PackRecord, states: dict[str, str])
     return missing
 
 
-def _find_idle_reason(
-    host: Host,
-    pack_record: PackRecord,
-    document: Document,
-    states: dict[str, str],
-    variables: dict[str, str],
-    switched_off: str,
-) -> str:
-    """Why the guard does nothing, or ''; `switched_off` says what switches all hooks off."""
+def _find_idle_reason(view: _View, states: dict[str, str], variables: dict[str, str]) -> str:
+    """Why the guard does nothing, or ''."""
+    pack_record = view.record.packs[GUARD]
     events = settings_from(pack_record.settings).events
     if not events:
         return "its mode is off"
-    error = reading.refusal(host, document)
-    if error:
-        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
-    not_loaded = loading.reason_not_loaded(host, document)
-    if not_loaded:
-        return f"{host.title} {reading.cost(host)}, because {not_loaded}"
-    if len(_missing_events(host, pack_record, states)) == len(events):
+    if view.not_loaded:
+        return view.not_loaded
+    if len(_missing_events(view.host, pack_record, states)) == len(events):
         return "its hook is not registered"
-    if switched_off:
-        return switched_off
+    if view.switched_off:
+        return view.switched_off
     for name, value in variables.items():
         if guard.switches_off(name, value):
             return f"{name}={value} in the settings' env"
@@ -540,10 +528,7 @@ def _describe_distrust(folders: Folders, host: Host, record: Record) -> str:
         return ""
     if not approval.is_untrusted(host, record.scope, record.project, folders.environ):
         return ""
-    return (
-        f"; {host.title} has not been told to trust {record.project}, "
-        "and runs no hook there as long as it is not"
-    )
+    return f"{host.title} has not been told to trust {record.project}"
 
 
 def _wrapped_command(entry: Entry) -> str | None:
