@@ -146,10 +146,6 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _digest(code: str) -> str:
-    return digest(code.encode())
-
-
 def _foreign_file(text: str, where: str) -> HookctlError:
     """The error for a file with other code, at the first difference."""
     expected_before, expected_after = _current_code()
