@@ -6,10 +6,11 @@ do, and two thirds of that went into the checks.
 
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or sys.version_info >= (3, 14):  # annotations are made late there
     from typing import NamedTuple as NamedTuple
 else:
 
@@ -18,10 +19,7 @@ else:
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             """The named tuple; the values in the class body are the defaults of its fields."""
-            types = body.pop("__annotations__", None)
-            if types is None and "__annotate_func__" in body:  # Python 3.14 and later
-                types = body.pop("__annotate_func__")(1)
-            fields = types or {}
+            fields = body.pop("__annotations__", {})
             defaults = [body.pop(field) for field in fields if field in body]
             made = namedtuple(name, fields, defaults=defaults, module=body.pop("__module__"))
             made.__annotations__ = fields

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -92,23 +91,17 @@ def without_home() -> Folders:
     environ = os.environ
     state = environ.get("HOOKCTL_STATE_DIR", "")
     data = environ.get("HOOKCTL_DATA_DIR", "")
-    state = state or _standard_folder("XDG_STATE_HOME", "~/.local/state")
-    data = data or _standard_folder("XDG_DATA_HOME", "~/.local/share")
+    if not state or not data:
+        import platformdirs  # late: tests and administrators name both folders
+
+        state = state or platformdirs.user_state_dir("hookctl", appauthor=False)
+        data = data or platformdirs.user_data_dir("hookctl", appauthor=False)
     try:
         return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
     except FileNotFoundError:
         message = "the working folder does not exist any more"
         hint = "Change into another folder."
         raise HookctlError("unreadable", message, hint=hint) from None
-
-
-def _standard_folder(variable: str, usual: str) -> str:
-    """Our folder where the XDG rules want it, or macOS; the guard has the same rule."""
-    above = os.environ.get(variable, "").strip()
-    if not os.path.isabs(above):
-        is_mac = sys.platform == "darwin"
-        above = os.path.expanduser("~/Library/Application Support" if is_mac else usual)
-    return os.path.join(above, "hookctl")
 
 
 def asset(*names: str) -> str:
