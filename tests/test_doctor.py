@@ -84,7 +84,7 @@ def named(case: object) -> str:
 def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
     before = tree(place.root)
-    more = {"fix_failed": ["--fix"], "project_gone": ["--all"]}.get(code, [])
+    more = {"fix_failed": ["--fix"], "project_gone": ["--all"], "not_read": ["--all"]}.get(code, [])
     outcome = place.doctor("--strict", *more)
     findings = outcome.data["findings"]
     found = [finding for finding in findings if finding["code"] == code]
