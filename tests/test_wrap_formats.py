@@ -175,7 +175,7 @@ def test_status_does_not_promise_a_limit_above_the_host_s_cap(
 
 
 def test_doctor_names_a_limit_that_helps_below_the_host_s_cap(isolated: Path, hookctl: Hookctl) -> None:
-    script = put(isolated / "on_stop.sh", "#!/bin/sh\n")
+    script = put(isolated / "ralph-stop.sh", "#!/bin/sh\n")  # known to block
     script.chmod(0o755)
     put(isolated / "home/.hermes/config.yaml", HERMES.replace("/x/on_stop.sh", str(script)))
     hookctl("install", "--host", "hermes")
