@@ -100,7 +100,7 @@ PLACES: dict[str, Callable[[Path, str], None]] = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_is_too_deep(place: str, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
+    monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
     put(isolated / "work" / "events", '{"event": "stop"}\n')
     put(isolated / "pack" / "pack.toml", '[pack]\nname = "p"\nversion = "1"\n')
     for command in INSTALLED:

@@ -739,7 +739,7 @@ def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 @pytest.fixture
 def quick(place: Place) -> Place:
     """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
-    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
+    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
     place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
     return everything(place)
 

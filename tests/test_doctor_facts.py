@@ -175,7 +175,7 @@ def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
 @pytest.mark.parametrize("arrange", ARRANGED, ids=lambda case: case.__qualname__.partition(".")[0])
 def test_the_judges_need_nothing_but_the_facts(place: Place, arrange: Callable[[Place], Any]) -> None:
     """Without disk, clock, environment and processes they say the same of them."""
-    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
+    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
     arrange(place)
     facts = gathered()
     before = judged(*facts)

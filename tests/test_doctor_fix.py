@@ -34,7 +34,7 @@ MENDED: set[Callable[[Place], None]] = {
 @pytest.fixture
 def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: ())
+    monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
     return Place(isolated, settings, hookctl, monkeypatch)
 
 
