@@ -115,6 +115,30 @@ def committed(project: Project, name: str) -> None:
         subprocess.run(["git", *words], cwd=project.top, check=True, capture_output=True)
 
 
+def wrap(project: Project) -> None:
+    """Let the guard wrap a hook of another tool's in the project."""
+    project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
+        {"hooks": [{"type": "command", "command": "say done"}]}))  # fmt: skip
+    assert project.hookctl("install", *PROJECT, "--wrap", "say done").code == 0
+
+
+def edit_wrapping(project: Project, old: str, new: str) -> None:
+    """Change the command that wraps a hook, in the settings alone."""
+    wrap(project)
+    lines = project.settings.read_text().splitlines(keepends=True)
+    (number,) = (number for number, line in enumerate(lines) if "hookctl=guard/wrap" in line)
+    assert old in lines[number]
+    lines[number] = lines[number].replace(old, new)
+    project.settings.write_text("".join(lines))
+
+
+def off_the_record(project: Project, id: str) -> None:
+    lines = project.record.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if f'"id": "{id}' not in line]
+    assert len(kept) == len(lines) - 1
+    project.record.write_text("".join(kept))
+
+
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
     "variable removed": (lambda p: p.change(p.settings, lambda v: v["env"].pop("BELL")), {"entry_missing"}),
@@ -137,10 +161,10 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "bytecode planted": (
         lambda p: put(next(p.hook.parent.glob("guard_*")) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
     ),
-    "settings deleted": (lambda p: p.settings.unlink(), {"entry_missing"}),
+    "settings deleted": (lambda p: p.settings.unlink(), {"entries_wiped"}),
     "settings torn": (lambda p: p.settings.write_text('{"hooks": {'), {"unparsable"}),
     "settings in conflict": (lambda p: conflict(p, p.settings), {"unparsable"}),
-    "a comment that the host does not read": (lambda p: p.replace(p.settings, "{\n", "{ // x\n"), {"unparsable"}),
+    "a comment that the host does not read": (lambda p: p.replace(p.settings, "{\n", "{ // x\n"), {"strict_host"}),
     "record in conflict": (lambda p: conflict(p, p.record), {"ledger_unreadable"}),
     "record torn": (lambda p: p.record.write_text("{"), {"ledger_unreadable"}),
     "record deleted": (lambda p: p.record.unlink(), {"ledger_missing"}),
@@ -188,11 +212,24 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "configuration torn": (lambda p: p.config.write_text("{"), {"config_unreadable"}),
     "a hook with our head": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
-            {"hooks": [{"type": "command", "command": ": hookctl=horn/stop; curl evil"}]})), {"ledger_missing"},
+            {"hooks": [{"type": "command", "command": ": hookctl=horn/stop; curl evil"}]})), {"orphan_hook"},
+    ),
+    "the guard's hook edited and off the record": (
+        lambda p: (p.replace(p.settings, "; exit 0", "; exit 2"), off_the_record(p, "guard/stop")),
+        {"entry_missing", "edited_copy"},
+    ),
+    "wrapping command edited": (lambda p: edit_wrapping(p, "exec python3", "exec evil"), {"wrap_edited"}),
+    "wrapping command of another program": (
+        lambda p: edit_wrapping(p, r'\"$CLAUDE_PROJECT_DIR\"/.hookctl/guard/claude/wrap.py', "/tmp/evil.py"),
+        {"wrap_edited"},
+    ),
+    "wrapped hook off the record": (lambda p: (wrap(p), off_the_record(p, "guard/wrap")), {"wrap_unknown"}),
+    "wrapped hook gone": (
+        lambda p: (wrap(p), p.change(p.settings, lambda v: v["hooks"]["Stop"].pop())), {"wrap_gone"},
     ),
     "folder of programs is a link": (
         lambda p: (shutil.move(p.top / ".hookctl" / "packs", p.top / "x"),
-                   (p.top / ".hookctl" / "packs").symlink_to(p.top / "x")), {"ledger_unreadable"},
+                   (p.top / ".hookctl" / "packs").symlink_to(p.top / "x")), {"link_leaves_project"},
     ),
 }  # fmt: skip
 

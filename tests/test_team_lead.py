@@ -19,7 +19,7 @@ from hookctl.hosts import shapes
 from hookctl.model import AddHook
 from hookctl.settings import targets
 from tests.conftest import Hookctl, put
-from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
+from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge, wrap
 
 SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
 
@@ -100,6 +100,14 @@ def test_a_second_copy_of_a_hook_is_no_hiding_place(project: Project) -> None:
     project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
         {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]}))  # fmt: skip
     assert project.found() == {"entry_doubled"}
+
+
+def test_nor_is_a_second_copy_of_a_wrapped_hook(project: Project) -> None:
+    wrap(project)
+    stops = json.loads(project.settings.read_text())["hooks"]["Stop"]
+    forged = json.loads(json.dumps(stops[-1]).replace("exec python3", "exec evil"))
+    project.change(project.settings, lambda v: v["hooks"]["Stop"].insert(0, forged))
+    assert project.found() == {"wrap_edited"}
 
 
 def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
@@ -262,7 +270,7 @@ def test_what_is_gone_is_one_finding_and_git_brings_it_back(
         monkeypatch.chdir(isolated)
     where = ("--project", str(project.top))
     found = only(project, *where, "--require", "guard", "--require", str(project.pack))
-    assert found["code"] == ("entry_missing" if what == "settings" else "ledger_missing")
+    assert found["code"] == ("entries_wiped" if what == "settings" else "ledger_missing")
     assert found["path"] == str(project.settings if what == "settings" else project.record)
     run_git_of(found["fix"])
     assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
@@ -290,7 +298,7 @@ def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> 
     lost = [line for line in text.splitlines(keepends=True) if '"id": "bell/stop"' not in line]
     text = "".join(line for line in lost if '"bell"' not in line and "bell/pack.toml" not in line)
     project.record.write_text(text)
-    assert project.found() == {"ledger_missing"}
+    assert project.found() == {"orphan_hook"}
     put(project.top / ".hookctl" / "packs" / "horn" / "run.sh", "")
     (stray,) = [f for f in project.check().data["findings"] if f["code"] == "stray_file"]
     assert "colleague" in stray["fix"]

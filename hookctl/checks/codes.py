@@ -6,6 +6,7 @@ the levels there.
 
 from __future__ import annotations
 
+from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
 
 
@@ -66,8 +67,8 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "rules_doubled": ("warning",),
     "rules_unreadable": ("warning",),
     "command_unknown": ("error",),
-    "edited_copy": ("warning",),
-    "orphan_hook": ("warning",),
+    "edited_copy": ("warning", "error"),
+    "orphan_hook": ("warning", "error"),
     "ledger_missing": ("error",),
     "ledger_unreadable": ("error",),
     "ledger_newer": ("error",),
@@ -132,9 +133,9 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "not_armed": ("info",),
     "wrap_missing": ("warning",),
     "wrap_changed": ("warning",),
-    "wrap_edited": ("warning",),
-    "wrap_unknown": ("warning",),
-    "wrap_gone": ("info",),
+    "wrap_edited": ("warning", "error"),
+    "wrap_unknown": ("warning", "error"),
+    "wrap_gone": ("info", "error"),
     "guard_off": ("info", "error"),
     "never_ran": ("info",),
     "last_ran": ("info",),
@@ -154,3 +155,15 @@ def finding(
 ) -> Finding:
     """A finding with a code of this table, at the code's usual level unless another is given."""
     return Finding(code, level or LEVELS[code][0], message, host, path, fix)
+
+
+def describe_error(error: HookctlError) -> str:
+    """What is wrong with a file, after the position in it."""
+    where = f"line {error.line}, column {error.column}: " if error.line else ""
+    return where + error.message
+
+
+def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:
+    """The finding that something cannot be read."""
+    path = path or error.path
+    return Finding(error.code, "error", describe_error(error), host, path, error.hint)

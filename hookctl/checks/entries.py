@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,16 +40,14 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     record = file.record
     if record is None:
         return
-    if file.target.shared:
-        for id in own_hooks.list_left_out(record, file.host):
-            message, fix = own_hooks.describe_left_out(id), f"`{file.install} --force` restores it."
-            yield file.find("entry_missing", message, fix, level="error")
-    ours = [
-        entry for entry in record.entries if entry.kind != "container" and entry.mode == "owned"
-    ]
-    ours = [
-        entry for entry in ours if not entry.id.startswith(WRAP)
-    ]  # judge_wrapped looks at those
+    for id in own_hooks.list_left_out(record, file.host) if file.target.shared else ():
+        message = f"the guard needs {id}, and the record does not have it"
+        yield file.find("entry_missing", message, file.again(GUARD), level="error")
+    ours = []
+    for entry in record.entries:
+        is_wrap = entry.id.startswith(WRAP)  # judge_wrapped looks at those
+        if entry.kind != "container" and entry.mode == "owned" and not is_wrap:
+            ours.append(entry)
     if engine.is_wiped(ours, current):
         yield _report_wiped(file, len(ours))
         return
@@ -57,6 +56,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
 
 
 def _report_wiped(file: FileFacts, count: int) -> Finding:
+    if file.target.shared and not file.is_file:
+        return _report_absent(file)
     when = ""
     if file.written_at is not None:  # there may be no file any more
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
@@ -73,17 +74,31 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
     return file.find("entries_wiped", message, fix)
 
 
+def _report_absent(file: FileFacts) -> Finding:
+    """A settings file that a project's record has, and the project has not."""
+    project = file.target.project
+    name = os.path.relpath(file.path, project)
+    fix = f"`{own_hooks.checkout_command(project, name, file.cwd_project)}` brings it back; else"
+    packs = file.record.packs if file.record else {}
+    lost = [pack for pack, known in packs.items() if pack != GUARD and not known.source]
+    if len(lost) < len(packs):
+        fix += f" `{own_hooks.upgrade_command(file.target, file.cwd_project)}`."
+    for pack in lost:
+        fix += f" {file.again(pack)}"
+    return file.find("entries_wiped", "this file is not there: is it committed?", fix)
+
+
 def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or entry.path[-1]
-    install = file.install_of(next(iter(entry.owners)))
+    install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
         others = _list_taken_over(file, current, entry)
         fix = f"`{install} --force` restores it{others}."
         yield file.find("entry_missing", f"{name} was removed", fix, level=_level(file))
     elif (
         state == "overridden"
-        and not _find_defect_by_id(file, current, entry.id)
+        and not _has_defect(file, current, entry.id)
         and not limits.is_at_fault(file, entry.path)
     ):
         names = _list_changed_fields(current, entry)
@@ -153,7 +168,7 @@ def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
         paths = [".".join(map(str, hook_entry.path)) for hook_entry in copies]
         message = f"{id} is registered {len(paths)} times ({', '.join(paths)})"
         message += ", so it runs that often"
-        fix = "`hookctl doctor --fix` removes unedited copies; remove edited ones by hand."
+        fix = f"`{file.repair}` removes unedited copies; remove edited ones by hand."
         yield file.find("entry_doubled", message, fix)
 
 
@@ -163,8 +178,9 @@ def _judge_disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
         why = own_hooks.find_defect(file.host, hook_entry)
         if why:
             message = f"{hook_entry.id} was edited so that it does not work: {why}"
-            fix = f"`{file.install_of(hook_entry.id.partition('/')[0])} --force` restores it."
-            yield file.find("entry_disarmed", message, fix, level=_level(file))
+            yield file.find(
+                "entry_disarmed", message, file.again(hook_entry.pack), level=_level(file)
+            )
 
 
 def _judge_commands(file: FileFacts, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
@@ -193,15 +209,9 @@ def _judge_matchers(file: FileFacts, current: Current) -> Iterator[Finding]:
             yield file.find("matcher_misses", message, fix)
 
 
-def _find_defect_by_id(file: FileFacts, current: Current, id: str) -> str:
-    return next(
-        (
-            why
-            for hook_entry in current.elements.with_id(id)
-            if (why := own_hooks.find_defect(file.host, hook_entry))
-        ),
-        "",
-    )
+def _has_defect(file: FileFacts, current: Current, id: str) -> bool:
+    hooks = current.elements.with_id(id)
+    return any(own_hooks.find_defect(file.host, hook_entry) for hook_entry in hooks)
 
 
 def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
@@ -213,9 +223,10 @@ def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
             continue
         if pack != GUARD:
             message = f"{hook_entry.id} is registered here, but hookctl has no record of it"
+            install = own_hooks.install_command(file.target, pack, "PATH", file.cwd_project)
             fix = (
-                f"`hookctl install PATH --host {file.host.name}` with the path of the pack "
-                "takes it back."
+                f"`{install}` with the path of the pack takes it back; else look at its command "
+                "and remove it."
             )
             yield file.find("orphan_hook", message, fix)
         elif guard.hook_path(
@@ -254,13 +265,12 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     for entry in file.record.entries if file.record else ():
         if entry.id.startswith(WRAP):
             known[entry.id] = entry
-    wrapped: dict[str, HookEntry] = {}
+    wrapped = set()
     for hook_entry in file.current.elements:
         if hook_entry.id.startswith(WRAP):
-            wrapped[hook_entry.id] = hook_entry
-    for id, hook_entry in wrapped.items():
-        yield from _judge_wrapped_hook(file, hook_entry, known.get(id))
-    for id in known.keys() - wrapped.keys():
+            wrapped.add(hook_entry.id)
+            yield from _judge_wrapped_hook(file, hook_entry, known.get(hook_entry.id))
+    for id in known.keys() - wrapped:
         message = f"{id} was removed together with the hook that it wrapped"
         yield file.find("wrap_gone", message, f"`{file.install}` drops it from hookctl's record.")
     if wrapped and file.guard:
@@ -270,15 +280,14 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
 def _judge_wrapped_hook(
     file: FileFacts, hook_entry: HookEntry, entry: Entry | None
 ) -> Iterator[Finding]:
-    original = original_of(str(hook_entry.fields["command"]))
-    if original is None:
+    command = str(hook_entry.fields["command"])
+    original = original_of(command)
+    if original is None or (entry and entry.written.get("command") != command):
         message = (
             f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the "
             "change is yours and stays"
         )
-        fix = "Put the tool's own command back."
-        if entry:
-            fix = f"`{file.install} --force` restores it."
+        fix = file.again(GUARD) if entry else "Put the tool's own command back."
         yield file.find("wrap_edited", message, fix)
     elif entry is None:
         message = f"{hook_entry.id} wraps {masked_text(original)}, but hookctl has no record of it"

@@ -159,25 +159,26 @@ class FileFacts(NamedTuple):
     target: Target
     host: Host  # in the variant that its settings stand in
     path: str  # as people know it; links are not resolved
-    real_path: str  # its real path
-    document: Document | None  # None where it cannot be read
-    error: HookctlError | None  # why it cannot be read, or not be edited
     record: Record | None
     guard: PackRecord | None  # what the record has of the guard
-    current: Current | None
-    user: int  # who runs doctor
-    state: str  # hookctl's state folder
-    cwd_project: str  # the project that the working folder is in
-    environ: Mapping[str, str]
-    config_folder: str  # the host's own, of the user
-    start: str  # the folder that the host is started in: the project, or the working folder
-    layers: tuple[Layer, ...]  # what the host reads there, those first whose values win
-    switch_layers: tuple[Source, ...]  # the same with the files that have switches only
     is_file: bool
-    is_read_only: bool
-    written_at: float | None
-    links: tuple[str, ...]  # where each link on the way leads, the file's own path first
-    backup: int  # the number of the last text that hookctl kept; 0: none
+    cwd: str = ""  # the folder that the fixes are typed in
+    cwd_project: str = ""  # the project that it is in
+    is_alone: bool = False  # whether only its project was looked at, and nothing of the user
+    real_path: str = ""  # its real path
+    document: Document | None = None  # None where it cannot be read
+    error: HookctlError | None = None  # why it cannot be read, or not be edited
+    current: Current | None = None
+    state: str = ""  # hookctl's state folder
+    environ: Mapping[str, str] = {}
+    config_folder: str = ""  # the host's own, of the user
+    start: str = ""  # the folder that the host is started in: the project, or the working folder
+    layers: tuple[Layer, ...] = ()  # what the host reads there, those first whose values win
+    switch_layers: tuple[Source, ...] = ()  # the same with the files that have switches only
+    is_read_only: bool = False
+    written_at: float | None = None
+    links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
+    backup: int = 0  # the number of the last text that hookctl kept; 0: none
     rights: tuple[Rights, ...] = ()
     ignored: tuple[IgnoreRule, ...] = ()  # what of it, or of hookctl's folder, git ignores
     config: Configuration | None = None
@@ -217,9 +218,21 @@ class FileFacts(NamedTuple):
         """The command that installs a pack in this settings file."""
         pack_record = self.record.packs.get(pack) if self.record else None
         source = pack_record.source if pack_record else ""
-        if not source and pack != GUARD and self.target.shared:
+        if source and self.target.shared:
+            source = own_hooks.nearby(source, self.cwd)
+        elif pack != GUARD and self.target.shared:
             source = "PATH"  # of the pack's file, which lies outside of the project
         return own_hooks.install_command(self.target, pack, source, self.cwd_project)
+
+    def again(self, pack: str) -> str:
+        """The fix that restores what an install of a pack wrote, as a sentence."""
+        command = f"`{self.install_of(pack)} --force` restores it"
+        return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
+
+    @property
+    def repair(self) -> str:
+        """The command that repairs what is hookctl's."""
+        return own_hooks.repair_command(self.target.project or self.cwd_project, self.cwd_project)
 
     def find(
         self, code: str, message: str, fix: str = "", path: str = "", level: str = ""

@@ -15,7 +15,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
-from hookctl.model import HookEntry, PackRecord, Record
+from hookctl.model import Current, HookEntry, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Origin
@@ -24,7 +24,7 @@ from hookctl.packs.run_files import describe_outside
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import approval, effective
 from hookctl.settings.sources import look
-from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
+from hookctl.settings.targets import GUARD, Read, Target, repository_above, require_inside
 from hookctl.system import backups, files, git, interpreter, project
 
 
@@ -32,8 +32,10 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     """The facts about a file with hookctl's entries, or the user's file of a host in use."""
     _, record = store.find_record(machine.records, target.path)
     packs = record.packs if record else {}
-    facts = _read_inside_project(machine, target, record)
+    document, current, error = read_entries(target, record, machine.reader.patient_document)
+    facts = bare_facts(machine, target, record, document, error)
     facts = facts._replace(
+        current=current,
         rights=probes.rights(_list_protected_paths(machine, facts)),
         readers=_find_other_readers(machine, facts),
     )
@@ -72,18 +74,19 @@ def parse_settings(machine: Machine, target: Target) -> tuple[Document | None, H
         return None, error
 
 
-def _read_inside_project(machine: Machine, target: Target, record: Record | None) -> FileFacts:
-    """The facts about a file with hookctl's entries, which no link may take out of its project."""
-    document, current, error = None, None, None
+def read_entries(
+    target: Target, record: Record | None, read: Read
+) -> tuple[Document | None, Current | None, HookctlError | None]:
+    """A settings file and what is in it of ours, or why not; no link may lead out of a project."""
+    document = None
     try:
         if target.project:
             require_inside(target.project, target.path)
-        document, error = parse_settings(machine, target)
-        if document is not None:
-            current = look(target.host, document, (), record.entries if record else ())
-    except HookctlError as problem:
-        error = problem
-    return bare_facts(machine, target, record, document, error)._replace(current=current)
+        document = read(target.path, target.host.format)[1]
+        current = look(target.host, document, (), record.entries if record else ())
+    except HookctlError as error:
+        return document, None, error
+    return document, current, None
 
 
 def bare_facts(
@@ -125,24 +128,18 @@ def _describe_file(machine: Machine, target: Target, record: Record | None) -> F
         host=target.host,
         path=target.path,
         real_path=store.real_path(target.path),
-        document=None,
-        error=None,
         record=record,
         guard=record.packs.get(GUARD) if record else None,
-        current=None,
-        user=os.geteuid(),
         state=machine.folders.state,
+        cwd=machine.folders.cwd,
         cwd_project=machine.cwd_project,
         environ=machine.environ,
         config_folder=hosts.config_folder(target.host, machine.environ),
         start=target.project or machine.folders.cwd,
-        layers=(),
-        switch_layers=(),
         is_file=os.path.isfile(target.path),
         is_read_only=_is_read_only(target.path),
         written_at=probes.written_at(target.path),
         links=probes.links(target.path),
-        backup=0,
         settings_schema=machine.settings_schema,
         now=machine.now,
     )

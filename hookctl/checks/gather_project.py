@@ -11,15 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hookctl import hosts
 from hookctl.checks import self_test
+from hookctl.checks.facts import Configuration, FileFacts, Layer, value_of
+from hookctl.checks.gather_file import read_entries
+from hookctl.checks.machine import hooks_of
 from hookctl.checks.probes import first_python
-from hookctl.checks.project import (
-    ANY,
-    CONFIG,
-    InstalledPack,
-    ProjectFacts,
-    ProjectFile,
-    RequiredPack,
-)
+from hookctl.checks.project import ANY, CONFIG, InstalledPack, ProjectFacts, RequiredPack
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -28,6 +24,7 @@ from hookctl.ledger import committed
 from hookctl.ledger.digests import content_digest
 from hookctl.model import HEAD, PackRecord, Record, Wanted
 from hookctl.packs.guard import host_table
+from hookctl.packs.guard_options import schema
 from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
@@ -37,7 +34,6 @@ from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import effective
 from hookctl.settings.precedence import Source
-from hookctl.settings.sources import look
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -47,7 +43,6 @@ from hookctl.settings.targets import (
     in_sh,
     read_inside,
     read_settings,
-    require_inside,
     rules_target,
     variant_of_record,
 )
@@ -81,37 +76,34 @@ def gather(
     except HookctlError as problem:
         error = problem
     found = [_gather_file(project, record) for record in records.values()]
-    known = {file.target.path for file in found}
+    known = {file.path for file in found}
     sources = {}
     for name in hosts.names():
         host = hosts.load(name)
         if "project" not in host.scopes:
             continue
         for file in _find_unrecorded(folders, host):
-            is_named = file.error is None or error is not None or _names_us(file.target.path)
-            if is_named and file.target.path not in known:
+            is_named = file.error is None or error is not None or _names_us(file.path)
+            if is_named and file.path not in known:
                 found.append(file)
-        sources[name] = tuple(_read_sources(folders, host))
-    found = [file._replace(start=start, start_project=start_project) for file in found]
-    programs = tuple(sorted(_list_programs(project)))
-    installed = []
-    for pack in _gather_packs(found):
-        installed.append(_ask_guard(pack, sources, folders.state))
+        sources[name] = _read_sources(folders, host)
+    found = [file._replace(cwd=start, cwd_project=start_project) for file in found]
+    found = [_add_layers(file, sources, folders) for file in found]
+    installed = [_ask_guard(pack, folders.state) for pack in _gather_packs(found)]
+    asked = {pack.file.path: pack.file for pack in installed if pack.name == GUARD}
     lost = []
     for guard in _gather_lost_guards(folders, [pack.record.folder for pack in installed]):
-        lost.append(
-            guard._replace(file=guard.file._replace(start=start, start_project=start_project))
-        )
-    shared = [file.target.path for file in found if file.is_there]
+        file = guard.file._replace(cwd=start, cwd_project=start_project)
+        lost.append(guard._replace(file=file))
+    shared = [file.target.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
     return ProjectFacts(
         project,
-        tuple(found),
+        tuple(asked.get(file.path, file) for file in found),
         tuple(installed),
         error,
-        sources,
-        programs,
-        _find_pythons(project, sources),
+        hosts=tuple(name for name, found_sources in sources.items() if found_sources),
+        programs=tuple(sorted(_list_programs(project))),
         has_record=data is not None or error is not None,
         lost=tuple(lost),
         start_project=start_project,
@@ -121,14 +113,23 @@ def gather(
     )
 
 
-def _find_pythons(project: str, sources: dict[str, tuple[Source, ...]]) -> dict[str, str]:
-    """The first python3 on each PATH that the settings of some host give to hooks."""
-    found = {}
-    for host_sources in sources.values():
-        path = effective.variables(host_sources).get("PATH")
-        if path is not None:
-            found[path] = first_python(path, project)
-    return found
+def _add_layers(
+    file: FileFacts, sources: Mapping[str, Sequence[Source]], folders: Folders
+) -> FileFacts:
+    """The facts with the project's settings that the host reads together with this file."""
+    project, found = file.target.project, sources.get(file.host.name, ())
+    switches = []
+    for source in effective.with_switches(folders, file.host, found, project):
+        if source.path.startswith(f"{project}/"):
+            switches.append(source)
+    layers = []
+    for source in found:
+        env = effective.variables([source])
+        layers.append(Layer(source, source.path, hooks_of(source), env, frozenset()))
+    file = file._replace(layers=tuple(layers), switch_layers=tuple(switches))
+    return file._replace(
+        path_python=first_python(value_of(file.reaching, {}, "PATH").text, project)
+    )
 
 
 def _names_us(path: str) -> bool:
@@ -148,7 +149,7 @@ def _gather_lost_guards(folders: Folders, known: list[str]) -> Iterator[Installe
         if folder in known or links or not os.path.isdir(folder) or "project" not in host.scopes:
             continue
         variant, path = active_file(host, "project", folders.environ, folders.cwd)
-        file = ProjectFile(Target(variant, "project", path, folders.cwd), None)
+        file = _describe_file(Target(variant, "project", path, folders.cwd), None)
         pack = PackRecord("", {}, folder)
         origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
         if origin.kind != MISSING:
@@ -163,27 +164,32 @@ def _parents(path: str, count: int) -> Iterator[str]:
         yield path
 
 
-def _gather_file(project: str, record: Record) -> ProjectFile:
+def _gather_file(project: str, record: Record) -> FileFacts:
     host = variant_of_record(hosts.load(record.host), record, record.known_as)
-    target = Target(host, record.scope, record.known_as, project)
-    return _read_file(target, record)
+    return _read_file(Target(host, record.scope, record.known_as, project), record)
 
 
-def _read_file(target: Target, record: Record | None) -> ProjectFile:
-    file = ProjectFile(target, record, is_there=os.path.lexists(target.path))
-    try:
-        require_inside(target.project, target.path)
-        _, document = read_settings(target.path, target.host.format)
-        refusal = reading.refusal(target.host, document)
-        if refusal is not None:
-            return file._replace(error=refusal)
-        current = look(target.host, document, (), record.entries if record else ())
-    except HookctlError as error:
-        return file._replace(error=error)
-    return file._replace(document=document, current=current)
+def _read_file(target: Target, record: Record | None) -> FileFacts:
+    document, current, error = read_entries(target, record, read_settings)
+    file = _describe_file(target, record)
+    return file._replace(document=document, current=current, error=error)
 
 
-def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
+def _describe_file(target: Target, record: Record | None) -> FileFacts:
+    """The facts that need neither the file's text nor the other files of the project."""
+    return FileFacts(
+        target=target,
+        host=target.host,
+        path=target.path,
+        record=record,
+        guard=record.packs.get(GUARD) if record else None,
+        is_file=os.path.isfile(target.path),
+        is_alone=True,
+        settings_schema=schema(),
+    )
+
+
+def _find_unrecorded(folders: Folders, host: Host) -> Iterator[FileFacts]:
     """The project's settings files of a host that cannot be read, or have a hook of hookctl's."""
     for variant, path in all_files(host, "project", folders.environ, folders.cwd):
         if not os.path.lexists(path):
@@ -198,19 +204,20 @@ def _find_unrecorded(folders: Folders, host: Host) -> Iterator[ProjectFile]:
             yield file
 
 
-def _read_sources(folders: Folders, host: Host) -> Iterator[Source]:
-    """What the host reads in the project, the winning files first, with the files of switches."""
+def _read_sources(folders: Folders, host: Host) -> list[Source]:
+    """What the host reads in the project, the winning files first."""
     found = []
     for scope in host.scope_rules.precedence:
         if scope not in ("project", "local") or scope not in host.scopes:
             continue
         for variant, path in all_files(host, scope, folders.environ, folders.cwd):
-            file = _read_file(Target(variant, scope, path, folders.cwd), None)
-            if file.document is not None and os.path.lexists(path):
-                found.append(Source(scope, path, file.document, variant))
-    for source in effective.with_switches(folders, host, found, folders.cwd):
-        if source.path.startswith(f"{folders.cwd}/"):
-            yield source
+            document = read_entries(Target(variant, scope, path, folders.cwd), None, read_settings)[
+                0
+            ]
+            if document is None or reading.refusal(variant, document) or not os.path.lexists(path):
+                continue
+            found.append(Source(scope, path, document, variant))
+    return found
 
 
 def _list_programs(project: str) -> Iterator[str]:
@@ -226,7 +233,7 @@ def _list_programs(project: str) -> Iterator[str]:
                 yield os.path.join(folder, file_name)
 
 
-def _gather_packs(found: list[ProjectFile]) -> Iterator[InstalledPack]:
+def _gather_packs(found: list[FileFacts]) -> Iterator[InstalledPack]:
     """Every pack of the record at each settings file, with its files."""
     for file in found:
         for name, pack in (file.record.packs if file.record else {}).items():
@@ -236,7 +243,7 @@ def _gather_packs(found: list[ProjectFile]) -> Iterator[InstalledPack]:
                 yield _gather_pack(file, name, pack)
 
 
-def _gather_guard(file: ProjectFile, pack: PackRecord) -> InstalledPack:
+def _gather_guard(file: FileFacts, pack: PackRecord) -> InstalledPack:
     entries = file.record.entries if file.record else ()
     wraps = any(is_wrap_id(entry.id) for entry in entries)
     wraps = wraps or os.path.lexists(os.path.join(pack.folder, WRAPPER))
@@ -279,19 +286,33 @@ def _find_run_files(
     return git.find_taken(project, paths, environ, state) if paths else ()
 
 
-def _ask_guard(
-    installed: InstalledPack, sources: Mapping[str, tuple[Source, ...]], state: str
-) -> InstalledPack:
+def _ask_guard(installed: InstalledPack, state: str) -> InstalledPack:
     """The guard, asked with its configuration, if that and its programs can be trusted."""
-    origin, host = installed.origin, installed.file.target.host
-    if origin is None or origin.kind != RELEASED or not isinstance(installed.config, dict):
+    origin, file = installed.origin, installed.file
+    if origin is None:
         return installed
-    variables = effective.variables(sources.get(host.name, ()))
-    question = self_test.Question(host, installed.config, variables, variables, is_shared=True)
-    return installed._replace(trial=self_test.run(sys.executable, question, state))
+    config = _describe_configuration(installed)
+    trial = None
+    if origin.kind == RELEASED and config.is_there and config.error is None:
+        variables = effective.variables([layer.source for layer in file.layers])
+        question = self_test.Question(file.host, config.value, variables, variables, is_shared=True)
+        trial = self_test.run(sys.executable, question, state)
+    return installed._replace(file=file._replace(config=config, trial=trial))
 
 
-def _gather_pack(file: ProjectFile, name: str, pack: PackRecord) -> InstalledPack:
+def _describe_configuration(installed: InstalledPack) -> Configuration:
+    """The guard's configuration as doctor has it."""
+    path = os.path.join(installed.record.folder, CONFIG)
+    value, error = installed.config, installed.config_error
+    if value is None or error is not None:
+        return Configuration(path, error is not None, {}, error)
+    if not isinstance(value, dict):
+        error = HookctlError("wrong_shape", "it is not a JSON object")
+        return Configuration(path, True, {}, error)
+    return Configuration(path, True, value, None, outside=installed.outside)
+
+
+def _gather_pack(file: FileFacts, name: str, pack: PackRecord) -> InstalledPack:
     contents: dict[str, bytes | None] = {}
     try:
         for file_name in sorted(pack.files):

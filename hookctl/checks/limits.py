@@ -48,7 +48,7 @@ class _Limits(NamedTuple):
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if file.guard is None or settings_from(file.guard.settings).mode == "off":
+    if file.guard is None or settings_from(file.guard.settings).mode == "off" or file.is_alone:
         return
     layers, environ, config = file.reaching, file.environ, file.config.value if file.config else {}
     sources = [layer.source for layer in layers]

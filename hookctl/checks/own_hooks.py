@@ -70,11 +70,6 @@ def list_left_out(record: Record, host: Host) -> list[str]:
     return left_out
 
 
-def describe_left_out(id: str) -> str:
-    """What is wrong with a hook that a committed record should have."""
-    return f"the guard needs {id}, and the record does not have it"
-
-
 def install_command(target: Target, pack: str, source: str, project: str) -> str:
     """The command that installs a pack in a settings file, for somebody who works in `project`."""
     name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"

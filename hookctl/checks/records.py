@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookctl.checks.codes import Finding, finding
+from hookctl.checks.codes import Finding, finding, from_error
 from hookctl.checks.facts import RecordFacts
-from hookctl.errors import HookctlError
 from hookctl.model import Record
 
 
@@ -16,7 +15,7 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
     for key, record in facts.gone:
         yield _report_gone(key, record)
     for error in facts.errors:
-        yield _report_unreadable(error)
+        yield from_error(error)
     for path, record in facts.misfits:
         message = f"hookctl's record holds invalid settings of the guard for {path}"
         fix = "Move this file away and install again."
@@ -25,16 +24,11 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
 
 def _judge_journal(facts: RecordFacts) -> Iterator[Finding]:
     if facts.journal_error:
-        yield _report_unreadable(facts.journal_error)
+        yield from_error(facts.journal_error)
     elif facts.interrupted is not None:
         message = f"a run was interrupted; it was about to write {', '.join(facts.interrupted)}"
         fix = "`hookctl doctor --fix` completes it."
         yield finding("interrupted_run", message, "", facts.journal, fix)
-
-
-def _report_unreadable(error: HookctlError) -> Finding:
-    where = f"line {error.line}, column {error.column}: " if error.line else ""
-    return Finding(error.code, "error", where + error.message, "", error.path, error.hint)
 
 
 def _report_gone(key: str, record: Record) -> Finding:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding, finding
-from hookctl.checks.project import InstalledPack, ProjectFacts, ProjectFile, RequiredPack
+from hookctl.checks.facts import FileFacts
+from hookctl.checks.project import InstalledPack, ProjectFacts, RequiredPack
 from hookctl.model import Wanted
-from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, rules_target
 
@@ -27,12 +27,6 @@ def judge(
         message = f"{name} is required, and is not installed in this project"
         fix = f"{_first_install(facts, required)}, then commit what it writes."
         yield finding("pack_required", message, "", facts.project, fix)
-    for installed in places if name == GUARD else ():
-        if not settings_from(installed.record.settings).events:
-            host, path = installed.file.target.host.name, installed.file.target.path
-            fix = f"`{installed.file.install_of(GUARD)} --mode breaker` switches it on."
-            message = "guard is required, and the mode on record is off"
-            yield finding("guard_off", message, host, path, fix, "error")
     for installed in places if pack is not None else ():
         assert pack is not None
         path = installed.file.target.path
@@ -60,8 +54,7 @@ def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
 def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
     """The command that installs a required pack for the agents that the project has settings of."""
     recorded = [file.target.host.name for file in facts.files if file.record]
-    with_settings = [host for host, sources in facts.sources.items() if sources]
-    names = recorded or with_settings or ["claude"]
+    names = recorded or facts.hosts or ["claude"]
     hosts = " ".join(f"--host {name}" for name in dict.fromkeys(names))
     source = required.source or ("" if required.name == GUARD else "PATH")
     pack = f" {shlex.quote(source)}" if source else ""
@@ -70,9 +63,9 @@ def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
 
 
-def _install_required(file: ProjectFile, required: RequiredPack) -> str:
+def _install_required(file: FileFacts, required: RequiredPack) -> str:
     source = required.source or ("" if required.name == GUARD else "PATH")
-    return own_hooks.install_command(file.target, required.name, source, file.start_project)
+    return own_hooks.install_command(file.target, required.name, source, file.cwd_project)
 
 
 def _find_difference(
@@ -97,7 +90,7 @@ def _find_difference(
     return ""
 
 
-def _find_other_rules(facts: ProjectFacts, file: ProjectFile, pack: Pack) -> str:
+def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
     """What differs in the block of rules that the pack brings for the agent; '' if nothing does."""
     target = rules_target(file.target)
     if not pack.rules or target is None:
@@ -109,7 +102,7 @@ def _find_other_rules(facts: ProjectFacts, file: ProjectFile, pack: Pack) -> str
     return "the rules for the agent are not there"
 
 
-def _has_other_command(file: ProjectFile, want: Wanted) -> bool:
+def _has_other_command(file: FileFacts, want: Wanted) -> bool:
     """Whether a hook stands in the settings with another command than the pack's file has."""
     for hook in file.current.elements if file.current else ():
         if hook.id == want.id and hook.fields.get("command") != want.value["command"]:

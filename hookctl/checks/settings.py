@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl.checks import own_hooks
-from hookctl.checks.codes import Finding
+from hookctl.checks.codes import Finding, describe_error
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
@@ -36,7 +36,7 @@ def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
     """A finding about an unreadable settings file, with the backup that can replace it."""
     costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
-    message, fix = f"{_format_position(error)}{error.message}{costs_it}", error.hint
+    message, fix = f"{describe_error(error)}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
@@ -44,10 +44,6 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
             "`--list` shows all."
         )
     return Finding(error.code, level, message, file.host.name, file.path, fix)
-
-
-def _format_position(error: HookctlError) -> str:
-    return f"line {error.line}, column {error.column}: " if error.line else ""
 
 
 def judge_guests(facts: HostFacts) -> Iterator[Finding]:
@@ -87,7 +83,7 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
 def _judge_strictness(file: FileFacts) -> Iterator[Finding]:
     error = reading.refusal(file.host, file.document) if file.document else None
     if error:
-        message = f"line {error.line}, column {error.column}: {error.message}; {costs(file.host)}"
+        message = f"{describe_error(error)}; {costs(file.host)}"
         yield file.find("strict_host", message, "Remove it.")
 
 
@@ -107,11 +103,8 @@ def _judge_loading(file: FileFacts) -> Iterator[Finding]:
     host, document = file.host, file.document
     for fault in loading.faults(host, document) if document else ():
         message = f"{fault.message}; {costs(host)}" if fault.is_whole else fault.message
-        yield file.find(fault.code, message, _describe_fix(file, fault), level=fault.level)
-
-
-def _describe_fix(file: FileFacts, fault: loading.Fault) -> str:
-    return fault.fix or _suggest_fix(file, fault.subject)
+        fix = fault.fix or _suggest_fix(file, fault.subject)
+        yield file.find(fault.code, message, fix, level=fault.level)
 
 
 def _judge_hooks(file: FileFacts) -> Iterator[Finding]:
@@ -191,8 +184,8 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
     fix, title = "Ask whoever manages this machine.", facts.host.title
     for managed in facts.managed:
         if managed.error:
-            message = f"{_format_position(managed.error)}{managed.error.message}"
-            message += f"; {title} does not start with such managed settings"
+            message = f"{describe_error(managed.error)}; {title} does not start with such managed"
+            message += " settings"
             yield facts.find("managed_invalid", message, fix, managed.path)
         elif managed.document:
             for name, wrong, _ in loading.wrong_keys(facts.host, managed.document):
@@ -203,7 +196,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
     for variant, path, error in facts.switch_files:
-        message = f"{_format_position(error)}{error.message}; {costs(variant)}"
+        message = f"{describe_error(error)}; {costs(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 

@@ -12,7 +12,6 @@ from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
-from hookctl.settings.targets import GUARD
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark
 from hookctl.values import NamedTuple
@@ -36,10 +35,7 @@ def check(folders: Folders, request: Request) -> Result:
     folder = _find_project(cwd, request.project)
     start = os.path.realpath(cwd)
     facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
-    findings = list(project.judge(facts))
-    findings += project.judge_sharing(facts, is_required=bool(request.required))
-    findings += project.judge_run_files(facts)
-    findings += project.judge_trials(facts, is_required=GUARD in request.required)
+    findings = list(project.judge(facts, request.required))
     for pack in _load_required(request.required):
         wanted = gather_project.wanted_of(facts, pack)
         findings += required.judge(facts, pack, wanted)
