@@ -30,7 +30,7 @@ REASONS = ROOT / "tests" / "branches.toml"
 PAGE = ROOT / "docs" / "security.md"
 HEAD = ["| where | branch | why no test takes it |", "| --- | --- | --- |"]
 MEASURED = (
-    "hookctl/engine.py", "hookctl/transaction.py", "hookctl/documents/*.py", "hookctl/ledger/*.py",
+    "hookctl/engine.py", "hookctl/run/*.py", "hookctl/documents/*.py", "hookctl/ledger/*.py",
     "templates/guard/*.py", "templates/guard/guard/*.py",
 )  # fmt: skip
 # Each of these runs what is measured in its own process; together they take every branch that any test takes.

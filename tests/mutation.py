@@ -51,8 +51,8 @@ AREAS = {
     "engine": Area(("hookctl/engine.py",)),
     "plan": Area(("hookctl/planner/*.py",)),
     "documents": Area(("hookctl/documents/**/*.py",), without="yaml"),
-    "transaction": Area(
-        ("hookctl/transaction.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
+    "run": Area(
+        ("hookctl/run/*.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
         ("tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py"),
     ),
     "hook": Area(("templates/guard/**/*.py",), ("tests/templates", "tests/test_wrap.py")),

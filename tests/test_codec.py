@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookctl import transaction
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Claim, Entry, PackRecord, Record
+from hookctl.run.journal import Journal, Step
 
 
 def made(kind: Any, *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -49,10 +49,10 @@ RECORDS = made(
     st.dictionaries(TEXT, PACKS, max_size=2), SHA, SHA, st.lists(ENTRIES, max_size=3).map(tuple), TEXT, TEXT,
     st.lists(st.lists(TEXT, max_size=2).map(tuple), max_size=2).map(tuple),
 )  # fmt: skip
-STEPS = made(transaction.Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
+STEPS = made(Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
 FOLDERS = st.lists(TEXT, max_size=2).map(tuple)
 JOURNALS = made(
-    transaction.Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
+    Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
     FOLDERS, FOLDERS,
 )  # fmt: skip
 MORE = settings(deadline=None, max_examples=200)
@@ -66,9 +66,9 @@ def test_every_ledger_comes_back_as_it_was(records: dict[str, Record]) -> None:
 
 @MORE
 @given(JOURNALS)
-def test_every_journal_comes_back_as_it_was(journal: transaction.Journal) -> None:
-    text = json.dumps(to_json(transaction.Journal, journal))
-    assert from_json(transaction.Journal, json.loads(text), "the journal") == journal
+def test_every_journal_comes_back_as_it_was(journal: Journal) -> None:
+    text = json.dumps(to_json(Journal, journal))
+    assert from_json(Journal, json.loads(text), "the journal") == journal
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

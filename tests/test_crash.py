@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import transaction
 from hookctl.planner.run import unfinished
+from hookctl.run.recover import recover
 from hookctl.system import files, folders
 from tests.conftest import put
 from tests.counting import count
@@ -366,7 +366,7 @@ def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind
         path.unlink()
     else:
         path.write_bytes(old)
-    transaction.recover(folders.here())
+    recover(folders.here())
     assert data_of(path) == old
     assert not unfinished(folders.here())
 

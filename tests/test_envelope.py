@@ -124,7 +124,7 @@ def test_completing_an_interrupted_run_is_a_change(hookctl: Hookctl, monkeypatch
 
     install = ("install", "--host", "claude", "--json")
     with monkeypatch.context() as patch:
-        patch.setattr("hookctl.transaction._save_records", die)
+        patch.setattr("hookctl.run.execute.save_records", die)
         assert hookctl(*install).code == 9
     assert [error["code"] for error in hookctl(*install, "--dry-run").result["errors"]] == ["interrupted_run"]
     outcome = hookctl(*install)
@@ -140,7 +140,7 @@ def test_a_message_before_an_error_stays(
         raise SystemExit(9)
 
     with monkeypatch.context() as patch:
-        patch.setattr("hookctl.transaction._save_records", die)
+        patch.setattr("hookctl.run.execute.save_records", die)
         hookctl("install", "--host", "claude")
     put(isolated / "home/.codex/hooks.json", "{")
     outcome = hookctl("install", "--host", "codex", "--json")

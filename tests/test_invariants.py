@@ -21,11 +21,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import engine, transaction
+from hookctl import engine
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
 from hookctl.ledger import store
 from hookctl.model import Entry, Wanted
+from hookctl.run import execute as run
 from hookctl.settings.sources import look
 from hookctl.system import folders
 from tests import plain
@@ -437,7 +438,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
-@pytest.mark.parametrize("step", ["_begin", "replace", "_save_records", "_close_journal"])
+@pytest.mark.parametrize("step", ["_begin", "replace", "save_records", "close_journal"])
 @pytest.mark.parametrize("late", [False, True])
 def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
     command: str, step: str, late: bool, settings: Path, isolated: Path, hookctl: Hookctl, monkeypatch: Any
@@ -452,7 +453,7 @@ def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
     wanted = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
     hookctl("uninstall" if command == "install" else "install", path, *HOST)
 
-    place = transaction.files if step == "replace" else transaction
+    place = run.files if step == "replace" else run
     real = getattr(place, step)
 
     def die(*arguments: Any, **options: Any) -> Any:

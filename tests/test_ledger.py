@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookctl import engine, transaction
+from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Claim, Entry, PackRecord, Record
+from hookctl.run.journal import read_journal
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
@@ -114,7 +115,7 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     here = folders.here()
     put(Path(here.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
     with pytest.raises(HookctlError) as caught:
-        store.load(here) if name == "ledger" else transaction.pending(here)
+        store.load(here) if name == "ledger" else read_journal(here)
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip
@@ -217,7 +218,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
 def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> None:
     put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
     with pytest.raises(HookctlError) as caught:
-        transaction.pending(folders.here())
+        read_journal(folders.here())
     assert caught.value.message == "the journal of an interrupted run cannot be read: not valid JSON"
     assert (caught.value.line, caught.value.column) == (2, 19)
 
@@ -259,7 +260,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
 def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
     state = tmp_path_factory.getbasetemp() / "arbitrary"
     here = own(state / "ledger.json")
-    for read in (lambda: store.load(here), lambda: transaction.pending(here)):
+    for read in (lambda: store.load(here), lambda: read_journal(here)):
         put(state / "ledger.json", data)
         put(state / "journal.json", data)
         try:

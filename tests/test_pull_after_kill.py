@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import transaction
+from hookctl.run.recover import recover
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, Outcome, put
 
@@ -78,7 +78,7 @@ def ok(outcome: Outcome) -> Outcome:
 
 def recovered() -> list[str]:
     """Carry the interrupted run to its end, and nothing else."""
-    return transaction.recover(folders.here())
+    return recover(folders.here())
 
 
 UPGRADE = ("install", *PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts, transaction
+from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs.programs import load_programs
+from hookctl.run import execute as run
+from hookctl.run import lock as locks
 from hookctl.settings import targets
 from hookctl.system import files
 from tests.conftest import Hookctl, Outcome, put
@@ -318,7 +320,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     if installed:
         put(project / SETTINGS[scope], THEIRS)
         hookctl(*INSTALL, "--scope", scope)
-    target, lock, execute = outside(isolated) / "there", transaction.locked, transaction.execute
+    target, lock, execute = outside(isolated) / "there", locks.locked, run.execute
     after: list[dict[str, object]] = []
 
     def once() -> None:
@@ -341,8 +343,8 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     make = os.mkdir
     monkeypatch.setattr(os, "mkdir", mkdir)
-    monkeypatch.setattr(transaction, "locked", locked)
-    monkeypatch.setattr(transaction, "execute", write)
+    monkeypatch.setattr(locks, "locked", locked)
+    monkeypatch.setattr(run, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
     program = name.endswith("hook.py") or "/guard_" in name
     if (program, moment, installed) == (True, "before the writing", True):

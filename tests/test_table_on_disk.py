@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookctl import transaction
+from hookctl.run import execute as run
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
@@ -108,7 +108,7 @@ def test_row_24_who_writes_meanwhile_loses_nothing(
     hookctl(*(command if command == ("install",) else ("install",)), *HOST)
     if command in (("install",), ("doctor", "--fix")):
         put(settings, OWN)  # reset by somebody, so that there is something to write
-    writes, real = [], transaction.execute
+    writes, real = [], run.execute
 
     def execute(*arguments: Any) -> None:
         if len(writes) < times:
@@ -116,7 +116,7 @@ def test_row_24_who_writes_meanwhile_loses_nothing(
             put(settings, json.dumps({**document(settings), writes[-1]: 1}))
         real(*arguments)
 
-    monkeypatch.setattr(transaction, "execute", execute)
+    monkeypatch.setattr(run, "execute", execute)
     outcome = hookctl(*command, *HOST)
     assert "changed_meanwhile" not in outcome.err
     here = document(settings)

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from hookctl import transaction
 from hookctl.documents.yaml import YamlDocument
 from hookctl.model import Record
+from hookctl.run import recover
+from hookctl.run.journal import Journal, Step, write_journal
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
@@ -240,10 +241,10 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
     assert quiet(*INSTALL) == 0
     before = (folders.here(), config.read_bytes())
     theirs = b"x = 1\n"
-    step = transaction.Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
-    transaction._write_journal(before[0], transaction.Journal((step,), {}, (), ()))
+    step = Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
+    write_journal(before[0], Journal((step,), {}, (), ()))
     config.write_bytes(theirs)
-    transaction.recover(before[0])
+    recover.recover(before[0])
     assert config.read_bytes() == theirs
     assert str(config) in json.loads(Path(before[0].ledger).read_text())["files"]
 
@@ -252,10 +253,10 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
 def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
     isolated: Path, format: str, data: bytes, torn: bool
 ) -> None:
-    step = transaction.Step("x", "0" * 64, "", 0o600, True)
+    step = Step("x", "0" * 64, "", 0o600, True)
     found = files.Snapshot("x", data, 2)
-    assert transaction._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
-    assert not transaction._is_torn(folders.here(), found, step, None)
+    assert recover._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
+    assert not recover._is_torn(folders.here(), found, step, None)
 
 
 OTHER = '[pack]\nname = "other"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true other"\n'

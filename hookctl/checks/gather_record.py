@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookctl import transaction
 from hookctl.checks import known
 from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents.rules import RulesDocument
@@ -12,6 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.choices import settings_from
+from hookctl.run.journal import read_journal
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -67,7 +67,7 @@ def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
 def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
     """The files of an interrupted run, or why the journal cannot be read."""
     try:
-        journal = transaction.pending(folders)
+        journal = read_journal(folders)
     except HookctlError as error:
         return None, error
     if not journal:

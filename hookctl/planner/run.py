@@ -53,9 +53,9 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write."""
     if not unfinished(folders):
         return ()
-    from hookctl import transaction  # late: in most calls no run was interrupted
+    from hookctl.run.recover import list_unwritten  # late: in most calls no run was interrupted
 
-    return transaction.list_unwritten(folders)
+    return list_unwritten(folders)
 
 
 def _indent(paths: tuple[str, ...]) -> str:
@@ -65,10 +65,11 @@ def _indent(paths: tuple[str, ...]) -> str:
 def finish_pending(folders: Folders, say: Say) -> None:
     """Finish an interrupted run, under the lock."""
     if unfinished(folders):
-        from hookctl import transaction
+        from hookctl.run.lock import locked  # late: in most calls no run was interrupted
+        from hookctl.run.recover import recover  # late, too
 
-        with transaction.locked(folders, lambda: say(WAITING)):
-            for line in transaction.recover(folders):
+        with locked(folders, lambda: say(WAITING)):
+            for line in recover(folders):
                 say(Message(line, INTERRUPTED))
 
 
@@ -81,11 +82,13 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan
     plan = make_plan()
     if plan.empty or plan.conflicts:
         return plan
-    from hookctl import transaction  # late: most calls find nothing to do
+    from hookctl.run.journal import read_journal  # late: most calls find nothing to do
+    from hookctl.run.lock import locked  # late, too
+    from hookctl.run.recover import recover  # late, too
 
-    with transaction.locked(folders, lambda: say(WAITING)):
-        journal = transaction.pending(folders)
-        for line in transaction.recover(folders):
+    with locked(folders, lambda: say(WAITING)):
+        journal = read_journal(folders)
+        for line in recover(folders):
             say(Message(line, INTERRUPTED))
         if journal is not None and journal.steps:
             raise Recovered
@@ -94,7 +97,7 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan
 
 def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
     """Plan again under the lock and write; start over where another program writes meanwhile."""
-    from hookctl import transaction
+    from hookctl.run.execute import execute  # late: most calls find nothing to do
 
     for _ in range(READ_AGAIN):
         sources.forget()
@@ -102,7 +105,7 @@ def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say)
         if plan.empty or plan.conflicts:
             return plan
         try:
-            transaction.execute(sources.folders, plan.changes, plan.records, plan.rmdirs)
+            execute(sources.folders, plan.changes, plan.records, plan.rmdirs)
         except files.Changed:
             time.sleep(READ_PAUSE)
             continue

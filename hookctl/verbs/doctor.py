@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookctl import errors, report, transaction
+from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
@@ -14,6 +14,7 @@ from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import plan_data, plan_text
+from hookctl.run.journal import read_journal
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -131,7 +132,7 @@ def _repair(
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
     """An action for each file of an interrupted run, as `--json` shows it."""
     try:
-        journal = transaction.pending(folders)
+        journal = read_journal(folders)
     except HookctlError:
         return []
     if journal is None:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sized
 from typing import Any
 
-from hookctl import clock, report, transaction
+from hookctl import clock, report
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.model import Line, Result
@@ -207,7 +207,9 @@ def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
     """Remove backups, but keep those that an uninstall needs to restore the exact bytes."""
     if dry_run:
         return _report_pruned(folders, name, "would remove", backups.list_prunable)
-    with transaction.locked(folders, lambda: report.say(WAITING)):
+    from hookctl.run.lock import locked  # late: most calls prune nothing
+
+    with locked(folders, lambda: report.say(WAITING)):
         return _report_pruned(folders, name, "removed", backups.remove_prunable)
 
 

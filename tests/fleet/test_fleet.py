@@ -39,13 +39,13 @@ PLAY = """
 # Dies before the record is saved, the first time that it writes.
 DIE_ONCE = """
 import os
-from hookctl import transaction
+from hookctl.run import execute
 def die(*arguments):
     if os.path.exists({mark!r}):
         return save(*arguments)
     open({mark!r}, "w").close()
     os.kill(os.getpid(), 9)
-save, transaction._save_records = transaction._save_records, die
+save, execute.save_records = execute.save_records, die
 """
 
 

@@ -18,8 +18,8 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Path as Keys
 from hookctl.packs import pack
+from hookctl.run.journal import read_journal
 from hookctl.system import folders
-from hookctl.transaction import pending
 from tests.counting import count
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
 from tests.fuzz.world import World
@@ -191,7 +191,7 @@ def check_journal(world: World, data: bytes) -> None:
     world.reset()
     files_own(world, "journal.json", data)
     try:
-        pending(folders.here())
+        read_journal(folders.here())
     except HookctlError as error:
         assert error.exit_code == 4 and error.code in ("ledger_unreadable", "ledger_newer")
     assert world.hookctl("status", "--json").code in (0, 1, 4)

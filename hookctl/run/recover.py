@@ -1,8 +1,6 @@
-"""Carry out a plan: lock, journal, compare and replace, ledger.
+"""Complete an interrupted run: after a kill between any two steps, the next run does this first.
 
-After a kill between any two steps, the next run completes this one. The journal is written before
-the first file and removed after the ledger. It names each file's bytes before and after by their
-SHA-256, and the bytes to write lie beside it, so an interrupted run can always be completed.
+Where another program wrote a file meanwhile, its bytes stay, and the record is the one that fits.
 """
 
 from __future__ import annotations
@@ -11,131 +9,35 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
-from hookctl.ledger.codec import from_json, to_json
 from hookctl.ledger.evidence import read_or_none
-from hookctl.model import INTERRUPTED, Change, Entry, Record
+from hookctl.model import INTERRUPTED, Entry, Record
+from hookctl.run.journal import (
+    Journal,
+    Step,
+    close_journal,
+    read_journal,
+    read_pending_bytes,
+    remove_pending_bytes,
+)
+from hookctl.run.records import records_before, save_records
 from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
-
-LOCK_SECONDS = 30
-_KEY = "journal_version"
-
-
-class Step(NamedTuple):
-    """One file of a pending run, as the journal has it."""
-
-    path: str
-    sha_before: str
-    sha_after: str
-    mode: int
-    settings: bool
-    chmod: int | None = None
-
-
-class Journal(NamedTuple):
-    """A run that was begun and not finished."""
-
-    steps: tuple[Step, ...]
-    records: dict[str, Record | None]  # the ledger's records after the run; None: to be removed
-    folders: tuple[str, ...]  # to be removed at the end, if they are empty
-    unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
-
-
-@contextlib.contextmanager
-def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold hookctl's lock, and call `waiting` once if another hookctl has it.
-
-    Raises `lock_timeout` (exit 1) after 30 seconds.
-    """
-    import filelock
-
-    try:
-        files.make_private_folder(folders.state)
-        lock = filelock.FileLock(os.path.join(folders.state, "lock"), mode=0o600)
-        try:
-            lock.acquire(timeout=0.2)
-        except filelock.Timeout:
-            waiting()
-            lock.acquire(timeout=LOCK_SECONDS)
-    except filelock.Timeout:
-        message = f"another hookctl has held the lock for {LOCK_SECONDS} seconds"
-        hint = "Wait for it to end, then run the command again."
-        raise HookctlError(
-            "lock_timeout", message, path=folders.state, hint=hint, exit_code=FAILED
-        ) from None
-    except OSError as error:
-        raise files.cannot_write(folders.state, error) from None
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # the end of the process releases it too
-            lock.release()
-
-
-def execute(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    records: Mapping[str, Record | None],
-    rmdirs: tuple[str, ...] = (),
-) -> None:
-    """Make the changes in their order, then update the ledger.
-
-    Raises Changed, with everything rolled back, where another program wrote meanwhile.
-    """
-    done: list[Change] = []
-    created: list[str] = []
-    try:
-        _begin(folders, changes, records, rmdirs)
-        for change in changes:
-            created += files.make_parent_folders(change.path, change.mode)
-            done.append(files.apply_change(change))
-        _save_records(folders, records)
-    except (Changed, HookctlError) as error:
-        _roll_back(folders, changes, done, created, error)
-        raise
-    _close_journal(folders, changes, files.remove_folders(rmdirs))
-
-
-def pending(folders: Folders) -> Journal | None:
-    """The run that was interrupted, if there is one."""
-    data = files.read(folders.journal).data
-    if data is None:
-        return None
-    hint = "Move it away and run `hookctl doctor`."
-    with store.refusals("the journal of an interrupted run", folders.journal, hint):
-        json_object = store.parse_object(data, _KEY, folders.journal)
-        journal = from_json(Journal, json_object, "the journal")
-        for record in journal.records.values():
-            if record is not None:
-                store.check_record(record)
-    return _rename_paths(journal, folders.resolve)
-
-
-def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
-    """The journal with every path of its changed from or to its form on disk."""
-    return Journal(
-        tuple(step._replace(path=change(step.path)) for step in journal.steps),
-        store.rename(journal.records, change),
-        tuple(map(change, journal.folders)),
-        tuple(map(change, journal.unswept)),
-    )
 
 
 def recover(folders: Folders) -> list[str]:
     """Complete an interrupted run, under the lock; returns a line for each settings file."""
     for folder in (folders.state, *backups.backup_folders(folders.state)):
         files.sweep(folder)
-    journal = pending(folders)
+    journal = read_journal(folders)
     if journal is None:
-        _remove_pending_bytes(folders)
+        remove_pending_bytes(folders)
         return []
     for folder in journal.unswept:
         files.sweep(folder)
@@ -145,15 +47,15 @@ def recover(folders: Folders) -> list[str]:
         recovery.complete_step(step)
     recovery.undo_programs()
     if journal.steps or recovery.records:
-        _save_records(folders, recovery.records)
+        save_records(folders, recovery.records)
     files.remove_folders(journal.folders)
-    _close_journal(folders)
+    close_journal(folders)
     return recovery.lines or ["an interrupted run was completed"]
 
 
 def list_unwritten(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write; none where there was no such run."""
-    journal = pending(folders)
+    journal = read_journal(folders)
     if journal is None:
         return ()
     unwritten = [step.path for step in journal.steps if not _has_digest(step, step.sha_after)]
@@ -206,7 +108,7 @@ class _Recovery:
         self.folders = folders
         self.journal = journal
         self.lines: list[str] = []
-        self.before = _records_before(folders, journal.records)
+        self.before = records_before(folders, journal.records)
         removed = _removed_folders(folders, self.before, journal.records)
         self.removed = tuple(f"{folder}/" for folder in removed)
         # The ledgers of projects whose settings are as before the run.
@@ -248,9 +150,8 @@ class _Recovery:
             return
         if new is not None:
             self.given_up.append(new)
-        if (
-            record is not None and new is not None
-        ):  # the programs are the run's, whoever starts them
+        # The programs are the run's, whoever starts them.
+        if record is not None and new is not None:
             programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
             self.records[step.path] = record._replace(packs=programs)
         for known in (old, new):
@@ -282,22 +183,6 @@ class _Recovery:
         files.remove_folders(sorted(folders, key=len, reverse=True))
 
 
-def _records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
-    """The records before the run; a project's ledger is written last, so it still has its own."""
-    stored = store.load(folders)
-    before = {key: record for key, record in stored.items() if record.scope != "project"}
-    projects = set()
-    for key in records:
-        for record in (stored.get(key), records[key]):
-            if record is not None and record.scope == "project":
-                projects.add(record.project)
-    for project in projects:
-        # Where its ledger is missing or cannot be trusted, nothing is known of the project.
-        with contextlib.suppress(HookctlError):
-            before |= committed.read(folders, [project])
-    return before
-
-
 def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> set[str]:
@@ -327,150 +212,9 @@ def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[fi
             return snapshot, False
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.make_parent_folders(step.path, step.mode)
-            data = _pending_bytes(folders, step.sha_after)
+            data = read_pending_bytes(folders, step.sha_after)
             files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
             return snapshot, True
-
-
-def _back_up_settings(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    records: Mapping[str, Record | None],
-    before: Mapping[str, Record],
-) -> None:
-    for change in changes:
-        if not change.settings or change.before is None:
-            continue
-        new = records.get(change.path)
-        first = new is not None and new.sha256_before == files.digest(change.before)
-        _, old = store.find_record(before, change.path)
-        data = None
-        if old is not None:
-            data = store.dump_record(folders, old)
-        backups.back_up(folders, change.path, change.before, first=first, record=data)
-
-
-def _begin(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    records: Mapping[str, Record | None],
-    rmdirs: tuple[str, ...],
-) -> None:
-    """Write the bytes to come, the backups and the journal."""
-    # The folder of pending bytes is made first and removed last: it tells the next run to clear up.
-    try:
-        os.makedirs(folders.pending, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise files.cannot_write(folders.pending, error) from None
-    for change in changes:
-        if change.after is not None:
-            sha = files.digest(change.after)
-            files.write_own(os.path.join(folders.pending, sha), change.after)
-    before = _records_before(folders, records)
-    _back_up_settings(folders, changes, records, before)
-    old_digests = [files.digest(change.before) for change in changes]
-    new_digests = [files.digest(change.after) for change in changes]
-    steps = tuple(
-        Step(change.path, old, new, change.mode, change.settings, change.chmod)
-        for change, old, new in zip(changes, old_digests, new_digests, strict=True)
-    )
-    journal = Journal(steps, dict(records), rmdirs)
-    _write_journal(folders, journal)
-
-
-def _write_journal(folders: Folders, journal: Journal) -> None:
-    stored = _rename_paths(journal, folders.shorten)
-    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, stored)}
-    files.write_own(folders.journal, store.dump_object(json_object))
-
-
-def _save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
-    """Update the ledger of the state folder, and the backups that depend on it."""
-    saved = _join_records(store.load(folders), records)
-    files.write_own(folders.ledger, store.dump(store.rename(saved, folders.shorten)))
-    for path, record in records.items():
-        if record is None:
-            backups.restart_expiry(folders, path)
-    needed = [record.sha256_before for record in saved.values()]
-    backups.remove_expired(folders, saved, needed)
-
-
-def _join_records(
-    known: Mapping[str, Record], records: Mapping[str, Record | None]
-) -> dict[str, Record]:
-    """The records of the state folder's ledger after a run."""
-    saved = dict(known)
-    for path, record in records.items():
-        if record is None:
-            saved.pop(path, None)
-        elif record.scope == "project":
-            saved[path] = store.make_stub(record)
-        else:
-            saved[path] = record
-    return saved
-
-
-def _close_journal(
-    folders: Folders, changes: tuple[Change, ...] = (), remaining: Iterable[str] = ()
-) -> None:
-    """Remove the journal, or keep in it only what the next run must try to clear away again."""
-    parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
-    unswept = tuple(folder for folder in parents if files.is_unswept(folder))
-    rest = Journal((), {}, tuple(remaining), unswept)
-    try:
-        if rest.folders or rest.unswept:
-            _write_journal(folders, rest)
-        else:
-            os.unlink(folders.journal)
-    except FileNotFoundError:
-        pass
-    except OSError:
-        _write_journal(folders, rest)  # so that the next run does not repeat the steps
-    _remove_pending_bytes(folders)
-
-
-def _remove_pending_bytes(folders: Folders) -> None:
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folders.pending):
-            os.unlink(os.path.join(folders.pending, name))
-        os.rmdir(folders.pending)
-
-
-def _roll_back(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    done: list[Change],
-    created: list[str],
-    error: Exception,
-) -> None:
-    """Undo the changes done; raises `partial` where one cannot be undone."""
-    stuck = []
-    if isinstance(error, HookctlError) and error.code == "torn":
-        stuck.append(error.path)
-    for change in reversed(done):
-        try:
-            files.undo_change(change)
-        except (Changed, HookctlError):
-            stuck.append(change.path)
-    remaining = files.remove_folders(sorted(created, key=len, reverse=True))
-    if stuck:
-        # The journal stays: the next run completes this one.
-        names = "\n".join(f"  written, not put back: {path}" for path in stuck)
-        message = f"only a part was written, because of another file ({error})\n{names}"
-        hint = "Fix the cause and run the command again."
-        raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-    _close_journal(folders, changes, remaining)
-
-
-def _pending_bytes(folders: Folders, sha: str) -> bytes | None:
-    """The bytes that an interrupted run was to write; None where it was to remove the file."""
-    if not sha:
-        return None
-    data = files.read(os.path.join(folders.pending, sha)).data
-    if files.digest(data) != sha:
-        message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
-        raise HookctlError("ledger_unreadable", message, path=folders.pending, hint=hint)
-    return data
 
 
 def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Record | None) -> bool:
@@ -482,7 +226,7 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
     if snapshot.links == 1 or snapshot.data is None or not step.settings:
         return False
     old = backups.find_backup(folders.state, step.sha_before)
-    new = _pending_bytes(folders, step.sha_after)
+    new = read_pending_bytes(folders, step.sha_after)
     if old is None or new is None:
         return record is not None and _parse_document(snapshot, record.format) is None
     start = _common_length(snapshot.data, old)

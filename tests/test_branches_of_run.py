@@ -9,14 +9,16 @@ from pathlib import Path
 import filelock
 import pytest
 
-from hookctl import transaction
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Change, Claim, Entry, Record
+from hookctl.run import execute as run
+from hookctl.run import lock
+from hookctl.run.journal import Journal, Step, read_journal, write_journal
+from hookctl.run.recover import list_unwritten, recover
 from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from hookctl.transaction import Journal, Step
 from tests.conftest import put
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
@@ -47,7 +49,7 @@ def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OL
     put(Path(here.pending, files.digest(NEW)), NEW)
     step = Step(str(path), files.digest(before), files.digest(NEW), 0o600, True)
     journal = Journal((step,), {str(path): record}, ())._replace(**fields)
-    transaction._write_journal(here, journal)
+    write_journal(here, journal)
 
 
 def known(here: Folders) -> dict[str, Record]:
@@ -67,18 +69,18 @@ def test_who_waits_for_the_lock_gets_it_once_it_is_free(here: Folders) -> None:
         waited.append(True)
         other.release()
 
-    with transaction.locked(here, waiting):
+    with lock.locked(here, waiting):
         assert waited == [True]
 
 
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction, "LOCK_SECONDS", 0)
+    monkeypatch.setattr(lock, "LOCK_SECONDS", 0)
     os.makedirs(here.state)
     waited = []
     with (
         filelock.FileLock(os.path.join(here.state, "lock")),
         pytest.raises(HookctlError) as caught,
-        transaction.locked(here, lambda: waited.append(True)),
+        lock.locked(here, lambda: waited.append(True)),
     ):
         pass
     assert (caught.value.code, caught.value.exit_code, waited) == ("lock_timeout", 1, [True])
@@ -86,7 +88,7 @@ def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.M
 
 def test_a_state_folder_that_cannot_be_made_is_an_error(here: Folders) -> None:
     put(Path(here.state), "a file")
-    with pytest.raises(HookctlError) as caught, transaction.locked(here, lambda: None):
+    with pytest.raises(HookctlError) as caught, lock.locked(here, lambda: None):
         pass
     assert (caught.value.exit_code, caught.value.code != "lock_timeout") == (1, True)
 
@@ -94,7 +96,7 @@ def test_a_state_folder_that_cannot_be_made_is_an_error(here: Folders) -> None:
 def test_a_folder_of_bytes_that_cannot_be_made_is_an_error(here: Folders, file: Path) -> None:
     put(Path(here.pending), "a file")
     with pytest.raises(HookctlError) as caught:
-        transaction.execute(here, (change(file),), {str(file): record()})
+        run.execute(here, (change(file),), {str(file): record()})
     assert (caught.value.exit_code, file.read_bytes()) == (1, OLD)
 
 
@@ -122,10 +124,10 @@ def test_a_run_that_cannot_take_back_a_file_names_it(
     second = put(isolated / "home" / "second.json", OLD)
     interrupted_by(Changed(str(second)), file, monkeypatch)
     with pytest.raises(HookctlError) as caught:
-        transaction.execute(here, (change(file), change(second)), {str(file): record()})
+        run.execute(here, (change(file), change(second)), {str(file): record()})
     assert (caught.value.code, str(file) in caught.value.message) == ("partial", True)
     assert (file.read_text(), second.read_bytes()) == ("theirs", OLD)
-    assert transaction.pending(here) is not None
+    assert read_journal(here) is not None
 
 
 def test_a_file_that_was_torn_is_named_and_the_others_go_back(
@@ -135,7 +137,7 @@ def test_a_file_that_was_torn_is_named_and_the_others_go_back(
     torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
     interrupted_by(torn, None, monkeypatch)
     with pytest.raises(HookctlError) as caught:
-        transaction.execute(here, (change(file), change(second)), {str(file): record()})
+        run.execute(here, (change(file), change(second)), {str(file): record()})
     assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
     assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
 
@@ -146,14 +148,14 @@ def test_a_file_that_was_torn_is_named_and_the_others_go_back(
 def test_a_journal_that_is_gone_at_the_end_is_no_fault(
     here: Folders, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save = transaction._save_records
+    save = run.save_records
 
     def save_and_lose(folders: Folders, records: dict[str, Record | None]) -> None:
         save(folders, records)
         os.unlink(folders.journal)
 
-    monkeypatch.setattr(transaction, "_save_records", save_and_lose)
-    transaction.execute(here, (change(file),), {str(file): record()})
+    monkeypatch.setattr(run, "save_records", save_and_lose)
+    run.execute(here, (change(file),), {str(file): record()})
     assert (file.read_bytes(), Path(here.pending).exists()) == (NEW, False)
 
 
@@ -169,13 +171,13 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "unlink", refuse)
-        transaction.execute(here, (change(file),), {str(file): record()})
-    journal = transaction.pending(here)
+        run.execute(here, (change(file),), {str(file): record()})
+    journal = read_journal(here)
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})
-    assert transaction.list_unwritten(here) == ()
-    assert transaction.recover(here) == ["an interrupted run was completed"]
-    assert transaction.pending(here) is None
+    assert list_unwritten(here) == ()
+    assert recover(here) == ["an interrupted run was completed"]
+    assert read_journal(here) is None
 
 
 def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
@@ -186,8 +188,8 @@ def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path
     ended.wait()
     temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")
     journal = Journal((), {}, (str(folder),), (str(isolated / "home"),))
-    transaction._write_journal(here, journal)
-    transaction.recover(here)
+    write_journal(here, journal)
+    recover(here)
     assert (folder.exists(), temporary.exists()) == (False, False)
     assert (Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False)
 
@@ -197,8 +199,8 @@ def test_a_folder_that_cannot_be_removed_stays_in_the_journal(
 ) -> None:
     folder = str(isolated / "home" / "busy")
     monkeypatch.setattr(files, "remove_folders", lambda folders: [folder])
-    transaction.execute(here, (change(file),), {str(file): record()}, (folder,))
-    journal = transaction.pending(here)
+    run.execute(here, (change(file),), {str(file): record()}, (folder,))
+    journal = read_journal(here)
     assert journal is not None
     assert (journal.steps, journal.folders) == ((), (folder,))
 
@@ -210,7 +212,7 @@ def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
     left(here, file, record())
     Path(here.pending, files.digest(NEW)).unlink()
     with pytest.raises(HookctlError) as caught:
-        transaction.recover(here)
+        recover(here)
     assert (caught.value.code, caught.value.path) == ("ledger_unreadable", here.pending)
     assert file.read_bytes() == OLD
 
@@ -220,7 +222,7 @@ def test_a_file_that_is_written_gets_its_mode_still(here: Folders, file: Path) -
     file.chmod(0o644)
     step = Step(str(file), files.digest(OLD), files.digest(NEW), 0o600, True, chmod=0o600)
     left(here, file, record(), steps=(step,))
-    transaction.recover(here)
+    recover(here)
     assert (file.stat().st_mode & 0o777, known(here).keys()) == (0o600, {str(file)})
 
 
@@ -234,7 +236,7 @@ def test_the_record_is_kept_that_fits_what_another_program_wrote(
     put(Path(here.ledger), store.dump({str(file): record("old")}))
     left(here, file, record())
     file.write_text(theirs)
-    (line,) = transaction.recover(here)
+    (line,) = recover(here)
     assert "changed by another program" in line
     assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
 
@@ -244,7 +246,7 @@ def test_a_file_without_any_record_gets_none(has_record: bool, here: Folders, fi
     records = {str(file): None} if has_record else {}
     left(here, file, None, records=records)
     file.write_text("theirs")
-    transaction.recover(here)
+    recover(here)
     assert (file.read_text(), known(here)) == ("theirs", {})
 
 
@@ -263,7 +265,7 @@ def test_a_file_with_two_names_that_was_torn_is_written_whole(
     left(here, file, record())
     file.write_bytes(data)
     os.link(file, file.with_name("second name"))
-    transaction.recover(here)
+    recover(here)
     assert file.read_bytes() == (NEW if is_ours else data)
 
 
@@ -274,7 +276,7 @@ def test_without_a_backup_only_an_unreadable_file_counts_as_torn(
     left(here, file, record())
     file.write_bytes(data)
     os.link(file, file.with_name("second name"))
-    transaction.recover(here)
+    recover(here)
     assert file.read_bytes() == (NEW if is_ours else data)
 
 
@@ -282,7 +284,7 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
     gone = isolated / "gone"
     lost = record(scope="local", project=str(gone))
     left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
-    transaction.recover(here)
+    recover(here)
     assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
 
 
@@ -293,7 +295,7 @@ def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(her
     away, kept = isolated / "away" / "settings.json", record("old")
     put(Path(here.ledger), store.dump({str(away): kept}))
     left(here, away, record(), before=b"")
-    transaction.recover(here)
+    recover(here)
     assert (away.parent.exists(), known(here)) == (False, {str(away): kept})
 
 
@@ -303,6 +305,6 @@ def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folder
     os.makedirs(here.pending)
     put(Path(here.pending, files.digest(NEW)), NEW)
     step = Step(str(path), "", files.digest(NEW), 0o600, True)
-    transaction._write_journal(here, Journal((step,), {str(path): made}, ()))
-    transaction.recover(here)
+    write_journal(here, Journal((step,), {str(path): made}, ()))
+    recover(here)
     assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})

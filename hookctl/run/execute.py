@@ -1,0 +1,94 @@
+"""A run: make the changes of a plan and record them, or undo them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hookctl.errors import FAILED, HookctlError
+from hookctl.ledger import store
+from hookctl.model import Change, Record
+from hookctl.run.journal import Journal, Step, close_journal, write_journal, write_pending_bytes
+from hookctl.run.records import records_before, save_records
+from hookctl.system import backups, files
+from hookctl.system.files import Changed
+from hookctl.system.folders import Folders
+
+
+def execute(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    records: Mapping[str, Record | None],
+    rmdirs: tuple[str, ...] = (),
+) -> None:
+    """Make the changes in their order, then update the ledger.
+
+    Raises Changed, with everything rolled back, where another program wrote meanwhile.
+    """
+    done: list[Change] = []
+    created: list[str] = []
+    try:
+        _begin(folders, changes, records, rmdirs)
+        for change in changes:
+            created += files.make_parent_folders(change.path, change.mode)
+            done.append(files.apply_change(change))
+        save_records(folders, records)
+    except (Changed, HookctlError) as error:
+        _roll_back(folders, changes, done, created, error)
+        raise
+    close_journal(folders, changes, files.remove_folders(rmdirs))
+
+
+def _begin(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    records: Mapping[str, Record | None],
+    rmdirs: tuple[str, ...],
+) -> None:
+    """Write the bytes to come, the backups and the journal."""
+    write_pending_bytes(folders, changes)
+    _back_up_settings(folders, changes, records)
+    steps = []
+    for change in changes:
+        old, new = files.digest(change.before), files.digest(change.after)
+        steps.append(Step(change.path, old, new, change.mode, change.settings, change.chmod))
+    write_journal(folders, Journal(tuple(steps), dict(records), rmdirs))
+
+
+def _back_up_settings(
+    folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]
+) -> None:
+    before = records_before(folders, records)
+    for change in changes:
+        if not change.settings or change.before is None:
+            continue
+        new = records.get(change.path)
+        first = new is not None and new.sha256_before == files.digest(change.before)
+        _, old = store.find_record(before, change.path)
+        data = store.dump_record(folders, old) if old else None
+        backups.back_up(folders, change.path, change.before, first=first, record=data)
+
+
+def _roll_back(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    done: list[Change],
+    created: list[str],
+    error: Exception,
+) -> None:
+    """Undo the changes done; raises `partial` where one cannot be undone."""
+    stuck = []
+    if isinstance(error, HookctlError) and error.code == "torn":
+        stuck.append(error.path)
+    for change in reversed(done):
+        try:
+            files.undo_change(change)
+        except (Changed, HookctlError):
+            stuck.append(change.path)
+    remaining = files.remove_folders(sorted(created, key=len, reverse=True))
+    if stuck:
+        # The journal stays: the next run completes this one.
+        names = "\n".join(f"  written, not put back: {path}" for path in stuck)
+        message = f"only a part was written, because of another file ({error})\n{names}"
+        hint = "Fix the cause and run the command again."
+        raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
+    close_journal(folders, changes, remaining)

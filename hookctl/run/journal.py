@@ -1,0 +1,123 @@
+"""The journal of a run, and the bytes that it is to write.
+
+It is written before the first file and removed after the ledger. It names each file's bytes before
+and after by their SHA-256, and the bytes to write lie beside it, so that an interrupted run can
+always be completed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+
+from hookctl.errors import HookctlError
+from hookctl.ledger import store
+from hookctl.ledger.codec import from_json, to_json
+from hookctl.model import Change, Record
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+_KEY = "journal_version"
+
+
+class Step(NamedTuple):
+    """One file of a pending run, as the journal has it."""
+
+    path: str
+    sha_before: str
+    sha_after: str
+    mode: int
+    settings: bool
+    chmod: int | None = None
+
+
+class Journal(NamedTuple):
+    """A run that was begun and not finished."""
+
+    steps: tuple[Step, ...]
+    records: dict[str, Record | None]  # the ledger's records after the run; None: to be removed
+    folders: tuple[str, ...]  # to be removed at the end, if they are empty
+    unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
+
+
+def read_journal(folders: Folders) -> Journal | None:
+    """The run that was interrupted, if there is one."""
+    data = files.read(folders.journal).data
+    if data is None:
+        return None
+    hint = "Move it away and run `hookctl doctor`."
+    with store.refusals("the journal of an interrupted run", folders.journal, hint):
+        json_object = store.parse_object(data, _KEY, folders.journal)
+        journal = from_json(Journal, json_object, "the journal")
+        for record in journal.records.values():
+            if record is not None:
+                store.check_record(record)
+    return _rename_paths(journal, folders.resolve)
+
+
+def write_journal(folders: Folders, journal: Journal) -> None:
+    stored = _rename_paths(journal, folders.shorten)
+    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, stored)}
+    files.write_own(folders.journal, store.dump_object(json_object))
+
+
+def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
+    """The journal with every path of its changed from or to its form on disk."""
+    return Journal(
+        tuple(step._replace(path=change(step.path)) for step in journal.steps),
+        store.rename(journal.records, change),
+        tuple(map(change, journal.folders)),
+        tuple(map(change, journal.unswept)),
+    )
+
+
+def close_journal(
+    folders: Folders, changes: tuple[Change, ...] = (), remaining: Iterable[str] = ()
+) -> None:
+    """Remove the journal, or keep in it only what the next run must try to clear away again."""
+    parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
+    unswept = tuple(folder for folder in parents if files.is_unswept(folder))
+    rest = Journal((), {}, tuple(remaining), unswept)
+    try:
+        if rest.folders or rest.unswept:
+            write_journal(folders, rest)
+        else:
+            os.unlink(folders.journal)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        write_journal(folders, rest)  # so that the next run does not repeat the steps
+    remove_pending_bytes(folders)
+
+
+def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
+    """Keep the bytes that a run is to write, each under its digest."""
+    # Their folder is made first and removed last: it tells the next run to clear up.
+    try:
+        os.makedirs(folders.pending, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise files.cannot_write(folders.pending, error) from None
+    for change in changes:
+        if change.after is not None:
+            sha = files.digest(change.after)
+            files.write_own(os.path.join(folders.pending, sha), change.after)
+
+
+def read_pending_bytes(folders: Folders, sha: str) -> bytes | None:
+    """The bytes that an interrupted run was to write; None where it was to remove the file."""
+    if not sha:
+        return None
+    data = files.read(os.path.join(folders.pending, sha)).data
+    if files.digest(data) != sha:
+        message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
+        raise HookctlError("ledger_unreadable", message, path=folders.pending, hint=hint)
+    return data
+
+
+def remove_pending_bytes(folders: Folders) -> None:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folders.pending):
+            os.unlink(os.path.join(folders.pending, name))
+        os.rmdir(folders.pending)
