@@ -89,7 +89,7 @@ def shared_file(loaded: None, open_to_others: Path, settings: Path, monkeypatch:
 
     Such a folder is refused at install; what was installed before that rule must still be right.
     """
-    monkeypatch.setattr("hookctl.system.owners.require_safe", lambda path, whole=True: None)
+    monkeypatch.setattr("hookctl.system.owners.require_safe", lambda *paths, ways=(): None)
     put(settings, THEIRS)
     for path, group, mode in ((settings.parent, SHARED, 0o775), (settings, SHARED, 0o660)):
         os.chown(path, CALLER if path != settings else OWNER, group)

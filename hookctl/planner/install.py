@@ -93,16 +93,14 @@ def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
     """Refuse where somebody else could change the settings, or what the hooks run."""
     from hookctl.system.owners import require_safe  # late: most calls find nothing to do
 
+    ways = [draft.target.path for draft in drafts]
+    ways += [change.path for change in plan.changes if change.settings]
+    paths = [change.path for change in plan.changes if not change.settings]
     for draft in drafts:
-        require_safe(draft.target.path, whole=False)
-        if pack.name not in draft.packs:
-            continue  # nothing of it belongs there
-        installed = draft.packs[pack.name]
-        for path in (installed.folder, installed.settings.get("python", "")):
-            if path:
-                require_safe(path)
-    for change in plan.changes:
-        require_safe(change.path, whole=not change.settings)
+        if pack.name in draft.packs:
+            installed = draft.packs[pack.name]
+            paths += [installed.folder, installed.settings.get("python", "")]
+    require_safe(*filter(None, paths), ways=ways)
 
 
 def _refuse_inherited_trust(targets: Iterable[Target]) -> None:

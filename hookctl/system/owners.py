@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+from collections.abc import Iterable
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import PathFault
@@ -26,14 +27,13 @@ def find_fault(path: str) -> PathFault | None:
 
     What does not exist yet is passed over: the folder above decides.
     """
-    return _find_fault(path, whole=True)
+    return _find_fault(path, set(), whole=True)
 
 
-def _find_fault(path: str, *, whole: bool) -> PathFault | None:
-    """The same; unless `whole`, without the file itself."""
-    waiting = _split(path)
-    folder, links = "/", 0
-    fault = _find_fault_of("/")
+def _find_fault(path: str, safe: set[str], *, whole: bool) -> PathFault | None:
+    """The same; unless `whole`, without the file itself. What is in `safe` is not asked again."""
+    waiting = ["", *_split(path)]
+    folder, links, fault = "/", 0, None
     while waiting and not fault:
         name = waiting.pop(0)
         if name == "..":
@@ -41,8 +41,9 @@ def _find_fault(path: str, *, whole: bool) -> PathFault | None:
             continue
         part = os.path.join(folder, name)
         is_link = os.path.islink(part)
-        if whole or waiting or is_link:
+        if part not in safe and (whole or waiting or is_link):
             fault = _find_fault_of(part)
+            safe.add(part)
         if not is_link:
             folder = part
             continue
@@ -144,10 +145,13 @@ def _group_name(gid: int) -> str:
         return str(gid)
 
 
-def require_safe(path: str, *, whole: bool = True) -> None:
-    """Refuse a path that somebody else could change; unless `whole`, only the way to the file."""
-    fault = _find_fault(path, whole=whole)
-    if fault:
+def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
+    """Refuse paths that somebody else could change, and of `ways` only the way to the file."""
+    safe: set[str] = set()  # many files lie in one folder
+    for path in (*ways, *paths):
+        fault = _find_fault(path, safe, whole=path in paths)
+        if not fault:
+            continue
         message = f"this {fault.reason}, so somebody else could run commands as you"
         hint = f"It leads to {path}. Nothing was written.\n  fix: {fault.fix}"
         raise HookctlError("unsafe_path", message, path=fault.path, hint=hint, exit_code=FAILED)
