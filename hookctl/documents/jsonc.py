@@ -113,7 +113,7 @@ class JsonDocument:
         self._known = known or {}
         self._read_contents: dict[int, Container] = {}
         self._read_paths: dict[Path, _Spot | None] = {}
-        self._read_indexes: dict[Path, dict[str, list[int]]] = {}
+        self._read_indexes: dict[Path, dict[str, int]] = {}
         self._edits: dict[tuple[str, Path, str], JsonDocument] = {}
         self.where = where
 
@@ -208,10 +208,10 @@ class JsonDocument:
             spot = self._spot(path[:length])
             if spot is None:
                 return
-            indexes = self._indexes(path[:length], spot.tree, path[length])
-            if len(indexes) > 1:
-                second = self._contents(spot.child.value).starts[indexes[1]]
-                raise self._duplicate_key(path[length], second)
+            self._index(path[:length], spot.tree, path[length])
+            known = self._read_indexes.get(path[:length])
+            if known is not None and len(known) < len(spot.tree):
+                self._refuse_duplicate(spot, path[length])
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""
@@ -232,10 +232,14 @@ class JsonDocument:
             elif kind == "word":
                 yield Scalar(*match.span(), tuple(path), source)
 
-    def _duplicate_key(self, key: str | int, offset: int) -> HookctlError:
-        message = f"the key {key!r} stands here a second time"
-        hint = "The host uses only the last one: remove one of the two, then run the command again."
-        return self._error("duplicate_key", message, offset, hint)
+    def _refuse_duplicate(self, spot: _Spot, key: str | int) -> None:
+        indexes = [index for index, name in enumerate(_names(spot.tree)) if name == key]
+        if len(indexes) > 1:
+            message = f"the key {key!r} stands here a second time"
+            hint = "The host uses only the last one: remove one of the two, "
+            hint += "then run the command again."
+            offset = self._contents(spot.child.value).starts[indexes[1]]
+            raise self._error("duplicate_key", message, offset, hint)
 
     @_edit
     def set(self, path: Path, value: Any) -> JsonDocument:
@@ -312,10 +316,9 @@ class JsonDocument:
         holder = self._spot(path[:-1])
         if holder is None:
             return None
-        indexes = self._indexes(path[:-1], holder.tree, path[-1])
-        if not indexes:
+        index = self._index(path[:-1], holder.tree, path[-1])
+        if index is None:
             return None
-        index = indexes[-1]
         child = self._contents(holder.child.value).child(index)
         tree = holder.tree[index]
         if isinstance(path[-1], str):
@@ -328,16 +331,16 @@ class JsonDocument:
             return None
         return _Spot(Child("", start, start, end), self._scan.tree, 0)
 
-    def _indexes(self, path: Path, tree: Tree, key: str | int) -> list[int]:
-        """The indexes of the children of `tree` (at path) that have this key."""
+    def _index(self, path: Path, tree: Tree, key: str | int) -> int | None:
+        """The index of the child of `tree` (at path) with this key; of a duplicate key the last."""
         if isinstance(key, int):
             is_inside = isinstance(tree, list) and 0 <= key < len(tree)
-            return [key] if is_inside else []
+            return key if is_inside else None
         if not isinstance(tree, tuple):
-            return []
+            return None
         if path not in self._read_indexes:
-            self._read_indexes[path] = _indexes_by_name(tree)
-        return self._read_indexes[path].get(key, [])
+            self._read_indexes[path] = dict(zip(_names(tree), range(len(tree)), strict=True))
+        return self._read_indexes[path].get(key)
 
     def _nearest(self, path: Path) -> int:
         for length in range(len(path), -1, -1):
@@ -654,14 +657,6 @@ def _json(value: Any, **style: Any) -> str:
     """The value as JSON; escapes only lone surrogates, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
     return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _indexes_by_name(members: Tree) -> dict[str, list[int]]:
-    """Where each key of an object stands; a key may stand there twice."""
-    indexes: dict[str, list[int]] = {}
-    for index, name in enumerate(_names(members)):
-        indexes.setdefault(name, []).append(index)
-    return indexes
 
 
 def _names(members: Tree) -> list[str]:

@@ -71,8 +71,7 @@ def _faults_of_known_keys(host: Host, document: Document) -> Iterator[Fault]:
 def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     """Keys at the root that the host does not bear, or misses, or looks below for nothing."""
     guarding = host.guarding
-    for key in root:
-        name = str(key)
+    for name in map(str, root) if guarding.root_keys or guarding.ignored_keys else ():
         if guarding.root_keys and name not in guarding.root_keys:
             quoted = _quote(name)
             message = f"{quoted} is not allowed at the root of this file"

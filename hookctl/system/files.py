@@ -14,6 +14,7 @@ import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT, Change
@@ -53,6 +54,7 @@ class Changed(Exception):
     """Another program wrote the file between our reading and our writing."""
 
 
+@lru_cache(maxsize=64)  # one run asks several times about the same bytes
 def digest(data: bytes | None) -> str:
     """The SHA-256 in hex; empty for no file."""
     if data is None:
