@@ -19,7 +19,7 @@ import typer
 
 from hookctl import __version__, cli
 from hookctl.errors import HookctlError
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree

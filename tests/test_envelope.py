@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind

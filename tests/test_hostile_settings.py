@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree

@@ -14,7 +14,7 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.settings import targets
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 
 from .conftest import Hookctl
 

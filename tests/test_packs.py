@@ -23,7 +23,7 @@ from hookctl.errors import UNREADABLE, USAGE, HookctlError
 from hookctl.packs import pack as packs
 from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file, read_files
 from hookctl.packs.wants import Slot, Unreadable, slots, wants
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 
 from .conftest import put
 

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from hookctl import events
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 
 from .conftest import Hookctl, put
 

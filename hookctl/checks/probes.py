@@ -21,7 +21,7 @@ from hookctl.documents import Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import PackRecord
+from hookctl.model import PackRecord, PathFault
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import CONFIG
@@ -245,8 +245,9 @@ def first_python(path: str, project: str) -> str:
 def rights(paths: Iterable[str]) -> tuple[Rights, ...]:
     """Those of these paths that somebody else could change; what is not there is left out."""
     loose = []
+    known: dict[str, PathFault | None] = {}
     for path in dict.fromkeys(paths):
-        fault = owners.find_fault(path) if os.path.exists(path) else None
+        fault = owners.find_fault(path, known) if os.path.exists(path) else None
         if fault:
             loose.append(Rights(path, fault))
     return tuple(loose)

@@ -33,8 +33,7 @@ from hookctl.hosts.model import (
 )
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
-from hookctl.system.folders import asset
-from hookctl.system.package_data import list_data, read_data
+from hookctl.system.package_data import asset, list_data, read_data
 from hookctl.values import NamedTuple
 
 SCOPES = ("user", "project", "local")

@@ -7,7 +7,7 @@ import os
 import sys
 from types import ModuleType
 
-from hookctl.system.folders import asset
+from hookctl.system.package_data import asset
 
 _NAME = "hookctl_guard"
 

@@ -65,6 +65,8 @@ def _project_forms() -> str:
 
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
+    if not text.startswith(f": hookctl={WRAP}"):
+        return None
     shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{PROGRAM}"
     file = rf"\[ -f (?P<file>{_WORD}|{shared}) \] && \[ -r (?P=file) \]"
     on_path = "command -v python3 >/dev/null 2>&1; then exec python3"

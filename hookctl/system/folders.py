@@ -102,12 +102,3 @@ def without_home() -> Folders:
         message = "the working folder does not exist any more"
         hint = "Change into another folder."
         raise HookctlError("unreadable", message, hint=hint) from None
-
-
-def asset(*names: str) -> str:
-    """A file of `schemas/` or `templates/`: in the package of a wheel, beside it in a checkout."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    in_package = os.path.join(package, *names)
-    if os.path.exists(in_package):
-        return in_package
-    return os.path.join(os.path.dirname(package), *names)

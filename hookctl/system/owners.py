@@ -22,16 +22,15 @@ _ACL_USER, _ACL_GROUP = 0x02, 0x08  # the tags of a named user and a named group
 _ACL_WRITE = 0x02
 
 
-def find_fault(path: str) -> PathFault | None:
+def find_fault(
+    path: str, known: dict[str, PathFault | None] | None = None, *, whole: bool = True
+) -> PathFault | None:
     """The first part on the way to a path that somebody else could change; None if there is none.
 
-    What does not exist yet is passed over: the folder above decides.
+    What does not exist yet is passed over: the folder above decides. Unless `whole`, so is the
+    file itself. `known` keeps what was found of each part: many files lie in one folder.
     """
-    return _find_fault(path, set(), whole=True)
-
-
-def _find_fault(path: str, safe: set[str], *, whole: bool) -> PathFault | None:
-    """The same; unless `whole`, without the file itself. What is in `safe` is not asked again."""
+    known = {} if known is None else known
     waiting = ["", *_split(path)]
     folder, links, fault = "/", 0, None
     while waiting and not fault:
@@ -41,9 +40,10 @@ def _find_fault(path: str, safe: set[str], *, whole: bool) -> PathFault | None:
             continue
         part = os.path.join(folder, name)
         is_link = os.path.islink(part)
-        if part not in safe and (whole or waiting or is_link):
-            fault = _find_fault_of(part)
-            safe.add(part)
+        if whole or waiting or is_link:
+            if part not in known:
+                known[part] = _find_fault_of(part)
+            fault = known[part]
         if not is_link:
             folder = part
             continue
@@ -147,9 +147,9 @@ def _group_name(gid: int) -> str:
 
 def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
     """Refuse paths that somebody else could change, and of `ways` only the way to the file."""
-    safe: set[str] = set()  # many files lie in one folder
+    known: dict[str, PathFault | None] = {}
     for path in (*ways, *paths):
-        fault = _find_fault(path, safe, whole=path in paths)
+        fault = find_fault(path, known, whole=path in paths)
         if not fault:
             continue
         message = f"this {fault.reason}, so somebody else could run commands as you"

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import os
 
-from hookctl.system.folders import asset
+
+def asset(*names: str) -> str:
+    """A file of `schemas/` or `templates/`: in the package of a wheel, beside it in a checkout."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    in_package = os.path.join(package, *names)
+    if os.path.exists(in_package):
+        return in_package
+    return os.path.join(os.path.dirname(package), *names)
 
 
 def read_data(*names: str) -> bytes:

@@ -23,7 +23,8 @@ from hookctl.settings import managed
 from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
 from hookctl.system import files, interpreter
-from hookctl.system.folders import Folders, asset
+from hookctl.system.folders import Folders
+from hookctl.system.package_data import asset
 from hookctl.values import NamedTuple
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
