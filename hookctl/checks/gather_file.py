@@ -98,27 +98,14 @@ def bare_facts(
 ) -> FileFacts:
     """The facts about any settings file, whether or not hookctl has entries in it."""
     facts = _describe_file(machine, target, record)
-    layers = _read_layers(machine, target, facts.start)
-    sources = [layer.source for layer in layers]
-    switches = effective.with_switches(
-        machine.folders, target.host, sources, facts.start, machine.read
-    )
-    backup = _find_last_backup(machine, target.path) if error else 0
+    layers, switches = machine.surroundings(target)
     return facts._replace(
         document=document,
         error=error,
         layers=layers,
-        switch_layers=tuple(switches),
-        backup=backup,
+        switch_layers=switches,
+        backup=_find_last_backup(machine, target.path) if error else 0,
     )
-
-
-def _read_layers(machine: Machine, target: Target, start: str) -> tuple[Layer, ...]:
-    """The settings files that the host reads when it is started in this folder."""
-    user_path = target.path
-    if target.scope != "user":
-        user_path = machine.active_file(target.host, "user")[1]
-    return machine.layers(target.host, user_path, start)
 
 
 def _describe_file(machine: Machine, target: Target, record: Record | None) -> FileFacts:

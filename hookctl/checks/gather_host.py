@@ -25,7 +25,7 @@ from hookctl.checks.facts import (
 )
 from hookctl.checks.gather_file import bare_facts, file_facts, parse_settings
 from hookctl.checks.machine import Machine, hooks_of
-from hookctl.checks.running_guards import at_work, with_running
+from hookctl.checks.running_guards import at_work, find_guards, find_running
 from hookctl.checks.scripts import Script
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
@@ -33,7 +33,7 @@ from hookctl.hosts import Host, reading
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Path
 from hookctl.packs import guard
-from hookctl.packs.run_files import confine_variables, locate
+from hookctl.packs.run_files import RunFiles, confine_variables, locate
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
@@ -57,25 +57,22 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     client = probes.client(host, program, machine.cwd_project, machine.folders.home)
     # First: they are read again while somebody is writing them.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
-    layers = machine.layers(host, machine.active_file(host, "user")[1], cwd)
-    facts = facts._replace(files=files_of_ours, layers=layers)
-    facts = _add_effective_values(machine, facts)
+    user_path = machine.active_file(host, "user")[1]
+    layers = machine.layers(host, user_path, cwd)
+    variables = dict(machine.environ)
+    for layer in reversed(layers):
+        variables |= layer.env
+    disabling = effective.disabling(machine.switches(host, user_path, cwd))
+    facts = facts._replace(
+        files=files_of_ours, layers=layers, variables=variables, disabling=disabling
+    )
     facts = _add_other_files(machine, facts)
     facts = _add_other_hooks(machine, facts)
     facts = _add_registrations(machine, facts)
-    return _add_run(machine, facts)
-
-
-def _add_effective_values(machine: Machine, facts: HostFacts) -> HostFacts:
-    """The facts with the variables and the switch that count in the working folder."""
-    variables = dict(machine.environ)
-    for layer in reversed(facts.layers):
-        variables |= layer.env
-    sources = [layer.source for layer in facts.layers]
-    switches = effective.with_switches(
-        machine.folders, facts.host, sources, machine.folders.cwd, machine.read
-    )
-    return facts._replace(variables=variables, disabling=effective.disabling(switches))
+    guards = at_work(facts)
+    if not guards:
+        return facts
+    return facts._replace(run=_read_run(machine, _locate_run(machine, facts, guards[0])))
 
 
 def _add_other_files(machine: Machine, facts: HostFacts) -> HostFacts:
@@ -110,7 +107,8 @@ def _add_registrations(machine: Machine, facts: HostFacts) -> HostFacts:
         log=machine.log() if registrations else (),
         sessions=_list_sessions(machine, facts.host, facts.config_folder, registrations),
     )
-    return with_running(facts)
+    facts = facts._replace(running=tuple(find_running(facts)))
+    return facts._replace(guards=tuple(find_guards(facts)))
 
 
 def _list_env_files(machine: Machine, host: Host) -> list[str]:
@@ -122,14 +120,6 @@ def _list_env_files(machine: Machine, host: Host) -> list[str]:
         if folder in (machine.cwd_project, os.path.dirname(folder)):
             return paths
         folder = os.path.dirname(folder)
-
-
-def _add_run(machine: Machine, facts: HostFacts) -> HostFacts:
-    """The facts with the run of the project, if a guard is at work."""
-    guards = at_work(facts)
-    if not guards:
-        return facts
-    return facts._replace(run=_read_run(machine, facts, guards[0]))
 
 
 def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
@@ -296,50 +286,49 @@ def _list_sessions(
 # The work in hand.
 
 
-def _read_run(machine: Machine, facts: HostFacts, registration: GuardRegistration) -> Run:
-    """The run folder of the current project, as this guard reads it."""
-    project_variable = machine.environ.get(facts.host.environment.project, "")
+def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistration) -> RunFiles:
+    """The work in hand of the current project, as this guard reads it."""
     root = machine.cwd_project
-    if os.path.isdir(project_variable):
-        root = project.find(project_variable, machine.environ)
-    hookctl_folder = os.path.join(root, OWN)
+    named = machine.environ.get(facts.host.environment.project, "")
+    if os.path.isdir(named):
+        root = project.find(named, machine.environ)
+    variables = _variables_for_run(facts, root)
     state = project.state_folder(machine.folders.state, root)
-    run_files = locate(
-        root,
-        registration.config,
-        _variables_for_run(facts, root),
-        state,
-        facts.now,
-        is_brought=registration.hook.source.scope == "project",
-    )
+    is_brought = registration.hook.source.scope == "project"
+    return locate(root, registration.config, variables, state, facts.now, is_brought=is_brought)
+
+
+def _read_run(machine: Machine, run_files: RunFiles) -> Run:
+    """What is in the run folder, and whose the work is."""
     folder, task_path = run_files.folder, run_files.task
-    marks = [os.path.join(folder, name) for name in (*project.MARKS, run_folder.OWNER)]
-    task, task_error = _read_bytes(machine, task_path)
+    own = os.path.join(run_files.project, OWN)
     owner_path = os.path.join(folder, run_folder.OWNER)
-    active_path = os.path.join(state, "ACTIVE")
+    active_path = os.path.join(run_files.state, "ACTIVE")
+    marks = [os.path.join(folder, name) for name in project.MARKS]
+    task, task_error = _read_bytes(machine, task_path)
+    owner = _read_bytes(machine, owner_path)[0] or b""
     active, active_error = _read_bytes(machine, active_path)
     work = find_work(run_files)
-    waiting = WaitingWork(
-        describe_owner(run_files, work),
-        work.holder.fixed,
-        facts.now - work.touched,
-        work.is_stale,
-    )
     return Run(
-        own=hookctl_folder,
+        own=own,
         folder=folder,
         task_path=task_path,
         task_names=run_files.fields,
         task=task,
         task_error=task_error,
-        paths=tuple(_describe_run_paths([hookctl_folder, folder, task_path, *marks])),
+        paths=tuple(_describe_run_paths([own, folder, task_path, *marks, owner_path])),
         owner_path=owner_path,
-        owner=(_read_bytes(machine, owner_path)[0] or b"")[:256].decode("utf-8", "replace").strip(),
+        owner=owner[:256].decode("utf-8", "replace").strip(),
         owner_since=probes.written_at(owner_path) or 0.0,
-        log_folder=os.path.basename(state),
+        log_folder=os.path.basename(run_files.state),
         active_path=active_path,
         active=b"" if active_error else active,
-        work=waiting,
+        work=WaitingWork(
+            owner=describe_owner(run_files, work),
+            is_fixed=work.holder.fixed,
+            age=run_files.now - work.touched,
+            is_stale=work.is_stale,
+        ),
     )
 
 

@@ -3,24 +3,74 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import clock, events, hosts
-from hookctl.checks import probes
 from hookctl.checks.facts import FoundHook, Layer
-from hookctl.documents import MISSING
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
-from hookctl.settings import effective, precedence
+from hookctl.settings import effective, precedence, sources
 from hookctl.settings.precedence import Source
-from hookctl.settings.sources import look
 from hookctl.settings.targets import Target, active_file, variant_of_file
-from hookctl.system import project
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
+
+_Parsed = tuple[files.Snapshot, Document]
+
+
+class FileReader:
+    """Reads each file once, and parses each settings file once."""
+
+    def __init__(self) -> None:
+        self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
+        self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
+
+    def snapshots(self, paths: Iterable[str]) -> dict[str, files.Snapshot | HookctlError]:
+        """Files as they were when they were asked for first, or why one cannot be read."""
+        paths = list(paths)
+        for path in paths:
+            if path not in self._snapshots:
+                try:
+                    self._snapshots[path] = files.read(path)
+                except HookctlError as error:
+                    self._snapshots[path] = error
+        return {path: self._snapshots[path] for path in paths}
+
+    def snapshot(self, path: str) -> files.Snapshot:
+        """The same of one file; refuses one that cannot be read."""
+        snapshot = self.snapshots([path])[path]
+        if isinstance(snapshot, HookctlError):
+            raise snapshot
+        return snapshot
+
+    def document(self, path: str, format: str) -> _Parsed:
+        """A settings file and what it says; refuses one that cannot be read."""
+        key = (path, format)
+        if key not in self._documents:
+            try:
+                snapshot = self.snapshot(path)
+                document = formats.parse(format, snapshot.data or b"", where=path)
+                self._documents[key] = (snapshot, document)
+            except HookctlError as error:
+                self._documents[key] = error
+        parsed = self._documents[key]
+        if isinstance(parsed, HookctlError):
+            raise parsed
+        return parsed
+
+    def patient_document(self, path: str, format: str) -> _Parsed:
+        """A settings file that somebody may be writing: if it does not parse, it is read again."""
+        try:
+            return self.document(path, format)
+        except HookctlError:
+            parsed = sources.read_document(path, format)
+            self._snapshots[path], self._documents[path, format] = parsed[0], parsed
+            return parsed
 
 
 class Machine:
@@ -31,16 +81,17 @@ class Machine:
         self.environ = dict(folders.environ)
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
-        self.reader = probes.FileReader()
+        self.reader = FileReader()
         self.read = self.reader.document
         self.now = clock.now(folders.environ)
         self.cwd_project = project.look(folders.cwd, folders.environ)
         self.settings_schema = guard_options.schema()
-        self._made = store.list_made(self.records)
+        self.made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
+        self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
 
     def load(self, name: str) -> Host:
@@ -69,7 +120,7 @@ class Machine:
         variant, path = self.active_file(host, "user")
         user_target = Target(variant, "user", path)
         key, record = store.find_record(self.records, user_target.path)
-        is_here = bool(hosts.detected(host, self.environ, self._made))
+        is_here = bool(hosts.detected(host, self.environ, self.made))
         targets = {key: user_target} if record or is_here else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
@@ -77,7 +128,7 @@ class Machine:
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
             is_declared = scope == "project" and not targets and self._has_hooks(target)
-            if record or is_declared or self._has_ours(target):
+            if record or is_declared or self.has_ours(target):
                 targets.setdefault(key, target)
         for key, record in self.records.items():
             has_ours = record.packs or record.gaps  # else only approvals are in the file
@@ -98,13 +149,13 @@ class Machine:
         root = {} if document.value is MISSING else document.value
         return bool(shapes.handlers(target.host.shape, root))
 
-    def _has_ours(self, target: Target) -> bool:
+    def has_ours(self, target: Target) -> bool:
         """Whether a hook of ours stands in a settings file, whatever the ledger says."""
         if not os.path.lexists(target.path):
             return False
         try:
             document = self.reader.patient_document(target.path, target.host.format)[1]
-            return bool(look(target.host, document, (), ()).elements)
+            return bool(sources.look(target.host, document, (), ()).elements)
         except HookctlError:
             return False
 
@@ -112,13 +163,30 @@ class Machine:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = (host.name, host.variant, users, start)
         if key not in self._layers:
-            sources = precedence.sources(self.folders, host, users, start, self.read)
-            self._layers[key] = tuple(self._layer(source, sources) for source in sources)
+            found = precedence.sources(self.folders, host, users, start, self.read)
+            self._layers[key] = tuple(self._layer(source, found) for source in found)
         return self._layers[key]
 
-    def _layer(self, source: Source, sources: list[Source]) -> Layer:
+    def surroundings(self, target: Target) -> tuple[tuple[Layer, ...], tuple[Source, ...]]:
+        """The files that the host reads together with one; and those that can switch it off."""
+        host, user_path = target.host, target.path
+        if target.scope != "user":
+            user_path = self.active_file(host, "user")[1]
+        start = target.project or self.folders.cwd
+        return self.layers(host, user_path, start), self.switches(host, user_path, start)
+
+    def switches(self, host: Host, users: str, start: str) -> tuple[Source, ...]:
+        """The same files, after those that only have the host's switches."""
+        key = (host.name, host.variant, users, start)
+        if key not in self._switches:
+            found = [layer.source for layer in self.layers(host, users, start)]
+            found = effective.with_switches(self.folders, host, found, start, self.read)
+            self._switches[key] = tuple(found)
+        return self._switches[key]
+
+    def _layer(self, source: Source, found: list[Source]) -> Layer:
         real_path = self.reader.snapshot(source.path).path
-        hidden = frozenset(precedence.hidden_events(sources, source))
+        hidden = frozenset(precedence.hidden_events(found, source))
         return Layer(source, real_path, hooks_of(source), effective.variables([source]), hidden)
 
     def log(self) -> tuple[dict[str, Any], ...]:

@@ -114,23 +114,30 @@ def _join(names: list[str]) -> str:
 
 
 def _judge_end(facts: HostFacts, chain: _Chain) -> Finding | None:
-    """What ends a chain that these hooks force: the guard, the host's cap, or nothing."""
-    path, blocker = chain.hooks[0].source.path, _name_blocker(facts, chain)
-    ending = [guard for guard in at_work(facts) if ends_chains(facts, guard)]
-    if chain.canonical == "stop" and ending:
+    """What ends a chain that these hooks force: the guard, else the host's cap, else nothing."""
+    is_stop, path, title = chain.canonical == "stop", chain.hooks[0].source.path, facts.host.title
+    blocker = _name_blocker(facts, chain)
+    ending = [guard for guard in at_work(facts) if is_stop and ends_chains(facts, guard)]
+    if ending:
         message = f"{blocker}; the guard ends a chain without progress"
         if all(mode(facts, guard) == "keepalive" for guard in ending):
             message += ", except during a run"
         return facts.find("foreign_stop", message, "", path, level="info")
-    if chain.cap > 0 and not chain.blocks:
-        return None  # the host itself ends what may never begin
-    message = f"{blocker}; {_why_guard_does_not_end(facts, chain)}, {_what_host_does(facts, chain)}"
-    level = "warning" if chain.blocks else "info"
-    if chain.cap > 0 and chain.canonical == "subagent-stop":
-        return facts.find("foreign_stop", message, "", path, level="info")
-    if chain.cap <= 0 and chain.canonical == "stop" and chain.tools:
-        level = "error"
-    return facts.find("foreign_stop", message, _suggest_fix(facts, chain), path, level=level)
+    message = f"{blocker}; {_why_guard_does_not_end(facts, chain)}"
+    level, fix = "warning" if chain.blocks else "info", _suggest_fix(facts, chain)
+    if chain.cap > 0:
+        if not chain.blocks:
+            return None  # the host itself ends what may never begin
+        blocks = f"{chain.cap:g} block{'' if chain.cap == 1 else 's'}"
+        message += f", so only {title}'s own cap ends it, after {blocks} in a row"
+        if not is_stop:
+            level, fix = "info", ""
+    else:
+        cap = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
+        message += f", and {cap}: nothing ends it"
+        if is_stop and chain.tools:
+            level = "error"
+    return facts.find("foreign_stop", message, fix, path, level=level)
 
 
 def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
@@ -147,15 +154,6 @@ def _why_guard_does_not_end(facts: HostFacts, chain: _Chain) -> str:
     if _can_end(facts.host):
         return "the guard does not end such a chain here"
     return f"no hook of {facts.host.title} can end a chain"
-
-
-def _what_host_does(facts: HostFacts, chain: _Chain) -> str:
-    title = facts.host.title
-    if chain.cap > 0:
-        blocks = f"{chain.cap:g} block{'' if chain.cap == 1 else 's'}"
-        return f"so only {title}'s own cap ends it, after {blocks} in a row"
-    cap = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
-    return f"and {cap}: nothing ends it"
 
 
 def _is_off(facts: HostFacts) -> bool:

@@ -16,8 +16,8 @@ from hookctl.checks.facts import (
     Python,
     Rights,
 )
+from hookctl.checks.machine import FileReader
 from hookctl.checks.scripts import NOT_EXECUTABLE, Program, Script
-from hookctl.documents import Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -25,7 +25,6 @@ from hookctl.model import PackRecord, PathFault
 from hookctl.packs.programs import HOOK, load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import CONFIG
-from hookctl.settings import sources
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import files, interpreter, owners
 from hookctl.system import project as project_folder
@@ -34,58 +33,6 @@ _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
 _MOST_FOLDERS = 2000  # that are looked at for nested ones
 _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="
-
-_Parsed = tuple[files.Snapshot, Document]
-
-
-class FileReader:
-    """Reads each file once, and parses each settings file once."""
-
-    def __init__(self) -> None:
-        self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
-        self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
-
-    def snapshots(self, paths: Iterable[str]) -> dict[str, files.Snapshot | HookctlError]:
-        """Files as they were when they were asked for first, or why one cannot be read."""
-        paths = list(paths)
-        for path in paths:
-            if path not in self._snapshots:
-                try:
-                    self._snapshots[path] = files.read(path)
-                except HookctlError as error:
-                    self._snapshots[path] = error
-        return {path: self._snapshots[path] for path in paths}
-
-    def snapshot(self, path: str) -> files.Snapshot:
-        """The same of one file; refuses one that cannot be read."""
-        snapshot = self.snapshots([path])[path]
-        if isinstance(snapshot, HookctlError):
-            raise snapshot
-        return snapshot
-
-    def document(self, path: str, format: str) -> _Parsed:
-        """A settings file and what it says; refuses one that cannot be read."""
-        key = (path, format)
-        if key not in self._documents:
-            try:
-                snapshot = self.snapshot(path)
-                document = formats.parse(format, snapshot.data or b"", where=path)
-                self._documents[key] = (snapshot, document)
-            except HookctlError as error:
-                self._documents[key] = error
-        parsed = self._documents[key]
-        if isinstance(parsed, HookctlError):
-            raise parsed
-        return parsed
-
-    def patient_document(self, path: str, format: str) -> _Parsed:
-        """A settings file that somebody may be writing: if it does not parse, it is read again."""
-        try:
-            return self.document(path, format)
-        except HookctlError:
-            parsed = sources.read_document(path, format)
-            self._snapshots[path], self._documents[path, format] = parsed[0], parsed
-            return parsed
 
 
 def is_missing(path: str) -> bool:

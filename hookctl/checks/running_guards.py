@@ -7,13 +7,7 @@ from hookctl.hosts import handlers
 from hookctl.settings.words import is_true
 
 
-def with_running(facts: HostFacts) -> HostFacts:
-    """The facts of a host with the hooks that it runs, and the guards among them."""
-    facts = facts._replace(running=tuple(_running(facts)))
-    return facts._replace(guards=tuple(_guards(facts)))
-
-
-def _running(facts: HostFacts) -> list[FoundHook]:
+def find_running(facts: HostFacts) -> list[FoundHook]:
     """All hooks that the host looks at: none if hooks are off, perhaps only managed ones."""
     if facts.disabling:
         return []
@@ -26,12 +20,10 @@ def _running(facts: HostFacts) -> list[FoundHook]:
     return hooks
 
 
-def _guards(facts: HostFacts) -> list[GuardRegistration]:
+def find_guards(facts: HostFacts) -> list[GuardRegistration]:
     """The guard's registrations on the stop event that it runs, as far as their entries go."""
-    stop, running = (
-        facts.host.events.get("stop"),
-        [(hook.source.path, hook.path) for hook in facts.running],
-    )
+    stop = facts.host.events.get("stop")
+    running = [(hook.source.path, hook.path) for hook in facts.running]
     guards = []
     for registration in facts.registrations:
         hook = registration.hook

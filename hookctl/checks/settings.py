@@ -65,7 +65,13 @@ def judge(file: FileFacts) -> Iterator[Finding]:
             yield file.find(
                 "read_only", message, "Make it writable, or change it where it is generated."
             )
-        yield from _judge_links(file)
+        # A client may follow one link and replace the next (docs of Claude Code, issue 78162).
+        if len(file.links) > 1:
+            message = (
+                f"the file is a link to a link; some versions of {file.host.title} replace the "
+                "second link with a file"
+            )
+            yield file.find("link_chain", message, f"Link it to {file.links[-1]} directly.")
     yield from judge_content(file)
 
 
@@ -167,16 +173,6 @@ def _judge_env_names(file: FileFacts) -> Iterator[Finding]:
                 f"{file.host.title} drops it"
             )
             yield file.find("lost_env", message, "Fix the name, or remove it.")
-
-
-def _judge_links(file: FileFacts) -> Iterator[Finding]:
-    """A client may follow one link and replace the next (docs of Claude Code, issue 78162)."""
-    if len(file.links) > 1:
-        message = (
-            f"the file is a link to a link; some versions of {file.host.title} replace the "
-            "second link with a file"
-        )
-        yield file.find("link_chain", message, f"Link it to {file.links[-1]} directly.")
 
 
 def judge_managed(facts: HostFacts) -> Iterator[Finding]:

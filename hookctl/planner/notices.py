@@ -64,8 +64,8 @@ def _find_switch(draft: Draft) -> str:
         user = active_file(host, "user", folders.environ, read=draft.sources.read)[1]
     read = draft.sources.read
     sources = precedence.sources(folders, host, user, start, read)
-    switch = effective.disabling(effective.with_switches(folders, host, sources, start, read))
-    return effective.describe_switch(switch, draft.target.path, sources)
+    switches = effective.with_switches(folders, host, sources, start, read)
+    return effective.describe_switch(draft.target.path, switches)
 
 
 def _notice_woken_hooks(draft: Draft) -> Iterator[str]:

@@ -177,8 +177,12 @@ def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]
                     yield source, hook
 
 
-def describe_switch(switch: Switch | None, path: str, found: Sequence[Source]) -> str:
-    """What switches off all hooks of a file, or all but the managed ones; '' if nothing does."""
+def describe_switch(path: str, found: Sequence[Source]) -> str:
+    """What switches off all hooks of a file, or all but the managed ones; '' if nothing does.
+
+    `found` has the files with switches, too.
+    """
+    switch = disabling(found)
     if switch and switch.source.path == path:
         return switch.said
     if switch:

@@ -96,7 +96,9 @@ def look(
     raw: dict[Path, str] = {}
     for path, kind in items:
         document.check_path(path)
-        _read_along(document, path, kind, values, raw, null_is_nothing, host.null_is_absent)
+        found, texts = _read_along(host, document, path, kind, null_is_nothing=null_is_nothing)
+        values |= found
+        raw |= texts
     hooks = shapes.elements(host.shape, root)
     for hook in hooks:
         raw[hook.path] = document.raw(hook.path)
@@ -104,32 +106,32 @@ def look(
 
 
 def _read_along(
-    document: Document,
-    path: Path,
-    kind: str,
-    values: dict[Path, Any],
-    raw: dict[Path, str],
-    null_is_nothing: bool,
-    null_is_absent: bool,
-) -> None:
-    """Add the values along a path, as far as it exists; refuses a container of another type."""
+    host: Host, document: Document, path: Path, kind: str, *, null_is_nothing: bool
+) -> tuple[dict[Path, Any], dict[Path, str]]:
+    """The values along a path as far as it exists, and those texts that may have to come back.
+
+    Refuses a container of another type.
+    """
+    values: dict[Path, Any] = {}
+    raw: dict[Path, str] = {}
     for length in range(1, len(path) + 1):
         part, is_end = path[:length], length == len(path)
         value = document.get(part)
         if value is MISSING:
-            return
-        is_leaf = kind == "leaf" and is_end
-        if value is None and null_is_absent and not is_leaf:
+            break
+        if kind == "leaf" and is_end:
+            values[part], raw[part] = value, document.raw(part)
+            break
+        is_array = kind == "element" and is_end
+        if value is None and host.null_is_absent:
             # For the host it is an empty container, and the operator's, who gets the text back.
-            raw[part] = document.raw(part)
-            value = [] if kind == "element" and is_end else {}
-        if value is None and null_is_nothing and not is_leaf:
-            return
-        if is_leaf:
-            raw[part] = document.raw(part)
-        elif kind != "container":
-            _require_container(document, part, value, is_array=kind == "element" and is_end)
+            value, raw[part] = [] if is_array else {}, document.raw(part)
+        elif value is None and null_is_nothing:
+            break
+        if kind != "container":
+            _require_container(document, part, value, is_array=is_array)
         values[part] = value
+    return values, raw
 
 
 def _require_container(document: Document, path: Path, value: Any, *, is_array: bool) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import known
+from hookctl.checks.machine import Machine
 from hookctl.documents import MISSING, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -32,7 +33,7 @@ from hookctl.planner.run import name_pending
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.sources import look, read_document
-from hookctl.settings.targets import GUARD, RULES, Target, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -74,10 +75,11 @@ def _make_status(
     problems = [error for error in found.errors if error.code != "foreign_project"]
     if unreadable is not None:
         problems.append(unreadable)
+    machine = Machine(folders, records)
     files_shown = []
     for key in _sort_installed(records, wanted):
         path = store.current_path(records, key)
-        file = _describe_file(folders, path, records[key])
+        file = _describe_file(machine, path, records[key])
         files_shown.append({**file, "rules": _describe_rules(records, key)})
     lines = _describe_files(folders, files_shown, wanted)
     away = sorted({folder for _, folder, _ in found.gone})
@@ -88,7 +90,7 @@ def _make_status(
         )
         lines.append(Line(text, SKIP))
     for name in wanted.hosts or hosts.names():
-        lines += _describe_unrecorded(folders, hosts.load(name), records)
+        lines += _describe_unrecorded(machine, machine.load(name))
     if not lines:
         text = (
             "nothing is installed, and no host is detected here; "
@@ -171,39 +173,28 @@ def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
     return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
 
-def _describe_unrecorded(folders: Folders, host: Host, records: dict[str, Record]) -> list[Line]:
+def _describe_unrecorded(machine: Machine, host: Host) -> list[Line]:
     """The lines about a host's hooks of ours without a record, or about a host without any."""
-    root = project.look(folders.cwd, folders.environ)
     unrecorded = []
     for scope in host.scopes:
-        variant, path = active_file(host, scope, folders.environ, root)
-        if _has_unrecorded_hook(records, variant, path):
-            unrecorded.append(path)
+        variant, path = machine.active_file(host, scope, machine.cwd_project)
+        target = Target(variant, scope, path, machine.cwd_project)
+        _, record = store.find_record(machine.records, target.path)
+        if not (record and record.packs) and machine.has_ours(target):
+            unrecorded.append(target.path)
     if unrecorded:
         text = f"{host.title}: a hook of hookctl's that its record does not know"
         lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
         return [*lines, fix("see what `hookctl doctor` says")]
-    evidence = hosts.detected(host, folders.environ, store.made_paths(folders))
-    installed = {record.host for record in records.values() if record.packs}
+    evidence = hosts.detected(host, machine.environ, machine.made)
+    installed = {record.host for record in machine.records.values() if record.packs}
     if not evidence or host.name in installed:
         return []
     text = f"{host.title}: nothing is installed; `hookctl install --host {host.name}` does it"
     return [Line(text, SKIP)]
 
 
-def _has_unrecorded_hook(records: dict[str, Record], host: Host, path: str) -> bool:
-    """Whether a settings file without a record has a hook of ours."""
-    try:
-        _, record = store.find_record(records, path)
-        is_installed = record is not None and bool(record.packs)
-        if is_installed or not os.path.lexists(path):
-            return False
-        return bool(look(host, read_document(path, host.format)[1], (), ()).elements)
-    except HookctlError:
-        return False
-
-
-def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any]:
+def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any]:
     """A settings file as `--json` shows it."""
     facts: dict[str, Any] = {
         "file": path,
@@ -220,23 +211,23 @@ def _describe_file(folders: Folders, path: str, record: Record) -> dict[str, Any
     }
     is_known = record.host in hosts.names()
     try:
-        host = (
-            variant_of_file(hosts.load(record.host), path)
-            if is_known
-            else hosts.load(hosts.names()[0])
-        )
-        _, document = read_document(path, record.format)
+        host = machine.load(record.host if is_known else hosts.names()[0])
+        if is_known:
+            host = variant_of_file(host, path, machine.read)
+        document = machine.reader.patient_document(path, record.format)[1]
         current = look(host, document, (), record.entries)
     except HookctlError as error:
         return {**facts, "error": error.as_dict()}
-    sources = _read_sources(folders, host, path, record) if is_known else []
+    target = Target(host, record.scope, path, record.project)
+    layers, switches = machine.surroundings(target) if is_known else ((), ())
+    sources = [layer.source for layer in layers]
     for entry in record.entries:
         if entry.kind != "container":
             stronger = _find_stronger(host, record, sources, entry, current)
             facts["entries"].append(_describe_entry(host, entry, current, stronger))
     if not is_known:
         return facts
-    view = _look_at(folders, Target(host, record.scope, path), record, document, sources)
+    view = _look_at(machine, target, record, document, sources, switches)
     facts["idle"] = view.not_loaded or view.switched_off or view.distrust
     facts["unapproved"] = sorted(view.unapproved)
     if GUARD in record.packs:
@@ -264,20 +255,28 @@ class _View(NamedTuple):
 
 
 def _look_at(
-    folders: Folders, target: Target, record: Record, document: Document, sources: list[Source]
+    machine: Machine,
+    target: Target,
+    record: Record,
+    document: Document,
+    sources: list[Source],
+    switches: Sequence[Source],
 ) -> _View:
-    host, path = target.host, target.path
-    start = record.project or folders.cwd
-    switch = effective.disabling(effective.with_switches(folders, host, sources, start))
+    host, path, environ = target.host, target.path, machine.environ
     own = [source for source in sources if source.path == path and host.env_field]
-    closed = approval.closed(host, path, document.value, folders.environ)
+    closed = approval.closed(host, path, document.value, environ, machine.read)
+    distrust = ""
+    if record.project and approval.is_untrusted(
+        host, record.scope, record.project, environ, machine.read
+    ):
+        distrust = f"{host.title} has not been told to trust {record.project}"
     return _View(
         host=host,
         record=record,
         sources=own or sources,
         not_loaded=_why_not_loaded(host, document),
-        switched_off=effective.describe_switch(switch, path, sources),
-        distrust=_describe_distrust(folders, host, record),
+        switched_off=effective.describe_switch(path, switches),
+        distrust=distrust,
         unapproved=frozenset(one.element.id for one in closed),
     )
 
@@ -331,14 +330,6 @@ def _describe_foreign_program(origin: Origin | None) -> str:
 def _mark_command(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a hook that we wrote, with a command that no mask touches."""
     return {**fields, "command": OwnText(fields["command"])}
-
-
-def _read_sources(folders: Folders, host: Host, path: str, record: Record) -> list[Source]:
-    """All settings files that count where this one does."""
-    user = path
-    if record.scope != "user":
-        user = active_file(host, "user", folders.environ)[1]
-    return precedence.sources(folders, host, user, record.project or folders.cwd)
 
 
 def _find_stronger(
@@ -520,15 +511,6 @@ def _find_lost_program(record: Record) -> str:
             if path:
                 return f"its hook runs {path}, which is not there (`hookctl doctor --fix`)"
     return ""
-
-
-def _describe_distrust(folders: Folders, host: Host, record: Record) -> str:
-    """That the host does not trust the project's folder; '' if it does."""
-    if not record.project:
-        return ""
-    if not approval.is_untrusted(host, record.scope, record.project, folders.environ):
-        return ""
-    return f"{host.title} has not been told to trust {record.project}"
 
 
 def _wrapped_command(entry: Entry) -> str | None:
