@@ -101,7 +101,7 @@ _TAKEN = {
     "hosts": {"variants"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},
-    "precedence": {"text", "winner"},
+    "precedence": {"stronger", "text"},
 }  # fmt: skip
 
 

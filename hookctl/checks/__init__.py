@@ -11,6 +11,8 @@ To add a check:
    (`file.find(code, message, fix)`), and call it from the `judge...` of its subject, or list it in
    survey.py. In settings.py, `judge_content` also sees the settings files of the working folder
    that hold nothing of ours; `judge` does not. A file that cannot be parsed has no document.
+   `hookctl check` asks the judges that project.py lists, of facts that gather_project.py takes from
+   the project alone; its errors are doctor's, and a table there has the level of what else it says.
 3. Code: add its levels to LEVELS in codes.py, run `python -m tests.page_of_codes`, and say in the
    new row of docs/doctor.md what it means and what to do.
 4. Test: add a row to MADE in tests/findings.py that brings the finding about.

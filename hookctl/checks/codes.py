@@ -6,6 +6,8 @@ the levels there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
 
@@ -155,6 +157,12 @@ def finding(
 ) -> Finding:
     """A finding with a code of this table, at the code's usual level unless another is given."""
     return Finding(code, level or LEVELS[code][0], message, host, path, fix)
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings by their level, errors first."""
+    order = ("error", "warning", "info")
+    return sorted(findings, key=lambda finding: order.index(finding.level))
 
 
 def describe_error(error: HookctlError) -> str:

@@ -316,6 +316,4 @@ def _judge_wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Find
             f"{program.name}, which runs wrapped hooks of other tools, was changed since "
             "hookctl installed it"
         )
-        yield file.find(
-            "wrap_changed", message, f"`{file.install} --force` restores it.", program.path
-        )
+        yield file.find("wrap_changed", message, file.again(GUARD), program.path)

@@ -367,7 +367,7 @@ def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Findi
 
 
 def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
-    install, path = file.install_of(pack), program.path
+    path = program.path
     if program.error:
         yield file.find(
             "hook_unreadable", f"{pack}: {program.error.message}", program.error.hint, path
@@ -378,7 +378,7 @@ def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterat
         yield file.find("hook_missing", message, fix, path)
     elif not program.is_recorded:
         message = f"a file of {pack} was changed since hookctl installed it"
-        yield file.find("hook_changed", message, f"`{install} --force` restores it.", path)
+        yield file.find("hook_changed", message, file.again(pack), path)
 
 
 def _judge_pack_source(

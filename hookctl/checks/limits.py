@@ -10,7 +10,6 @@ from typing import Any
 from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, Layer, value_of
-from hookctl.documents import MISSING
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.model import Path
@@ -132,22 +131,10 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
 def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
-    source = precedence.winner(sources, path) if path else None
-    order = file.host.scope_rules.precedence
-    if (
-        source is None
-        or path is None
-        or order.index(source.scope) >= order.index(file.target.scope)
-    ):
-        return
-    target_source = next((source for source in sources if source.scope == file.target.scope), None)
-    value = precedence.text(source, path)
-    if (
-        target_source is None
-        or target_source.document.get(path) is MISSING
-        or precedence.text(target_source, path) != value
-    ):
-        message = f"{shown(key, value)} of {source.scope} scope is in effect here"
+    source = precedence.stronger(sources, file.target.scope, path) if path else None
+    if source is not None and path is not None:
+        value = shown(key, precedence.text(source, path))
+        message = f"{value} of {source.scope} scope is in effect here"
         message += f", not the value of {file.target.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)
 

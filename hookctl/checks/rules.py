@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from hookctl import engine
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.facts import RulesFile
-from hookctl.documents import MISSING
+from hookctl.documents import MISSING, Document
 from hookctl.documents.rules import RulesDocument
-from hookctl.model import Current, Entry, Record
+from hookctl.model import Current, Entry, Hooks, Record
 from hookctl.settings.targets import GUARD
 
 
@@ -35,7 +35,7 @@ def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator
             fix = f"Leave one block of it, with one begin line and one end line; see line {line}."
             yield finding("rules_doubled", message, record.host, path, fix)
             continue
-        state = engine.state(entry, _current(entry, document), entry.path)
+        state = state_of_block(entry, document)
         if state == "missing":
             message = f"the rules of {pack} were removed"
             level = "error" if record.scope == "project" else "warning"
@@ -47,9 +47,11 @@ def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator
             yield finding("rules_edited", message, record.host, path)
 
 
-def _current(entry: Entry, document: RulesDocument) -> Current:
+def state_of_block(entry: Entry, document: Document) -> str:
+    """What became of a block of rules on record."""
     value = document.get(entry.path)
-    return Current({} if value is MISSING else {entry.path: value}, {}, ())
+    current = Current({} if value is MISSING else {entry.path: value}, {}, Hooks())
+    return engine.state(entry, current, entry.path)
 
 
 def _restore(pack: str, record: Record) -> str:

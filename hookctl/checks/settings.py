@@ -12,7 +12,7 @@ from hookctl.checks.codes import Finding, describe_error
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, handlers, loading, reading, shapes
+from hookctl.hosts import handlers, loading, reading, shapes
 from hookctl.masking import masked_text
 
 
@@ -35,7 +35,7 @@ def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
     """A finding about an unreadable settings file, with the backup that can replace it."""
-    costs_it = f"; {costs(file.host)}" if error.code == "unparsable" else ""
+    costs_it = f"; {reading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
@@ -89,26 +89,21 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
 def _judge_strictness(file: FileFacts) -> Iterator[Finding]:
     error = reading.refusal(file.host, file.document) if file.document else None
     if error:
-        message = f"{describe_error(error)}; {costs(file.host)}"
+        message = f"{describe_error(error)}; {reading.cost(file.host)}"
         yield file.find("strict_host", message, "Remove it.")
 
 
 def _judge_empty(file: FileFacts) -> Iterator[Finding]:
     if file.document and reading.is_refused_as_empty(file.host, file.document) and file.is_file:
-        message = f"the file is empty; {costs(file.host)}"
+        message = f"the file is empty; {reading.cost(file.host)}"
         yield file.find("strict_host", message, "Remove it, or write {} into it.")
-
-
-def costs(host: Host) -> str:
-    """What the host makes of a file that it cannot read, as a sentence."""
-    return f"{host.title} {reading.cost(host)}"
 
 
 def _judge_loading(file: FileFacts) -> Iterator[Finding]:
     """What the host loads nothing for: the whole file, an entry, or all below a key."""
     host, document = file.host, file.document
     for fault in loading.faults(host, document) if document else ():
-        message = f"{fault.message}; {costs(host)}" if fault.is_whole else fault.message
+        message = f"{fault.message}; {reading.cost(host)}" if fault.is_whole else fault.message
         fix = fault.fix or _suggest_fix(file, fault.subject)
         yield file.find(fault.code, message, fix, level=fault.level)
 
@@ -192,7 +187,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
     for variant, path, error in facts.switch_files:
-        message = f"{describe_error(error)}; {costs(variant)}"
+        message = f"{describe_error(error)}; {reading.cost(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 

@@ -10,8 +10,8 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def cost(host: Host) -> str:
-    """What the host does with a file that it cannot read: the end of a sentence about it."""
-    return host.faults.file
+    """What the host does with a file that it cannot read, as a sentence."""
+    return f"{host.title} {host.faults.file}"
 
 
 def stops_client(host: Host) -> bool:
@@ -48,7 +48,7 @@ def is_refused_as_empty(host: Host, document: Document) -> bool:
 
 
 def _refused(host: Host, document: Document, message: str, line: int, column: int) -> HookctlError:
-    hint = f"Remove it, then run the command again: {host.title} {cost(host)}."
+    hint = f"Remove it, then run the command again: {cost(host)}."
     return HookctlError(
         "strict_host",
         message,

@@ -42,8 +42,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
 def _notice_not_loaded(draft: Draft) -> Iterator[str]:
     """Something in the file costs all of it."""
     if draft.not_loaded:
-        cost = f"{draft.host.title} {reading.cost(draft.host)}"
-        yield f"{draft.before.where}: {draft.not_loaded}; {cost}"
+        yield f"{draft.before.where}: {draft.not_loaded}; {reading.cost(draft.host)}"
 
 
 def _notice_switched_off(draft: Draft) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hookctl import errors, packs
 from hookctl.checks import gather_project, project, required
-from hookctl.checks.codes import Finding
+from hookctl.checks.codes import Finding, worst_first
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
@@ -15,8 +15,6 @@ from hookctl.output.lines import OK, amount
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark
 from hookctl.values import NamedTuple
-
-_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 class Request(NamedTuple):
@@ -39,7 +37,7 @@ def check(folders: Folders, request: Request) -> Result:
     for pack in _load_required(request.required):
         wanted = gather_project.wanted_of(facts, pack)
         findings += required.judge(facts, pack, wanted)
-    findings = sorted(dict.fromkeys(findings), key=lambda finding: _ORDER[finding.level])
+    findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
     text = _describe(facts, findings)

@@ -21,8 +21,6 @@ from hookctl.values import NamedTuple
 if TYPE_CHECKING:
     from hookctl.planner.plan import Plan
 
-_ORDER = {"error": 0, "warning": 1, "info": 2}
-
 
 class Request(NamedTuple):
     """What doctor looks at and does."""
@@ -75,7 +73,7 @@ def _collect(
     if not hosts:
         fix = "`hookctl hosts` shows those that hookctl knows."
         findings.append(codes.finding("not_installed", "no host is in use here", fix=fix))
-    return sorted(findings, key=lambda finding: _ORDER[finding.level])
+    return codes.worst_first(findings)
 
 
 def _make_result(

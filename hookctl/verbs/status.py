@@ -9,7 +9,8 @@ from typing import Any
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import known
 from hookctl.checks.machine import Machine
-from hookctl.documents import MISSING, Document
+from hookctl.checks.rules import state_of_block
+from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading, reading
@@ -223,7 +224,9 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
     sources = [layer.source for layer in layers]
     for entry in record.entries:
         if entry.kind != "container":
-            stronger = _find_stronger(host, record, sources, entry, current)
+            stronger = None
+            if entry.kind == "leaf":
+                stronger = precedence.stronger(sources, record.scope, entry.path)
             facts["entries"].append(_describe_entry(host, entry, current, stronger))
     if not is_known:
         return facts
@@ -285,9 +288,9 @@ def _why_not_loaded(host: Host, document: Document) -> str:
     """Why the host loads nothing of a settings file; '' if it does."""
     error = reading.refusal(host, document)
     if error:
-        return f"{host.title} {reading.cost(host)}, because in line {error.line} {error.message}"
+        return f"{reading.cost(host)}, because in line {error.line} {error.message}"
     reason = loading.reason_not_loaded(host, document)
-    return f"{host.title} {reading.cost(host)}, because {reason}" if reason else ""
+    return f"{reading.cost(host)}, because {reason}" if reason else ""
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
@@ -301,9 +304,7 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
         return [{"pack": pack, "file": path, "state": "unreadable"} for pack in entries]
     rules = []
     for pack, entry in entries.items():
-        text = document.get(entry.path)
-        current = Current({} if text is MISSING else {entry.path: text}, {}, ())
-        state = engine.state(entry, current, entry.path)
+        state = state_of_block(entry, document)
         rules.append({"pack": pack, "file": path, "state": state})
     return rules
 
@@ -330,23 +331,6 @@ def _describe_foreign_program(origin: Origin | None) -> str:
 def _mark_command(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a hook that we wrote, with a command that no mask touches."""
     return {**fields, "command": OwnText(fields["command"])}
-
-
-def _find_stronger(
-    host: Host, record: Record, sources: list[Source], entry: Entry, current: Current
-) -> Source | None:
-    """The file of a stronger scope whose other value of an env key is in effect instead."""
-    if entry.kind != "leaf":
-        return None
-    source = precedence.winner(sources, entry.path)
-    if source is None:
-        return None
-    order = host.scope_rules.precedence
-    if order.index(source.scope) >= order.index(record.scope):
-        return None
-    if engine.same(source.document.get(entry.path), current.values.get(entry.path)):
-        return None
-    return source
 
 
 def _describe_entry(
