@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from hookctl.documents.scan import is_too_deep
 from hookctl.errors import HookctlError
 from hookctl.ledger.codec import from_json, to_json
-from hookctl.ledger.evidence import has_our_command
 from hookctl.model import Consent, Entry, PackRecord, Record
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -240,6 +239,18 @@ def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record |
         if record.known_as == path and (not os.path.lexists(key) or has_our_command(path, record)):
             return key, record
     return target, None
+
+
+def has_our_command(path: str, record: Record) -> bool:
+    """Whether a file has a command of the record, word for word."""
+    text = (files.read_or_none(path) or b"").decode("utf-8", "replace")
+    for entry in record.entries:
+        if entry.kind != "element":
+            continue
+        for ascii_only in (True, False):
+            if json.dumps(entry.written["command"], ensure_ascii=ascii_only)[1:-1] in text:
+                return True
+    return False
 
 
 def current_path(records: Mapping[str, Record], key: str) -> str:

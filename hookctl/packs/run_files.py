@@ -17,7 +17,7 @@ from typing import Any
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError, usage_error
-from hookctl.ledger import committed, store
+from hookctl.ledger import ledgers, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, stillness, supervised
@@ -168,9 +168,9 @@ def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackReco
 
 def _read_records(folders: Folders, root: str) -> dict[str, Record]:
     try:
-        return committed.read(folders, [root])
+        return ledgers.read(folders, [root])
     except HookctlError:  # a project's broken ledger must not hide the user's guard
-        return committed.read(folders)
+        return ledgers.read(folders)
 
 
 def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:

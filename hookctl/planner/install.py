@@ -11,8 +11,8 @@ from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading, reading, shapes
-from hookctl.ledger import committed
-from hookctl.ledger.committed import Records
+from hookctl.ledger import ledgers
+from hookctl.ledger.ledgers import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
@@ -48,7 +48,7 @@ def plan_install(
     if choice.trust:
         _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
-    records = committed.read(sources.folders, projects)
+    records = ledgers.read(sources.folders, projects)
     decide = partial(_decide_on_file, records, pack, choice)
     drafts = []
     for target in targets:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.ledger import committed, store
-from hookctl.ledger.committed import Records
-from hookctl.ledger.evidence import has_our_command
+from hookctl.ledger import ledgers, store
+from hookctl.ledger.ledgers import Records
 from hookctl.model import Entry, PackRecord, Record
 from hookctl.planner.guard_files import find_orphan_folder
 from hookctl.planner.runtime_files import own_top
@@ -46,7 +45,7 @@ def _require_no_shared_record(folders: Folders, records: Records, target: Target
     """Refuse where a project's own ledger has the file at another scope."""
     project = records.projects.get(key, "")
     if project and not target.shared:
-        record = committed.read(folders, [project]).get(key)
+        record = ledgers.read(folders, [project]).get(key)
         if record is not None:
             _require_same_scope(record, target)
 
@@ -84,7 +83,7 @@ def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.S
             candidates.append(key)
     if not candidates:
         candidates = [
-            key for key, record in missing.items() if has_our_command(target.path, record)
+            key for key, record in missing.items() if store.has_our_command(target.path, record)
         ]
     return candidates[0] if len(candidates) == 1 else ""
 
@@ -226,7 +225,7 @@ def with_folders_above(
     others = list(records.values())
     if target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
-            others += committed.read(folders, [target.project]).values()
+            others += ledgers.read(folders, [target.project]).values()
     project_prefix = top(target.project)
     above = []
     for other in others:

@@ -17,8 +17,8 @@ from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
 from hookctl.hosts.shell_words import split_words
-from hookctl.ledger import committed
-from hookctl.ledger.committed import Records
+from hookctl.ledger import ledgers
+from hookctl.ledger.ledgers import Records
 from hookctl.model import (
     Action,
     Current,
@@ -69,10 +69,10 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
 
 def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
     """The records of all ledgers that can be read, and the targets without an unreadable one."""
-    records, unreadable = committed.read(folders), set()
+    records, unreadable = ledgers.read(folders), set()
     for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
-            records |= committed.read(folders, [root])
+            records |= ledgers.read(folders, [root])
         except HookctlError:
             unreadable.add(root)
     readable = []

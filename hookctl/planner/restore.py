@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, store
-from hookctl.ledger.committed import Records
+from hookctl.ledger import ledgers, store
+from hookctl.ledger.ledgers import Records
 from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.packs import guard
 from hookctl.planner.draft import Draft, plan_file
@@ -30,10 +30,10 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     record_then = store.parse_record(folders, backup.page)
     try:
         root = project.find(os.path.dirname(path), folders.environ)
-        records = committed.read(folders, [root])
+        records = ledgers.read(folders, [root])
     except HookctlError:
         # A broken ledger of a stranger must not keep anybody from an earlier text.
-        records, record_then = committed.read(folders), None
+        records, record_then = ledgers.read(folders), None
     key, record = store.find_record(records, path)
     target = _find_target(folders, records, key, record or record_then, path)
     snapshot = files.read_settled(target.path)

@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load, names
 from hookctl.hosts.rules import path_beside
 from hookctl.ledger import store
-from hookctl.ledger.committed import Records
+from hookctl.ledger.ledgers import Records
 from hookctl.ledger.rules import rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import settings_from
@@ -24,6 +24,7 @@ from hookctl.planner.content import Choice
 from hookctl.planner.draft import Draft, make_draft
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, require_inside, rules_target
+from hookctl.system import files
 
 _YOURS = {
     "foreign": "a block with another text, which hookctl has not written",
@@ -233,9 +234,7 @@ def _first_reader(scope: str, path: str, draft: Draft) -> str:
 
 def _may_have_block(path: str) -> bool:
     """Whether a file without a record can be read, and has a marker line of ours."""
-    from hookctl.ledger.evidence import read_or_none
-
-    data = read_or_none(path) or b""
+    data = files.read_or_none(path) or b""
     try:
         return bool(RulesDocument.parse(data, where=path).packs)
     except HookctlError:

@@ -10,8 +10,8 @@ from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.ledger import committed, store
-from hookctl.ledger.committed import Records
+from hookctl.ledger import ledgers, store
+from hookctl.ledger.ledgers import Records
 from hookctl.masking import masked, masked_text
 from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
@@ -51,7 +51,7 @@ def plan_uninstall(
     `loaded` are the packs whose own file can be read: hooks of theirs are known without a record.
     """
     folders = sources.folders
-    records = committed.read(folders, projects)
+    records = ledgers.read(folders, projects)
     leaving = tuple(leaving)
     drafts: list[Draft] = []
     staying = dict(records)  # the last one to leave a folder of files removes them

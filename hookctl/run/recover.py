@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
-from hookctl.ledger.evidence import read_or_none
 from hookctl.model import INTERRUPTED, Entry, Record
 from hookctl.run.journal import (
     Journal,
@@ -65,7 +64,7 @@ def list_unwritten(folders: Folders) -> tuple[str, ...]:
 
 
 def _has_digest(step: Step, *digests: str) -> bool:
-    return files.digest(read_or_none(step.path)) in digests
+    return files.digest(files.read_or_none(step.path)) in digests
 
 
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
@@ -174,7 +173,7 @@ class _Recovery:
                 is_made = not step.settings and not step.sha_before
                 if not is_made or not step.path.startswith(f"{folder}/"):
                     continue
-                if files.digest(read_or_none(step.path)) == step.sha_after:
+                if files.digest(files.read_or_none(step.path)) == step.sha_after:
                     os.unlink(step.path)
                 above = os.path.dirname(step.path)
                 while above.startswith(folder):

@@ -102,6 +102,14 @@ def read(path: str) -> Snapshot:
     return Snapshot(target, data, status.st_nlink)
 
 
+def read_or_none(path: str) -> bytes | None:
+    """The bytes of a file; None where it cannot be read."""
+    try:
+        return read(path).data
+    except HookctlError:
+        return None
+
+
 def is_file(path: str) -> bool:
     """Whether `read` would find a regular file there, without reading it."""
     try:
