@@ -12,11 +12,11 @@ from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import shapes
+from hookctl.hosts.model import APPROVALS
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.system import files
 
-APPROVALS = ("hooks", "state")  # the table of config.toml with the state of hooks
 DEFAULT_TIMEOUT = 600  # seconds
 _SHORT = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}  # seconds: the default and the maximum
 _WITHOUT_MATCHER = ("Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest")

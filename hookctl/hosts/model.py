@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from hookctl.values import NamedTuple
 
+APPROVALS = ("hooks", "state")  # the table of Codex's config.toml with the state of hooks
+
 Table = TypeVar("Table", bound=tuple[Any, ...])
 
 

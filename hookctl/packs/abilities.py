@@ -8,7 +8,6 @@ from typing import Any
 from hookctl.hosts import Host, read_cap
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, leaves_reminders, wanted_limit
-from hookctl.packs.sentence import only_counts
 
 
 def shortcomings(host: Host) -> list[str]:
@@ -29,6 +28,15 @@ def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
     if not host.dialect.end and settings.mode == "guard":
         yield f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}"
     yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
+
+
+def only_counts(host: str, *, can_wrap: bool) -> str:
+    """What mode guard does where a hook cannot end a turn."""
+    text = (
+        "never blocks by itself, and only counts the stops that other hooks force: "
+        f"no hook can end a turn of {host}"
+    )
+    return f"{text}; `--wrap` limits such a hook" if can_wrap else text
 
 
 def in_the_way(

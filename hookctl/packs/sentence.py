@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hookctl.packs.abilities import only_counts
 from hookctl.packs.guard import ARMED_CEILING, CEILING
 
 
@@ -78,15 +79,6 @@ def _guard(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     if limit > 0:
         end = f"after {_count(limit, 'stop')} without progress"
     return f"never blocks by itself, and ends a chain of stops that other hooks force {end}"
-
-
-def only_counts(host: str, *, can_wrap: bool) -> str:
-    """What mode guard does where a hook cannot end a turn."""
-    text = (
-        "never blocks by itself, and only counts the stops that other hooks force: "
-        f"no hook can end a turn of {host}"
-    )
-    return f"{text}; `--wrap` limits such a hook" if can_wrap else text
 
 
 def wraps_only(count: int, limit: int, cap: float) -> str:

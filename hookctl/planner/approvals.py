@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from hookctl import engine
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
-from hookctl.hosts.model import Trust
+from hookctl.hosts.model import APPROVALS, Trust
 from hookctl.hosts.shell_words import split_words
 from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
@@ -216,19 +216,6 @@ def _paths_in(command: str) -> list[str]:
     return paths
 
 
-def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
-    """Event and command of the hooks whose approvals are kept up.
-
-    These are what this machine wrote, not what a committed ledger says.
-    """
-    hooks = set()
-    for entry in entries:
-        if entry.kind == "element" and not target.shared:
-            event = shapes.event_of(target.host.shape, entry.path)
-            hooks.add((event, entry.written["command"]))
-    return frozenset(hooks)
-
-
 def _operator_step(trust: Trust, target: Target) -> str:
     """What the operator has to do before the host runs our hooks."""
     return f"{trust.gate}: {trust.step(target.scope)}"
@@ -296,7 +283,7 @@ def _former_paths(records: Mapping[str, Record], draft: Draft) -> set[str]:
     found = set()
     for record in records.values():
         for entry in record.entries:
-            if entry.path[:2] != codex.APPROVALS or len(entry.path) == 2:
+            if entry.path[:2] != APPROVALS or len(entry.path) == 2:
                 continue
             path = codex.file_of_state(entry.path)
             fitting = [end for end in ends if path.endswith(end)]
@@ -313,7 +300,7 @@ def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Ent
     prefixes = tuple(f"{name}:" for name in names - {""})
     approvals = []
     for entry in entries:
-        is_of_pack = entry.path[:2] == codex.APPROVALS and pack in entry.owners
+        is_of_pack = entry.path[:2] == APPROVALS and pack in entry.owners
         if is_of_pack and str(entry.path[2]).startswith(prefixes):
             approvals.append(entry)
     return approvals

@@ -11,7 +11,7 @@ from typing import Any
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, other_layouts, shapes
-from hookctl.hosts.codex import APPROVALS
+from hookctl.hosts.model import APPROVALS
 from hookctl.ledger.ledgers import Records
 from hookctl.model import (
     Action,
@@ -304,6 +304,19 @@ def make_draft(
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)
     decide(draft)
     return draft
+
+
+def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
+    """Event and command of the hooks whose approvals are kept up.
+
+    These are what this machine wrote, not what a committed ledger says.
+    """
+    hooks = set()
+    for entry in entries:
+        if entry.kind == "element" and not target.shared:
+            event = shapes.event_of(target.host.shape, entry.path)
+            hooks.add((event, entry.written["command"]))
+    return frozenset(hooks)
 
 
 def plan_file(records: Records, draft: Draft) -> FilePlan:

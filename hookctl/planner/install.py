@@ -17,9 +17,8 @@ from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.packs.wrapping import is_wrap_id
-from hookctl.planner.approvals import Approvals, written_hooks
 from hookctl.planner.content import Choice, Content, guard_content
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
@@ -58,15 +57,35 @@ def plan_install(
         draft = make_draft(sources, records, target, decide)
         _require_own_file(drafts, draft)
         drafts.append(draft)
-    approvals = Approvals(sources, records, drafts)
-    for draft in drafts:
-        _decide_on_approvals(approvals, draft, pack, choice)
+    with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
-    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules_drafts)]
+    plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
     plan = assemble_plan(sources.folders, records, plans, install=True)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
+
+
+def _decide_on_approvals(
+    sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
+) -> list[Draft]:
+    """Approve the pack's hooks, and keep up the approvals of other packs in the files.
+
+    Returns the drafts with those of other files that have approvals.
+    """
+    if not choice.trust and not any(draft.host.trust.gate for draft in drafts):
+        return drafts
+    from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
+
+    approvals = Approvals(sources, records, drafts)
+    for draft in drafts:
+        if draft.conflicts or pack.name not in draft.packs:
+            continue
+        approvals.install(draft, pack.name, ask=choice.trust)
+        for other in draft.packs:
+            if other != pack.name:
+                approvals.follow(draft, other)
+    return approvals.drafts
 
 
 def _decide_on_rules(
@@ -307,13 +326,3 @@ def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
         hint = "Look at it, then remove it, or install with --force: either puts ours there."
         path = runtime.foreign[0]
         raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _decide_on_approvals(approvals: Approvals, draft: Draft, pack: Pack, choice: Choice) -> None:
-    """Approve the pack's hooks, and keep up the approvals of other packs in the file."""
-    if draft.conflicts or pack.name not in draft.packs:
-        return
-    approvals.install(draft, pack.name, ask=choice.trust)
-    for other in draft.packs:
-        if other != pack.name:
-            approvals.follow(draft, other)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
-from hookctl.planner import project_files
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -105,8 +104,11 @@ def _add_project_files(
         if not plan.target.shared or project in projects:
             continue
         projects.add(project)
+        # late: most installs are in no project
+        from hookctl.planner.project_files import plan_project_files
+
         removed = _removed_paths(plans)
-        runtime = project_files.plan_project_files(folders, records, changed, plan.target, removed)
+        runtime = plan_project_files(folders, records, changed, plan.target, removed)
         changes += runtime.changes
         plans[number] = plan._replace(
             runtime_actions=(*plan.runtime_actions, *runtime.actions),

@@ -34,8 +34,8 @@ from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import is_wrap_id
-from hookctl.planner.approvals import Approvals, written_hooks
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.approvals import Approvals
+from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
 from hookctl.settings.sources import Sources

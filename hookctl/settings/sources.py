@@ -11,7 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
-from hookctl.system import backups, files, interpreter
+from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
@@ -42,6 +42,8 @@ class Sources:
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before a write of ours, if they are kept."""
         if sha not in self._backups:
+            from hookctl.system import backups  # late: most plans look at no backup
+
             self._backups[sha] = backups.find_backup(self.folders.state, sha)
         return self._backups[sha]
 
