@@ -42,6 +42,8 @@ def call(arguments: list[str]) -> int:
     named = [name for name in arguments if not name.startswith("-")][:1]
     # Building the parameters of every command would cost each call as much as its own work.
     only = named if named and named[0] in NAMES else NAMES
+    if arguments == ["--version"]:
+        only = []
     if "_HOOKCTL_COMPLETE" in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     try:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from hookctl import hosts, packs
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.packs.choices import Request
-from hookctl.planner.content import Choice
+from hookctl.packs.choices import Choice, Request
 from hookctl.settings import sources, targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders

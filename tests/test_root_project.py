@@ -10,7 +10,7 @@ from hookctl import hosts, packs
 from hookctl.ledger import committed, store
 from hookctl.model import Record
 from hookctl.packs import run_files
-from hookctl.planner.content import Choice
+from hookctl.packs.choices import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.records import _follow_project

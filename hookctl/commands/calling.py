@@ -11,8 +11,6 @@ from hookctl.errors import UNREADABLE, USAGE, HookctlError, Recovered
 
 if TYPE_CHECKING:
     from hookctl.model import Result
-    from hookctl.packs.model import Pack
-    from hookctl.planner.content import Permission
     from hookctl.system.folders import Folders
 
 
@@ -51,21 +49,6 @@ def require_own_home(place: Folders) -> None:
         from hookctl.system.owners import require_own_home
 
         require_own_home(place.home, place.state, place.data)
-
-
-def permission_for(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
-    """What may be done with a pack; None for a built-in one, which needs no consent."""
-    return permission_from(yes, accept_changed, as_json) if pack.source else None
-
-
-def permission_from(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
-    """What may be done with packs that are not built in."""
-    from hookctl.planner.content import Permission
-    from hookctl.report import say
-
-    if as_json:
-        return Permission(yes, accept_changed)
-    return Permission(yes, accept_changed, say, confirm)
 
 
 def confirm(question: str) -> bool:

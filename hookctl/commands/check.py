@@ -8,7 +8,6 @@ import typer
 
 from hookctl.commands import options
 from hookctl.commands.calling import show
-from hookctl.commands.choosing import guard_settings, in_project, known_scope, load_hosts
 from hookctl.commands.options import Command, completed_by
 
 
@@ -24,11 +23,14 @@ def _doctor(
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.verbs.doctor import Request, doctor
 
-    hosts = tuple(load_hosts(host))
-    request = Request(hosts, known_scope(scope), fix, strict, verbose, all_)
-    return show("doctor", lambda f: doctor(in_project(f, project), request), json, writes=fix)
+    hosts = tuple(choosing.load_hosts(host))
+    request = Request(hosts, choosing.known_scope(scope), fix, strict, verbose, all_)
+    return show(
+        "doctor", lambda f: doctor(choosing.in_project(f, project), request), json, writes=fix
+    )
 
 
 def _check(
@@ -178,9 +180,10 @@ def _simulate(
     dispatch: options.Dispatch = None,
     json: options.Json = False,
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.verbs.simulate import simulate
 
-    request = guard_settings(mode, preset, assign, nudge, nudge_env, dispatch)
+    request = choosing.guard_settings(mode, preset, assign, nudge, nudge_env, dispatch)
     return show("simulate", lambda f: simulate(f, source, request, host), json, homeless=True)
 
 

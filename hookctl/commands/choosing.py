@@ -1,19 +1,24 @@
-"""From options to what a verb takes: hosts, settings files, the guard's settings."""
+"""From options to what a verb takes: hosts, settings files, the guard's settings.
+
+It imports what it needs at once, so a command imports it only when it is called.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+from hookctl import hosts as known
 from hookctl.commands.calling import confirm
 from hookctl.errors import USAGE, HookctlError
-
-if TYPE_CHECKING:
-    from hookctl.hosts import Host
-    from hookctl.packs.choices import Request
-    from hookctl.planner.content import Choice
-    from hookctl.settings.targets import Target
-    from hookctl.system.folders import Folders
+from hookctl.hosts import Host
+from hookctl.ledger import store
+from hookctl.packs.choices import Choice, Permission, Request
+from hookctl.packs.model import Pack
+from hookctl.report import say
+from hookctl.settings import targets
+from hookctl.settings.targets import Target
+from hookctl.system.folders import Folders, here
+from hookctl.system.project import find, named
 
 
 def guard_settings(
@@ -27,8 +32,6 @@ def guard_settings(
     guidance: bool = False,
     rules: bool = False,
 ) -> Request:
-    from hookctl.packs.choices import Request
-
     return Request(
         mode,
         preset,
@@ -45,16 +48,23 @@ def guard_settings(
 def choice_of(
     settings: Request, reset: bool, force: bool, trust: bool, allow_env: list[str] | None
 ) -> Choice:
-    from hookctl.planner.content import Choice
-
     return Choice(settings, reset, force, trust, tuple(allow_env or ()))
+
+
+def permission_for(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
+    """What may be done with a pack; None for a built-in one, which needs no consent."""
+    return permission_from(yes, accept_changed, as_json) if pack.source else None
+
+
+def permission_from(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+    """What may be done with packs that are not built in."""
+    if as_json:
+        return Permission(yes, accept_changed)
+    return Permission(yes, accept_changed, say, confirm)
 
 
 def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
     """The named hosts; without --host the detected ones, after a question at the terminal."""
-    from hookctl import hosts as known
-    from hookctl.system.folders import here
-
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
         raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
@@ -66,10 +76,8 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
-    from hookctl.ledger.store import made_paths
-
     folders, found = here(), []
-    ours = made_paths(folders)
+    ours = store.made_paths(folders)
     if command.partition(" ")[0] not in ("install", "plan"):
         ours = set()  # `all` are also those where we are installed
     for host in map(known.load, known.names()):
@@ -90,8 +98,6 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
     if without:
-        from hookctl.report import say
-
         say(f"skipped, no {scope} settings: {without}")
     return [known.load(name) for name in detected]
 
@@ -103,18 +109,11 @@ def find_targets(
 
     With `recorded`, the named one may be gone, if hookctl's record has it.
     """
-    from hookctl.settings import targets
-    from hookctl.system.project import find, named
-
     root = ""
     if project:
-        from hookctl.ledger import store
-
         records = store.load(folders) if recorded else {}
         root = named(project, {record.project for record in records.values()})
     if project and scope == "user":
-        from hookctl.report import say
-
         say("--project has no effect in user scope, only with --scope project or --scope local")
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
@@ -123,8 +122,6 @@ def find_targets(
 
 def load_hosts(names: list[str] | None) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
-    from hookctl import hosts as known
-
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     return []
@@ -142,7 +139,4 @@ def in_project(folders: Folders, project: str) -> Folders:
     """The folders as they are in the named project, or as they are here."""
     if not project:
         return folders
-    from hookctl.system.folders import Folders
-    from hookctl.system.project import named
-
     return Folders(folders.state, folders.data, folders.environ, named(project))

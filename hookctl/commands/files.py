@@ -8,7 +8,6 @@ import typer
 
 from hookctl.commands import options
 from hookctl.commands.calling import confirm, require_own_home, show
-from hookctl.commands.choosing import choose_hosts, guard_settings
 from hookctl.commands.options import Command, completed_by
 from hookctl.errors import USAGE, HookctlError
 
@@ -96,17 +95,18 @@ def _render(
     dispatch: options.Dispatch = None,
     json: options.Json = False,
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.packs import load
     from hookctl.verbs.render import Request, render, require_one_host
 
     content = load(pack)
-    chosen = choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
+    chosen = choosing.choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
     request = Request(
         scope,
         hook_dir,
         python,
         platform,
-        guard_settings(mode, preset, assign, nudge, nudge_env, dispatch),
+        choosing.guard_settings(mode, preset, assign, nudge, nudge_env, dispatch),
     )
     return show("render", lambda f: render(f, content, chosen, request), json)
 

@@ -7,22 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hookctl.commands import options
-from hookctl.commands.calling import (
-    confirm,
-    permission_for,
-    permission_from,
-    require_own_home,
-    show,
-)
-from hookctl.commands.choosing import (
-    choice_of,
-    choose_hosts,
-    find_targets,
-    guard_settings,
-    in_project,
-    known_scope,
-    load_hosts,
-)
+from hookctl.commands.calling import confirm, require_own_home, show
 from hookctl.commands.options import Command, completed_by
 from hookctl.errors import PENDING, USAGE, HookctlError
 
@@ -55,22 +40,23 @@ def _install(
     json: options.Json = False,
     project: options.Project = "",
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.packs import load
     from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts = choose_hosts(f"install {pack}", host, scope, json)
-    settings = guard_settings(
+    hosts = choosing.choose_hosts(f"install {pack}", host, scope, json)
+    settings = choosing.guard_settings(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
     )
-    choice = choice_of(settings, reset, force, trust, allow_env)
+    choice = choosing.choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
-        targets = find_targets(folders, hosts, scope, project)
-        permission = permission_for(content, yes, accept_changed, json)
+        targets = choosing.find_targets(folders, hosts, scope, project)
+        permission = choosing.permission_for(content, yes, accept_changed, json)
         return install(
             folders,
             content,
@@ -110,21 +96,22 @@ def _plan(
     json: options.Json = False,
     project: options.Project = "",
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.packs import load
     from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts = choose_hosts(f"plan {pack}", host, scope, json)
-    settings = guard_settings(
+    hosts = choosing.choose_hosts(f"plan {pack}", host, scope, json)
+    settings = choosing.guard_settings(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
     )
-    choice = choice_of(settings, reset, force, trust, allow_env)
+    choice = choosing.choice_of(settings, reset, force, trust, allow_env)
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=True)
-        targets = find_targets(folders, hosts, scope, project)
+        targets = choosing.find_targets(folders, hosts, scope, project)
         result = install(folders, content, targets, choice, dry_run=True, diff=diff)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
@@ -159,17 +146,18 @@ def _upgrade(
     diff: options.Diff = False,
     json: options.Json = False,
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.system.project import find
     from hookctl.verbs.upgrade import Request, upgrade
 
-    permission = permission_from(yes, accept_changed, json)
-    hosts = tuple(host.name for host in load_hosts(host))
-    scope = known_scope(scope)
+    permission = choosing.permission_from(yes, accept_changed, json)
+    hosts = tuple(host.name for host in choosing.load_hosts(host))
+    scope = choosing.known_scope(scope)
 
     def verb(folders: Folders) -> Result:
-        place = in_project(folders, project)
+        place = choosing.in_project(folders, project)
         root = find(place.cwd, place.environ) if project else ""
         pending_first(place, say, dry_run=dry_run)
         request = Request(pack, dry_run, hosts, scope, root, diff)
@@ -208,6 +196,7 @@ def _uninstall(
 ) -> int:
     from hookctl import hosts as known
     from hookctl import packs
+    from hookctl.commands import choosing
     from hookctl.planner.run import finish_pending, pending_first
     from hookctl.report import say
     from hookctl.system.folders import here
@@ -218,7 +207,7 @@ def _uninstall(
         finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
-    hosts = choose_hosts("uninstall", host or every, scope or "user", json)
+    hosts = choosing.choose_hosts("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     request = Request(name, all_, content, named_hosts, scope)
@@ -228,7 +217,7 @@ def _uninstall(
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
-        targets = find_targets(folders, hosts, scope or "user", project, recorded=True)
+        targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
         return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 
     return show("uninstall", verb, json, writes=not dry_run)
@@ -242,11 +231,12 @@ def _status(
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> int:
+    from hookctl.commands import choosing
     from hookctl.verbs.status import Filter, status
 
-    names = tuple(host.name for host in load_hosts(host))
-    wanted = Filter(names, known_scope(scope), verbose, all_)
-    return show("status", lambda f: status(in_project(f, project), wanted), json)
+    names = tuple(host.name for host in choosing.load_hosts(host))
+    wanted = Filter(names, choosing.known_scope(scope), verbose, all_)
+    return show("status", lambda f: status(choosing.in_project(f, project), wanted), json)
 
 
 COMMANDS = {

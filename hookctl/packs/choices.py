@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
@@ -50,6 +50,25 @@ class Request(NamedTuple):
             if value is not None:
                 return name
         return ""
+
+
+class Choice(NamedTuple):
+    """What the operator asked of an install."""
+
+    settings: Request = Request()
+    reset: bool = False
+    force: bool = False
+    trust: bool = False
+    allow_env: tuple[str, ...] = ()
+
+
+class Permission(NamedTuple):
+    """What the command line permits."""
+
+    yes: bool = False
+    accept_changed: bool = False
+    show: Callable[[str], None] | None = None  # shows what the pack brings
+    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
 
 
 class Settings:

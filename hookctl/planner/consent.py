@@ -17,10 +17,10 @@ from hookctl.ledger.digests import content_digest
 from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
+from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
-from hookctl.planner.content import Permission
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system import files
 from hookctl.system.folders import Folders

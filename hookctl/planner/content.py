@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl import engine
@@ -15,7 +15,7 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import (
     LIMIT_KEY,
-    Request,
+    Choice,
     Settings,
     choose,
     remarks,
@@ -30,25 +30,6 @@ from hookctl.planner.wraps import WrapRequest, entries_without_wraps, wrap_hooks
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
 from hookctl.values import NamedTuple
-
-
-class Choice(NamedTuple):
-    """What the operator asked of an install."""
-
-    settings: Request = Request()
-    reset: bool = False
-    force: bool = False
-    trust: bool = False
-    allow_env: tuple[str, ...] = ()
-
-
-class Permission(NamedTuple):
-    """What the command line permits."""
-
-    yes: bool = False
-    accept_changed: bool = False
-    show: Callable[[str], None] | None = None  # shows what the pack brings
-    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
 
 
 class Content(NamedTuple):

@@ -14,10 +14,10 @@ from hookctl.hosts import load, loading, reading, shapes
 from hookctl.ledger import ledgers
 from hookctl.ledger.ledgers import Records
 from hookctl.model import PackRecord, Wanted
-from hookctl.packs.choices import Request, Settings, choose
+from hookctl.packs.choices import Choice, Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.packs.wrapping import is_wrap_id
-from hookctl.planner.content import Choice, Content, guard_content
+from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan

@@ -6,12 +6,13 @@ import os
 
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Consent
+from hookctl.packs.choices import Choice
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner import hook_env
-from hookctl.planner.content import Choice, Content
+from hookctl.planner.content import Content
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import File
 from hookctl.planner.wraps import entries_without_wraps

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hookctl.packs.choices import Choice
 from hookctl.packs.model import Pack
-from hookctl.planner.content import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.settings.sources import Sources
@@ -15,7 +15,8 @@ from hookctl.settings.targets import Target
 from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:
-    from hookctl.planner.consent import Permission, Review
+    from hookctl.packs.choices import Permission
+    from hookctl.planner.consent import Review
 
 
 class Prepared(NamedTuple):

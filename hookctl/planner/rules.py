@@ -17,10 +17,9 @@ from hookctl.ledger import store
 from hookctl.ledger.ledgers import Records
 from hookctl.ledger.rules import rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
-from hookctl.packs.choices import settings_from
+from hookctl.packs.choices import Choice, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
-from hookctl.planner.content import Choice
 from hookctl.planner.draft import Draft, make_draft
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, require_inside, rules_target

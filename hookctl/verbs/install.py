@@ -14,9 +14,8 @@ from hookctl.masking import masked
 from hookctl.model import Conflict, Line, Message, Result
 from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
-from hookctl.packs.choices import LIMIT_KEY
+from hookctl.packs.choices import LIMIT_KEY, Choice, Permission
 from hookctl.packs.model import Pack
-from hookctl.planner.content import Choice, Permission
 from hookctl.planner.install import check_request, plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.preparing import prepare

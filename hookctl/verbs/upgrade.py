@@ -13,9 +13,9 @@ from hookctl.masking import OwnText
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, program, tilde
 from hookctl.output.plans import plan_data, plan_text
+from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
-from hookctl.planner.content import Choice, Permission
 from hookctl.planner.notices import single_folder_line, single_folder_reason
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.preparing import prepare
