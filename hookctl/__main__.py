@@ -8,7 +8,7 @@ import gc
 import os
 import sys
 
-from hookctl import errors
+from hookctl import __version__, errors
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def run(arguments: list[str]) -> int:
     as_json = "--json" in words
     command = _first_command(words)
     try:
-        from hookctl import cli
+        from hookctl import cli  # late: where typer is missing, that is said below
 
         return cli.call(arguments)
     except ModuleNotFoundError as error:
@@ -69,7 +69,7 @@ def _first_command(words: list[str]) -> str:
 def _find_host_fault() -> errors.HookctlError | None:
     """The fault of a host's file, if one has any: a new host's file may break any command."""
     with contextlib.suppress(Exception):
-        from hookctl.hosts.check import faults
+        from hookctl.hosts.check import faults  # late: only after a fault
 
         return next(faults(), None)
     return None
@@ -77,7 +77,7 @@ def _find_host_fault() -> errors.HookctlError | None:
 
 def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
     try:
-        from hookctl import report
+        from hookctl import report  # late: the end of each command has it by then
         from hookctl.model import Result
     except OSError:  # no file can be opened, not even our own modules
         sys.stderr.write(f"hookctl: error: {error}\n")
@@ -98,10 +98,8 @@ def _missing(error: ModuleNotFoundError) -> errors.HookctlError:
 
 def _unexpected(error: Exception) -> errors.HookctlError:
     """The error, with the path of a log that has its traceback."""
-    import platform
+    import platform  # late: only after a fault
     import traceback
-
-    from hookctl import __version__
 
     versions = (
         f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}\n\n"
@@ -116,7 +114,7 @@ def _unexpected(error: Exception) -> errors.HookctlError:
 def _masked(text: str) -> str:
     """A text with every secret in it masked; none of it where that fails, too."""
     try:
-        from hookctl.masking import masked_text
+        from hookctl.masking import masked_text  # late: it may be what fails
 
         return masked_text(text)
     except Exception:
@@ -125,7 +123,7 @@ def _masked(text: str) -> str:
 
 def _write_log(text: bytes) -> str:
     """The path of the new log: in the state folder, or a temporary file if that fails."""
-    import tempfile
+    import tempfile  # late: only after a fault
 
     from hookctl.system import files, folders, owners
 

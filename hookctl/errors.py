@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
@@ -98,8 +99,7 @@ def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> l
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint's first sentence with the closest known name; empty if none is close."""
-    import difflib
-    import re
+    import difflib  # late: only for a misspelt name
 
     names = {name.lower(): name for name in known}
     # claude-code is claude, and openai-codex is codex, though its letters are near opencode's.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import sys
+import time
 from typing import Any, TextIO
 
 from hookctl.errors import FAILED
@@ -81,9 +83,6 @@ def emit(line: str | Line) -> bool:
 
 def is_unread(seconds: float) -> bool:
     """Wait this long; returns True at once when nobody reads stdout any more."""
-    import select
-    import time
-
     if sys.stdout is None:
         return True
     try:

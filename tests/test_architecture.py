@@ -84,6 +84,35 @@ def test_nothing_imports_in_a_circle() -> None:
         graph = {name: needed for name, needed in graph.items() if name not in leaves}
 
 
+def indented_imports(path: Path) -> Iterator[str]:
+    """The line that is to say why, for each import that does not stand at the top.
+
+    That is the first line of a group of imports in a function, and the condition around those outside of one.
+    """
+    text = path.read_text()
+    lines = text.splitlines()
+    for statement in ast.parse(text).body:
+        above = 0  # the line of the import above
+        for node in sorted(filter(is_import, ast.walk(statement)), key=lambda node: node.lineno):
+            if isinstance(statement, ast.If | ast.Try):
+                yield lines[statement.lineno - 1]
+            elif node is not statement and (not above or any(lines[above : node.lineno - 1])):
+                yield lines[node.lineno - 1]
+            above = node.end_lineno
+
+
+def is_import(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_an_import_that_is_not_at_the_top_says_why(name: str) -> None:
+    """But not that of a verb in its command, which commands/__init__.py explains once for all."""
+    for line in indented_imports(modules()[name]):
+        reason = "  # " if line.startswith(("if ", "try:")) else "  # late"
+        assert reason in line or name.startswith("commands."), f"{name}: {line.strip()}"
+
+
 def reached(name: str) -> set[str]:
     found, pending = set(), {name}
     while pending:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.planner.run import unfinished
 from hookctl.run.recover import recover
 from hookctl.system import files, folders
 from tests.conftest import put
@@ -368,7 +367,7 @@ def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind
         path.write_bytes(old)
     recover(folders.here())
     assert data_of(path) == old
-    assert not unfinished(folders.here())
+    assert not folders.here().has_unfinished_run()
 
 
 def test_folders_that_a_failed_run_made_and_could_not_remove_go_with_the_next_one(isolated: Path) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.planner.run import unfinished
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
@@ -41,7 +40,7 @@ def files_of(*tops: Path) -> dict[str, bytes]:
 def check_refusal(done: subprocess.CompletedProcess[str], reason: str) -> None:
     assert done.returncode == 1, done
     assert reason in done.stderr and "Traceback" not in done.stderr and "unexpected" not in done.stderr
-    assert not unfinished(folders.here())
+    assert not folders.here().has_unfinished_run()
 
 
 @pytest.mark.parametrize("verb", [INSTALL, UNINSTALL])

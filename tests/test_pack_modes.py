@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.planner.run import unfinished
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 
@@ -120,7 +119,7 @@ def test_a_run_that_was_killed_is_carried_on_with_the_mode(
         patch.setattr(files, "replace", die)
         with pytest.raises(Killed):
             install(hookctl, release("2", text, 0o755))
-    assert unfinished(folders.here())
+    assert folders.here().has_unfinished_run()
     assert install(hookctl, release("2", text, 0o755)) == 0
     path = copy_of(isolated, "user")
     assert (mode(path), path.read_text()) == (0o700, text)

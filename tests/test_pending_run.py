@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from hookctl.ledger import store
-from hookctl.planner.run import unfinished
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import PROJECT, Tree, quiet, tree
@@ -133,7 +132,7 @@ def test_a_pack_whose_install_was_killed_can_be_uninstalled(pack: str, isolated:
     for at in killed_midway(("install", pack, "--host", "claude")):
         done = hookctl("uninstall", "pk")
         assert (at, done.code, left(isolated)) == (at, 0, []), done
-        assert not unfinished(folders.here())
+        assert not folders.here().has_unfinished_run()
 
 
 def test_all_of_a_pack_whose_install_was_killed(pack: str, isolated: Path, hookctl: Hookctl) -> None:
@@ -174,7 +173,7 @@ def test_every_writing_verb_ends_the_run_first(verb: str, settings: Path, isolat
     }[verb]
     for at in killed_midway(GUARD):
         done = hookctl(*arguments)
-        assert (at, unfinished(folders.here())) == (at, False)
+        assert (at, folders.here().has_unfinished_run()) == (at, False)
         assert "interrupted run" in done.err
         assert "knows of no guard" not in done.out + done.err
         if verb == "restore":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,42 @@ def test_planning_a_change_needs_no_lock_and_no_schema(hookctl: Hookctl) -> None
     loaded = modules(LIST, "plan", "--host", "claude")
     assert not loaded & {"pydantic", "rich", "jsonschema", "tomlkit", "filelock"}
     assert "difflib" in loaded
+
+
+TYPED = {"cli", "commands", "output"}  # what makes a program of the words that somebody typed
+SHOWN = TYPED | {"clock", "documents", "events", "hosts", "ledger", "packs", "report", "settings", "system", "verbs"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rooms", "most"),
+    [
+        (("--version",), TYPED, 9),
+        (("--help",), TYPED, 15),
+        (("install", "--help"), TYPED, 11),
+        (("run", "status"), SHOWN, 61),
+        (("run", "heartbeat"), SHOWN, 61),
+        (("status",), SHOWN | {"checks", "engine", "planner"}, 88),
+        (("install", "--host", "claude"), SHOWN | {"engine", "planner"}, 77),
+    ],
+)
+def test_a_command_imports_the_rooms_that_it_needs_and_no_more_modules_than_now(
+    hookctl: Hookctl, isolated: Path, arguments: tuple[str, ...], rooms: set[str], most: int
+) -> None:
+    (isolated / "home" / ".git").mkdir(parents=True)
+    hookctl("install", "--host", "claude")
+    hookctl("run", "heartbeat")
+    own = {name for name in modules(LIST, *arguments) if name.partition(".")[0] == "hookctl"}
+    values = {"__main__", "errors", "masking", "model", "values"}
+    assert {name.split(".")[1] for name in own - {"hookctl"}} <= rooms | values
+    assert len(own) <= most
+
+
+def test_an_install_with_nothing_to_do_knows_neither_runs_nor_projects_nor_approvals(hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "claude")
+    assert not modules(LIST, "install", "--host", "claude") & {
+        "hookctl.run", "hookctl.ledger.committed", "hookctl.planner.approvals", "hookctl.planner.consent",
+        "hookctl.planner.project_files", "hookctl.planner.rules", "hookctl.output.diffs", "hookctl.packs.pack",
+    }  # fmt: skip
 
 
 def test_our_own_folders_are_asked_of_platformdirs_only_where_no_variable_names_them(hookctl: Hookctl) -> None:

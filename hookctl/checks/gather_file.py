@@ -263,7 +263,7 @@ def _has_guard(layer: Layer) -> bool:
 
 def _read_pack_source(path: str) -> PackSource:
     """The file that a pack was installed from, as it is now."""
-    from hookctl.packs.pack import load_file
+    from hookctl.packs.pack import load_file  # late: most records are the guard's
 
     try:
         pack = load_file(path)

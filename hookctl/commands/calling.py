@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hookctl.errors import UNREADABLE, USAGE, HookctlError, Recovered
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
     from hookctl.system.folders import Folders
 

@@ -11,7 +11,7 @@ from hookctl.commands.calling import confirm, require_own_home, show
 from hookctl.commands.options import Command, completed_by
 from hookctl.errors import PENDING, USAGE, HookctlError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
     from hookctl.system.folders import Folders
 

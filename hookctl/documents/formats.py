@@ -31,20 +31,20 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
     A document never changes, so the same bytes are parsed only once in a run.
     """
     if format == "toml":
-        from hookctl.documents.toml import TomlDocument
+        from hookctl.documents.toml import TomlDocument  # late: a host has one format
 
         return TomlDocument.parse(data, where=where)
     if format == "yaml":
-        from hookctl.documents.yaml import YamlDocument
+        from hookctl.documents.yaml import YamlDocument  # late, too
 
         return YamlDocument.parse(data, where=where)
     if format == "plugin":
-        from hookctl.documents.plugin import PluginDocument
+        from hookctl.documents.plugin import PluginDocument  # late, too
 
         is_ours = digest(data) in _OURS
         return PluginDocument.parse(data, where=where, is_ours=is_ours)
     if format == "rules":
-        from hookctl.documents.rules import RulesDocument
+        from hookctl.documents.rules import RulesDocument  # late, too
 
         return RulesDocument.parse(data, where=where)
     return JsonDocument.parse(data, where=where)

@@ -10,7 +10,7 @@ from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, TABLE, TABLES, No
 
 def key_text(name: str) -> str:
     """A name as a key, without quotes where TOML allows that."""
-    import tomlkit
+    import tomlkit  # late: reading needs none of it
 
     return tomlkit.key(name).as_string()
 
@@ -25,7 +25,7 @@ def inline(value: Any) -> str:
 
     Raises TypeError for a type that TOML does not have, ValueError for a lone surrogate.
     """
-    import tomlkit
+    import tomlkit  # late: reading needs none of it
 
     if isinstance(value, list):
         return _array_text(map(inline, value))

@@ -95,13 +95,13 @@ class Reading(NamedTuple):
 def reader(where: str = "") -> Any:
     """PyYAML, or the error that says how to install it."""
     try:
-        import yaml
+        import yaml  # late: it need not be installed
     except ImportError:
         message = (
             "settings here are YAML, and reading YAML is an optional part of hookctl"
             " that is not installed"
         )
-        from hookctl.system.source import install_command
+        from hookctl.system.source import install_command  # late: only for this hint
 
         hint = f"Run `{install_command('yaml', 'PyYAML')}`, then the command again."
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None

@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import shutil
+import tomllib
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
@@ -154,8 +155,6 @@ def load(name: str) -> Host:
 @functools.cache
 def _parse(text: bytes) -> Host:
     """The host that a file describes; one command asks for the same host up to five times."""
-    import tomllib
-
     return _host(tomllib.loads(text.decode()), "")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import jsonschema
+
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import names, path_of, read_table
@@ -13,8 +15,6 @@ from hookctl.system.package_data import read_data
 
 def faults() -> Iterator[HookctlError]:
     """The first fault of each host's file that is not valid TOML or does not match the schema."""
-    import jsonschema
-
     schema = json.loads(read_data("schemas", "host.schema.json"))
     validator = jsonschema.Draft202012Validator(schema)
     for name in names():

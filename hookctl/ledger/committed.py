@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -456,8 +457,6 @@ def _check_text(host: Host, text: str) -> None:
 
 
 def _check_toml(text: str) -> None:
-    import tomllib
-
     key = "x"  # any key will do
     if tomllib.loads(f"{key} = {text}").keys() != {key} or text.strip() != text:
         raise ValueError("a text to put back is not just a value")

@@ -11,15 +11,13 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookctl.documents import MISSING, Document, Path, formats
 from hookctl.errors import HookctlError
 from hookctl.masking import OwnText, beside, by_look, is_secret, masked
 from hookctl.model import HEAD, WRAP, Entry
-
-if TYPE_CHECKING:
-    from hookctl.planner.plan import FilePlan
+from hookctl.planner.plan import FilePlan
 
 _CONTEXT = 3  # lines around a change
 
@@ -42,7 +40,7 @@ def unified(file: FilePlan) -> str:
 
 def _masked_text(document: Document, shown: frozenset[str]) -> str:
     """The text of a settings file, or of instructions, with every secret masked."""
-    from hookctl.documents.redaction import redacted, redacted_text
+    from hookctl.documents.redaction import redacted, redacted_text  # late: a diff is rare
     from hookctl.documents.rules import RulesDocument
 
     if isinstance(document, RulesDocument):
@@ -63,7 +61,7 @@ def file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
 
 def _own_text(path: str, data: bytes | None) -> str:
     """The text of a file that is no settings file, masked; JSON by its keys."""
-    from hookctl.documents.redaction import redacted, redacted_text
+    from hookctl.documents.redaction import redacted, redacted_text  # late: a diff is rare
 
     if path.endswith(".json") and data:
         with contextlib.suppress(HookctlError):
@@ -272,7 +270,7 @@ def _masked_json(path: Path, value: Any) -> str:
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     """The hunks of a unified diff; compares only from the first to the last change."""
-    import difflib
+    import difflib  # late: a diff is rare
 
     start = max(_count_equal(old, new) - _CONTEXT, 0)
     end = max(_count_equal(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)

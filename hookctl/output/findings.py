@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from hookctl.checks.codes import Finding
+from hookctl.hosts import Host
 from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
-
-if TYPE_CHECKING:
-    from hookctl.checks.codes import Finding
-    from hookctl.hosts import Host
 
 _MARKS = {"error": ERROR, "warning": WARN}
 # What the line of a host without problems says for these findings.

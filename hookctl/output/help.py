@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from typer.core import TyperCommand, TyperGroup
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: typer's own affair
     from typer import Context
     from typer._click import HelpFormatter
 

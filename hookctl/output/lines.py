@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -53,9 +55,6 @@ def tilde(path: str) -> str:
 
 def program() -> str:
     """The command that calls hookctl again: its name if that is on PATH, else its path."""
-    import shlex
-    import shutil
-
     called = os.path.abspath(sys.argv[0])
     if os.path.basename(called) != "hookctl":
         return f"{shlex.quote(sys.executable)} -m hookctl"

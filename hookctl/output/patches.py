@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hookctl.masking import OwnText
 from hookctl.model import Change
 from hookctl.output.diffs import file_lines, shown_lines
 from hookctl.output.lines import amount
+from hookctl.planner.plan import Plan
 from hookctl.settings.targets import GUARD
 from hookctl.system.files import digest
-
-if TYPE_CHECKING:
-    from hookctl.planner.plan import Plan
 
 _CONFIG = "config.json"  # what of the guard's folder is no program
 

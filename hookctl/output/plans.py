@@ -13,8 +13,9 @@ from hookctl.model import Action, Line, Message, Path, Record
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
+from hookctl.system.files import digest
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.plan import FilePlan, Plan
 
 Text = str | Line
@@ -55,7 +56,7 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         "changed": not plan.empty,
     }
     if diff:
-        from hookctl.output.patches import patch
+        from hookctl.output.patches import patch  # late: only with --diff
 
         data["diff"] = patch(plan)
     return data
@@ -109,13 +110,13 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
 
 
 def _whole_diff(plan: Plan) -> list[Text]:
-    from hookctl.output.patches import patch_lines
+    from hookctl.output.patches import patch_lines  # late: only with --diff
 
     return [*patch_lines(plan)]
 
 
 def _dry_lines(plan: Plan, *, diff: bool) -> list[Text]:
-    from hookctl.output.diffs import shown_lines
+    from hookctl.output.diffs import shown_lines  # late: only on a dry run
 
     lines = _whole_diff(plan) if diff else []
     for file in plan.files:
@@ -244,8 +245,7 @@ def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
 
 
 def _file_data(file: FilePlan) -> dict[str, Any]:
-    from hookctl.output.diffs import own_lines
-    from hookctl.system.files import digest
+    from hookctl.output.diffs import own_lines  # late: only where a file changes
 
     return {
         "file": file.path,

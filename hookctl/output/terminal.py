@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import TextIO
 
 from hookctl.model import Line
@@ -121,8 +122,6 @@ def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
     whole = start + text
     if columns < _NARROWEST or len(whole) <= columns:
         return whole
-    import textwrap
-
     lines = textwrap.wrap(
         start.replace(" ", _HARD_BLANK) + _keep_commands(text),
         columns,

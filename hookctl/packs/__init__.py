@@ -6,6 +6,7 @@ It may import `settings`, `hosts`, `documents`, `system` and the values at the r
 from __future__ import annotations
 
 import os
+import tomllib
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.packs.model import Pack, PackHook
@@ -26,7 +27,7 @@ def is_folder(name: str) -> bool:
     """Whether a bare word is a pack's folder here instead of a built-in name."""
     if name in names() or not os.path.isdir(name):
         return False
-    from hookctl.packs.pack import load_file
+    from hookctl.packs.pack import load_file  # late: most calls are about the guard
 
     try:
         return load_file(name).name == name
@@ -39,7 +40,7 @@ def load(name: str) -> Pack:
     if name in names():
         return _built_in(name)
     if is_path(name) or os.path.isdir(name):
-        from hookctl.packs.pack import load_file
+        from hookctl.packs.pack import load_file  # late: most calls are about the guard
 
         return load_file(name)
     hint = (
@@ -51,9 +52,7 @@ def load(name: str) -> Pack:
 
 def _built_in(name: str) -> Pack:
     """A built-in pack; its commands are not in its file, since they depend on its settings."""
-    import tomllib
-
-    from hookctl.packs.choices import Settings
+    from hookctl.packs.choices import Settings  # late: its names are asked for more often
     from hookctl.packs.guard_rules import write_rules
 
     data = tomllib.loads(read_data("packs", f"{name}.toml").decode())

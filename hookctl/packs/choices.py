@@ -332,7 +332,7 @@ def settable_options() -> dict[str, Any]:
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
-    import jsonschema
+    import jsonschema  # late: only a value of --set needs it
 
     kind = rule.get("type", "string")
     value = _convert(text, kind)

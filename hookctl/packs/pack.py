@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from hookctl.system import files
 from hookctl.system.package_data import read_data
 from hookctl.values import NamedTuple
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: only an error has a position
     from hookctl.documents.toml import TomlDocument
 
 RESERVED = ("guard",)  # built in
@@ -67,7 +68,7 @@ def _offset(text: str, place: Path) -> int:
 
 @lru_cache(maxsize=2)
 def _document(text: str) -> TomlDocument:
-    from hookctl.documents.toml import TomlDocument
+    from hookctl.documents.toml import TomlDocument  # late: only an error has a position
 
     try:
         return TomlDocument.parse(text.encode())
@@ -187,8 +188,6 @@ _LONG_KEY = re.compile(rf"^[ \t\[]*(?:{_WORD}[ \t]*\.[ \t]*){{{DEEPEST}}}", re.M
 
 def _parse(source: _Source) -> dict[str, Any]:
     """The values of a pack file; syntax errors with the parser's own position."""
-    import tomllib
-
     # The parser's time and memory grow with the square of a key's length.
     if match := _LONG_KEY.search(source.text):
         raise source.error_at(
@@ -310,7 +309,7 @@ _TYPES = {
 
 def _check_structure(source: _Source, data: dict[str, Any]) -> None:
     """Check the schema; of several errors the first in the file is raised."""
-    import jsonschema
+    import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
     base = jsonschema.Draft202012Validator

@@ -330,7 +330,7 @@ def _hooks_of(entries: Iterable[Entry], pack: str) -> set[tuple[Path, str, str]]
 
 def _describe_taken_back(draft: Draft, pack: str) -> OwnText:
     """What a pack ran when it was approved, and what it runs now."""
-    from hookctl.planner.consent import changed_claims, changed_files
+    from hookctl.planner.consent import changed_claims, changed_files  # late: rare
 
     lines = [f"{pack} changed, so hookctl took its approval back; --trust approves it again"]
     if draft.record and pack in draft.record.packs:

@@ -190,8 +190,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     if pack.name == GUARD:
         content = guard_content(draft, pack, choice, folder)
     else:
-        # Late: most calls are about the guard, and need nothing of this.
-        from hookctl.planner.pack_content import pack_content
+        from hookctl.planner.pack_content import pack_content  # late: most are the guard
 
         content = pack_content(draft, pack, choice, folder)
         has_rules_only = bool(pack.rules) and not pack.has_hooks
@@ -210,7 +209,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         _require_own_programs(pack, runtime)
     _record_pack(draft, pack, content, folder, runtime)
     if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
-        from hookctl.planner.hook_env import update_other_packs
+        from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
 
         update_other_packs(draft, pack.name)
     others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]

@@ -104,8 +104,7 @@ def _add_project_files(
         if not plan.target.shared or project in projects:
             continue
         projects.add(project)
-        # late: most installs are in no project
-        from hookctl.planner.project_files import plan_project_files
+        from hookctl.planner.project_files import plan_project_files  # late: few are shared
 
         removed = _removed_paths(plans)
         runtime = plan_project_files(folders, records, changed, plan.target, removed)

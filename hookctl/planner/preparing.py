@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookctl.packs.choices import Choice
+from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.model import Pack
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
@@ -14,8 +14,7 @@ from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.values import NamedTuple
 
-if TYPE_CHECKING:
-    from hookctl.packs.choices import Permission
+if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.planner.consent import Review
 
 
@@ -43,7 +42,7 @@ def prepare(
     make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
     if not pack.source:
         return Prepared(make_plan)
-    from hookctl.planner import consent
+    from hookctl.planner import consent  # late: most calls are about the guard
 
     plan = make_plan()
     if plan.conflicts or not _has_targets(plan, pack):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 
@@ -15,11 +14,6 @@ from hookctl.system.folders import Folders
 
 Say = Callable[[Message], None]
 WAITING = Message("waiting for another hookctl", "waiting", "info")
-
-
-def unfinished(folders: Folders) -> bool:
-    """Whether an interrupted run left something to finish or to clear away."""
-    return os.path.lexists(folders.journal) or os.path.lexists(folders.pending)
 
 
 def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> None:
@@ -51,7 +45,7 @@ def name_pending(folders: Folders, say: Say) -> tuple[str, ...]:
 
 def list_pending(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write."""
-    if not unfinished(folders):
+    if not folders.has_unfinished_run():
         return ()
     from hookctl.run.recover import list_unwritten  # late: in most calls no run was interrupted
 
@@ -64,7 +58,7 @@ def _indent(paths: tuple[str, ...]) -> str:
 
 def finish_pending(folders: Folders, say: Say) -> None:
     """Finish an interrupted run, under the lock."""
-    if unfinished(folders):
+    if folders.has_unfinished_run():
         from hookctl.run.lock import locked  # late: in most calls no run was interrupted
         from hookctl.run.recover import recover  # late, too
 

@@ -136,7 +136,7 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
     else:
         folder = _usual_folder(records, draft, pack.name)
     if pack.name != GUARD:
-        from hookctl.packs.wants import wants as pack_wants
+        from hookctl.packs.wants import wants as pack_wants  # late: most are the guard
 
         wants, _ = pack_wants(pack, draft.host, in_sh(draft.target, folder))
         return wants

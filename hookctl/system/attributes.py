@@ -59,7 +59,7 @@ def _loses_rights(old: os.stat_result, mode: int) -> bool:
 
 def _is_member(user: int, group: int) -> bool:
     """Whether the system's tables have a user in a group."""
-    import pwd
+    import pwd  # late: Windows has none
 
     try:
         entry = pwd.getpwuid(user)

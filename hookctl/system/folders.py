@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from hookctl.errors import FAILED, HookctlError
+from hookctl.system.project import find_around
 
 # The variables that move our folders.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR", "XDG_STATE_HOME", "XDG_DATA_HOME")
@@ -32,6 +33,10 @@ class Folders:
     @cached_property
     def _real_state(self) -> str:
         return os.path.realpath(self.state)
+
+    def has_unfinished_run(self) -> bool:
+        """Whether an interrupted run left something to finish or to clear away."""
+        return os.path.lexists(self.journal) or os.path.lexists(self.pending)
 
     def shorten(self, path: str) -> str:
         """A path as our records keep it: relative to them where both lie below HOME.
@@ -74,8 +79,6 @@ def _refuse_projects(folders: Folders) -> None:
 
     A project's own settings and `.env` can set the variables that move it there.
     """
-    from hookctl.system.project import find_around
-
     for folder in (folders.state, folders.data):
         real = find_around(os.path.realpath(folder), folders.home)
         project = real or find_around(folder, folders.environ["HOME"].rstrip("/"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 
 from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
 from hookctl.system import owners
+from hookctl.system.project import is_inside
 
 _SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 MINIMUM = (3, 8)
@@ -39,10 +41,6 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def python3(environ: Mapping[str, str], project: str) -> str:
     """The python3 on PATH, relative folders and those of the project apart; '' if there is none."""
-    import shutil
-
-    from hookctl.system.project import is_inside
-
     home = os.path.realpath(environ.get("HOME", ""))
     folders = []
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
@@ -75,7 +73,7 @@ def is_usable(program: str) -> bool:
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python's own sys.executable and version; None if it does not run."""
-    import subprocess
+    import subprocess  # late: a recorded interpreter is not asked again
 
     command = [os.path.abspath(program), "-I", "-S", "-c", _ASK]
     try:

@@ -95,7 +95,7 @@ def _is_own_group(gid: int) -> bool:
     """Whether a group is root's, or has no member but the caller; one without a name may have."""
     if gid == _ROOT:
         return True
-    import grp
+    import grp  # late: Windows has none
     import pwd
 
     try:
@@ -128,7 +128,7 @@ def _has_foreign_acl(part: str) -> bool:
 
 def user_name(uid: int) -> str:
     """The name of a user; the number where there is no name."""
-    import pwd
+    import pwd  # late: Windows has none
 
     try:
         return pwd.getpwuid(uid).pw_name
@@ -137,7 +137,7 @@ def user_name(uid: int) -> str:
 
 
 def _group_name(gid: int) -> str:
-    import grp
+    import grp  # late: Windows has none
 
     try:
         return grp.getgrgid(gid).gr_name

@@ -24,7 +24,7 @@ def read_data(*names: str) -> bytes:
         with open(asset(*names), "rb") as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
-        from importlib.resources import files
+        from importlib.resources import files  # late: only in an archive
 
         return files("hookctl").joinpath(*names).read_bytes()
 
@@ -34,7 +34,7 @@ def list_data(*names: str, ending: str) -> list[str]:
     try:
         found = os.listdir(asset(*names))
     except (FileNotFoundError, NotADirectoryError):
-        from importlib.resources import files
+        from importlib.resources import files  # late: only in an archive
 
         found = [entry.name for entry in files("hookctl").joinpath(*names).iterdir()]
     return sorted(name for name in found if name.endswith(ending))

@@ -106,7 +106,7 @@ def require_own(folder: str) -> None:
     """Refuse a project that belongs, itself or its .hookctl, neither to the caller nor to root."""
     for path in (folder, os.path.join(folder, ".hookctl")):
         if _is_foreign(path):
-            from hookctl.system import owners
+            from hookctl.system import owners  # late: only for this message
 
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
@@ -136,7 +136,7 @@ def _is_foreign(path: str) -> bool:
 def _home(environ: Mapping[str, str]) -> str:
     if environ.get("HOME", "").startswith("/"):
         return environ["HOME"]
-    import pwd
+    import pwd  # late: Windows has none
 
     return pwd.getpwuid(os.getuid()).pw_dir
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from importlib import metadata
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -17,8 +18,6 @@ def install_command(extra: str, package: str) -> str:
 
 def _direct_url() -> dict[str, Any]:
     """What the installer noted about the source; empty where it noted nothing, as of an index."""
-    from importlib import metadata
-
     try:
         text = metadata.distribution("hookctl").read_text("direct_url.json")
         value = json.loads(text or "{}")

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from typer.completion import get_completion_script
+
+from hookctl import events, hosts, packs
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import Result
+from hookctl.packs.choices import MODES
+from hookctl.packs.presets import PRESETS
+from hookctl.settings import managed
+from hookctl.settings.targets import SCOPES
 
 SHELLS = ("bash", "zsh", "fish")
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
@@ -24,8 +31,6 @@ def completion(shell: str) -> Result:
             hint=f"Shells: {', '.join(SHELLS)}.",
             exit_code=USAGE,
         )
-    from typer.completion import get_completion_script
-
     script = get_completion_script(prog_name="hookctl", complete_var=VARIABLE, shell=shell)
     if shell == "zsh":
         script += f"\n\n{_AUTOLOADED}"
@@ -34,12 +39,6 @@ def completion(shell: str) -> Result:
 
 def values(name: str) -> Sequence[str]:
     """The possible values of an option or argument."""
-    from hookctl import events, hosts, packs
-    from hookctl.packs.choices import MODES
-    from hookctl.packs.presets import PRESETS
-    from hookctl.settings import managed
-    from hookctl.settings.targets import SCOPES
-
     return {
         "action": ACTIONS,
         "code": tuple(events.CODES),

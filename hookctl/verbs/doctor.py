@@ -15,10 +15,11 @@ from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.run.journal import read_journal
+from hookctl.settings.sources import Sources
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: doctor makes no plan without --fix
     from hookctl.planner.plan import Plan
 
 
@@ -92,7 +93,7 @@ def _make_result(
 
 def _finish_interrupted(folders: Folders) -> list[Finding]:
     """Finish an interrupted run; the finding if that fails."""
-    from hookctl.planner.run import finish_pending
+    from hookctl.planner.run import finish_pending  # late: only with --fix
 
     try:
         finish_pending(folders, report.say)
@@ -110,9 +111,8 @@ def _repair(
     folders: Folders, hosts: list[Host], request: Request
 ) -> tuple[Plan | None, list[Finding]]:
     """Repair what is ours; the plan that was carried out, or the finding if that fails."""
-    from hookctl.planner.repair import plan_repair
+    from hookctl.planner.repair import plan_repair  # late: only with --fix
     from hookctl.planner.run import carry_out
-    from hookctl.settings.sources import Sources  # only a repair needs them
 
     sources = Sources(folders)
 

@@ -72,8 +72,7 @@ def install(
 
 
 def _describe(folders: Folders, plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
-    # Late: most calls find nothing to do, and git's answers need a twentieth of a call to import.
-    from hookctl.verbs.outcome import describe_success
+    from hookctl.verbs.outcome import describe_success  # late: most calls find nothing to do
 
     return describe_success(folders, plan, pack, targets)
 

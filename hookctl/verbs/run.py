@@ -72,7 +72,9 @@ def run(folders: Folders, request: Request) -> Result:
 
 def _finish_pending(folders: Folders) -> None:
     """Finish an interrupted install; where that fails, an agent can be stopped all the same."""
-    from hookctl.planner.run import finish_pending
+    if not folders.has_unfinished_run():
+        return
+    from hookctl.planner.run import finish_pending  # late: in most calls no run was interrupted
 
     try:
         finish_pending(folders, report.say)

@@ -11,6 +11,7 @@ from typing import Any
 from hookctl import clock, events
 from hookctl.errors import HookctlError, usage_error
 from hookctl.events import Kind
+from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, labelled, tilde
 from hookctl.output.table import table
@@ -149,8 +150,6 @@ def _table(title: str, pages: Iterable[tuple[str, Mapping[str, Any]]]) -> list[l
 
 def _known_projects(folders: Folders) -> dict[str, str]:
     """The paths of projects that hookctl knows, by the hash in the log."""
-    from hookctl.ledger import store
-
     known = {project.search(folders.cwd, folders.environ)}
     with contextlib.suppress(HookctlError):  # the numbers need no record
         known |= {record.project for record in store.load(folders).values()} - {""}

@@ -183,7 +183,7 @@ def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -
 
 
 def _load_source(item: _Installed) -> Pack:
-    from hookctl.packs.pack import load_file
+    from hookctl.packs.pack import load_file  # late: most records are the guard's
 
     try:
         pack = load_file(item.source)
