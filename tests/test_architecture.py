@@ -161,7 +161,7 @@ def test_a_plan_is_made_of_what_was_read_before_it() -> None:
     reading = {name for name, path in modules().items() if name.startswith("planner.") and calls(path) & READING}
     assert reading <= {f"planner.{name}" for name in (
         "approvals", "consent", "guard_files", "install", "notices", "pack_content", "project_files", "records",
-        "repair", "repair_files", "restore", "rooms", "rules", "run", "runtime_files", "uninstall",
+        "repair", "repair_files", "restore", "rules", "runtime_files", "uninstall",
     )}  # fmt: skip
 
 

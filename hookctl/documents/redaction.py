@@ -104,4 +104,3 @@ def _gap(source: str, is_hidden: bool) -> str:
     if is_hidden:
         source = re.sub(_COMMENT, lambda match: mask_lines(match[0]), source)
     return by_look(source, mask_lines)
-

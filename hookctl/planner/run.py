@@ -91,7 +91,7 @@ def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan
 
 def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
     """Plan again under the lock and write; start over where another program writes meanwhile."""
-    from hookctl.run.execute import execute  # late: most calls find nothing to do
+    from hookctl.run.execute import execute, list_overwritten  # late: most find nothing to do
 
     for _ in range(READ_AGAIN):
         sources.forget()
@@ -103,26 +103,13 @@ def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say)
         except files.Changed:
             time.sleep(READ_PAUSE)
             continue
-        _report_overwritten(plan, say)
+        for path in list_overwritten(plan.changes):
+            text = (
+                f"{path}: another program wrote it right after hookctl; "
+                "run `hookctl doctor` to see what is left"
+            )
+            say(Message(text, "overwritten", path=path))
         return plan
     message = f"another program kept changing the file, {READ_AGAIN} times in a row"
     hint = "Close the agents that use it and try again."
     raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
-
-
-def _report_overwritten(plan: Plan, say: Say) -> None:
-    """Name each settings file that a program without a lock wrote right after us."""
-    for change in plan.changes:
-        if change.settings and not _has_bytes(change.path, change.after):
-            text = (
-                f"{change.path}: another program wrote it right after hookctl; "
-                "run `hookctl doctor` to see what is left"
-            )
-            say(Message(text, "overwritten", path=change.path))
-
-
-def _has_bytes(path: str, data: bytes | None) -> bool:
-    try:
-        return files.read(path).data == data
-    except HookctlError:
-        return False

@@ -92,3 +92,15 @@ def _roll_back(
         hint = "Fix the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
     close_journal(folders, changes, remaining)
+
+
+def list_overwritten(changes: tuple[Change, ...]) -> list[str]:
+    """The settings files that a program without a lock wrote right after us."""
+    return [change.path for change in changes if change.settings and not _is_done(change)]
+
+
+def _is_done(change: Change) -> bool:
+    try:
+        return files.read(change.path).data == change.after
+    except HookctlError:
+        return False
