@@ -28,6 +28,7 @@ from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
+from hookctl.packs.guard_options import find_faults
 from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
@@ -208,40 +209,7 @@ def find_invalid_settings(
         yield "the configuration", wrong
     for name, rule in schema.items():
         if name in value:
-            yield from _find_schema_faults(name, value[name], rule)
-
-
-def _find_schema_faults(
-    name: str, value: Any, rule: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """What of one value is not as its schema wants it."""
-    kind, is_number = (
-        rule.get("type", ""),
-        isinstance(value, int | float) and not isinstance(value, bool),
-    )
-    if kind and not _has_type(kind, value):
-        yield name, f"{value!r} is not of type {kind!r}"
-    if "enum" in rule and value not in rule["enum"]:
-        yield name, f"{value!r} is not one of {rule['enum']!r}"
-    if is_number and value < rule.get("minimum", value):
-        yield name, f"{value!r} is less than the minimum of {rule['minimum']!r}"
-    if is_number and value > rule.get("maximum", value):
-        yield name, f"{value!r} is greater than the maximum of {rule['maximum']!r}"
-    if isinstance(value, str) and not re.search(rule.get("pattern", ""), value):
-        yield name, f"{value!r} does not match {rule['pattern']!r}"
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _find_schema_faults(f"{name}.{number}", item, rule.get("items", {}))
-        if len(value) < rule.get("minItems", 0):
-            yield name, f"{value!r} should be non-empty"
-
-
-def _has_type(kind: str, value: Any) -> bool:
-    """Whether a value is of one of the JSON Schema types that our schemas use."""
-    if kind == "integer":
-        whole = isinstance(value, float) and value.is_integer()
-        return whole or (isinstance(value, int) and not isinstance(value, bool))
-    return isinstance(value, {"boolean": bool, "string": str, "array": list}[kind])
+            yield from find_faults(name, value[name], rule)
 
 
 def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:

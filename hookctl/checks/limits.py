@@ -15,6 +15,7 @@ from hookctl.masking import masked
 from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
+from hookctl.packs.guard_options import value_in_effect
 from hookctl.settings import effective, precedence
 from hookctl.settings.effective import Value
 from hookctl.settings.precedence import Source
@@ -51,7 +52,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         return
     layers, environ, config = file.reaching, file.environ, file.config.value if file.config else {}
     sources = [layer.source for layer in layers]
-    mode = guard.mode_of(config, {})
+    mode = value_in_effect("mode", config, {})
     keys = [LIMIT_KEY] if mode == "breaker" else []
     if file.host.cap_key:
         keys.append(file.host.cap_key)
@@ -282,7 +283,8 @@ def _list_variables(file: FileFacts) -> list[str]:
 
 
 def _list_child_variables(file: FileFacts) -> list[str]:
-    return guard.child_variables(file.config.value if file.config else None)
+    names: list[str] = value_in_effect("child_env", file.config and file.config.value, {})
+    return names
 
 
 def _judge_variable(

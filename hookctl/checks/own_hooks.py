@@ -15,9 +15,9 @@ from hookctl.masking import masked
 from hookctl.model import WRAP, HookEntry, IgnoreRule, Record
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import settings_from
+from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, Origin
 from hookctl.settings.targets import GUARD, Target
-from hookctl.settings.words import is_true
 
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 
@@ -160,7 +160,7 @@ def describe_cause(trial: Trial, name: str, value: Any = None) -> str:
 
 def off_by_variable(name: str, value: str, config: Any) -> str:
     """What a variable does that keeps the guard from blocking; '' where it does not."""
-    is_child = name in guard.child_variables(config) and is_true(value)
+    is_child = name in value_in_effect("child_env", config, {}) and is_true(value)
     if guard.switches_off(name, value) or is_child:
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":

@@ -13,8 +13,8 @@ from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.checks.running_guards import at_work
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.packs.guard_options import value_in_effect
 from hookctl.packs.reports import how_to_renew, name_report
-from hookctl.settings.words import is_true
 from hookctl.system import project
 
 OWNER = "OWNER"
@@ -43,10 +43,9 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
 
 def _requires_run(facts: HostFacts, registration: GuardRegistration) -> bool:
     config = registration.config
-    if (facts.variables.get("HOOKCTL_MODE", "") or config.get("mode")) == "keepalive":
+    if value_in_effect("mode", config, facts.variables) == "keepalive":
         return True
-    text = facts.variables.get("HOOKCTL_REQUIRE_ARM", "")
-    return is_true(text) if text else config.get("require_arm") is True
+    return value_in_effect("require_arm", config, facts.variables) is True
 
 
 def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:

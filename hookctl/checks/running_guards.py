@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts
 from hookctl.hosts import handlers
-from hookctl.settings.words import is_true
+from hookctl.packs.guard_options import is_true, value_in_effect
 
 
 def find_running(facts: HostFacts) -> list[FoundHook]:
@@ -41,11 +41,10 @@ def at_work(facts: HostFacts) -> list[GuardRegistration]:
 
 def mode(facts: HostFacts, registration: GuardRegistration) -> str:
     """The mode of a guard: variables override its configuration; without its program, off."""
-    if registration.since is None or is_true(facts.variables.get("HOOKCTL_DISABLE", "")):
+    is_disabled = is_true(facts.variables.get("HOOKCTL_DISABLE", ""))
+    if registration.since is None or is_disabled:
         return "off"
-    return facts.variables.get("HOOKCTL_MODE", "").strip() or str(
-        registration.config.get("mode", "breaker")
-    )
+    return str(value_in_effect("mode", registration.config, facts.variables))
 
 
 def ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
@@ -54,5 +53,4 @@ def ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
         return False
     if mode(facts, registration) == "guard":
         return True
-    text = facts.variables.get("HOOKCTL_END_FOREIGN_CHAINS", "").strip()
-    return is_true(text) if text else registration.config.get("end_foreign_chains") is not False
+    return bool(value_in_effect("end_foreign_chains", registration.config, facts.variables))

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
-from hookctl.packs.guard_options import LIMIT_KEY, schema
+from hookctl.packs.guard_options import LIMIT_KEY, find_faults, schema
 from hookctl.packs.guard_package import guard_module
 from hookctl.packs.presets import PRESETS
-from hookctl.settings.words import WORDS
 from hookctl.values import NamedTuple
 
 MODES = ("breaker", "keepalive", "guard", "off")
@@ -332,11 +331,9 @@ def settable_options() -> dict[str, Any]:
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
-    import jsonschema  # late: only a value of --set needs it
-
     kind = rule.get("type", "string")
     value = _convert(text, kind)
-    if not jsonschema.Draft202012Validator(rule).is_valid(value):
+    if any(find_faults(name, value, rule)):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
         hint = kinds.get(kind, "") + rule.get("description", "")
         raise usage_error(f"{name} cannot be {text!r}", hint)
@@ -348,7 +345,7 @@ def _convert(text: str, kind: str) -> Any:
     if kind == "integer":
         return int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
     if kind == "boolean":
-        return WORDS.get(text.lower())
+        return guard_module("settings").parse_text(bool, text)
     if not text.isprintable():
         return None
     if kind == "array":

@@ -13,11 +13,11 @@ from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.hosts.shell_words import split_words
 from hookctl.model import PackRecord, Wanted
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, MODES, Settings
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import fields_of, top_wants
+from hookctl.packs.guard_options import is_true
 from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
-from hookctl.settings.words import is_true
 from hookctl.system import files
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
@@ -244,22 +244,6 @@ def is_limit(text: str) -> bool:
 def switches_off(name: str, value: str) -> bool:
     """Whether a variable turns the hook off."""
     return name == "HOOKCTL_DISABLE" and is_true(value)
-
-
-def child_variables(config: Any) -> list[str]:
-    """The variables that mark an agent started by another, which the guard leaves alone."""
-    names = config.get("child_env") if isinstance(config, dict) else None
-    if not isinstance(names, list):
-        names = ["HOOKCTL_CHILD"]
-    return [name for name in names if isinstance(name, str) and "/" not in name]
-
-
-def mode_of(config: dict[str, Any], env: dict[str, str]) -> str:
-    """The mode that the hook uses: a valid variable, else config.json, else the default."""
-    for mode in (env.get("HOOKCTL_MODE", "").strip(), config.get("mode")):
-        if mode in MODES:
-            return str(mode)
-    return Settings().mode
 
 
 def host_table(host: Host) -> dict[str, Any]:

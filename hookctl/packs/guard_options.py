@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.packs.guard_package import guard_module
@@ -17,6 +18,18 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of every option, by the option's name."""
     properties = json.loads(read_data("schemas", "guard-config.schema.json"))["properties"]
     return {name: rule for name, rule in properties.items() if name not in _NO_OPTIONS}
+
+
+def value_in_effect(name: str, config: Any, env: Mapping[str, str]) -> Any:
+    """The value that the hook uses: of a valid variable, else of config.json, else the default."""
+    guard = guard_module("settings")
+    known = config if isinstance(config, dict) else {}
+    return guard.read_setting(name, guard.DEFAULTS[name], known, lambda key: env.get(key, ""))
+
+
+def is_true(text: str) -> bool:
+    """Whether the hook reads the text of a variable as yes."""
+    return bool(guard_module("values").is_true(text))
 
 
 def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
@@ -46,3 +59,34 @@ def _is_usable(value: Any) -> bool:
         except UnicodeEncodeError:
             return False
     return True
+
+
+def find_faults(name: str, value: Any, rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What of one value is not as its schema wants it: each place, and what is wrong there."""
+    kind, is_number = (
+        rule.get("type", ""),
+        isinstance(value, int | float) and not isinstance(value, bool),
+    )
+    if kind and not _has_type(kind, value):
+        yield name, f"{value!r} is not of type {kind!r}"
+    if "enum" in rule and value not in rule["enum"]:
+        yield name, f"{value!r} is not one of {rule['enum']!r}"
+    if is_number and value < rule.get("minimum", value):
+        yield name, f"{value!r} is less than the minimum of {rule['minimum']!r}"
+    if is_number and value > rule.get("maximum", value):
+        yield name, f"{value!r} is greater than the maximum of {rule['maximum']!r}"
+    if isinstance(value, str) and not re.search(rule.get("pattern", ""), value):
+        yield name, f"{value!r} does not match {rule['pattern']!r}"
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from find_faults(f"{name}.{number}", item, rule.get("items", {}))
+        if len(value) < rule.get("minItems", 0):
+            yield name, f"{value!r} should be non-empty"
+
+
+def _has_type(kind: str, value: Any) -> bool:
+    """Whether a value is of one of the JSON Schema types that our schemas use."""
+    if kind == "integer":
+        whole = isinstance(value, float) and value.is_integer()
+        return whole or (isinstance(value, int) and not isinstance(value, bool))
+    return isinstance(value, {"boolean": bool, "string": str, "array": list}[kind])

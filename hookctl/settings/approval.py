@@ -14,12 +14,12 @@ from hookctl.hosts import Host, codex, config_folder, load, settings_path, shape
 from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
-from hookctl.settings.words import is_true
 from hookctl.values import NamedTuple
 
 UNKNOWN = "unknown"  # nobody has approved it
 CHANGED = "changed"  # it was changed since it was approved
 OFF = "off"  # somebody switched it off
+_YES = ("1", "true", "yes", "on")
 
 
 class Closed(NamedTuple):
@@ -78,9 +78,8 @@ def _find_not_agreed(
 
 def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
     """Whether a variable or a key tells the host to agree to every command."""
-    if is_true(environ.get(unasked.variable, "")):
-        return True
-    return is_true(str(root.get(unasked.key)))
+    texts = (environ.get(unasked.variable, ""), str(root.get(unasked.key)))
+    return any(text.strip().lower() in _YES for text in texts)
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:

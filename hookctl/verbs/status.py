@@ -22,7 +22,7 @@ from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
 from hookctl.output.status import file_lines
 from hookctl.packs import guard, whose_work, wrapping
 from hookctl.packs.abilities import in_the_way
-from hookctl.packs.choices import LIMIT_KEY, settings_from
+from hookctl.packs.choices import DEFAULT_LIMIT, settings_from
 from hookctl.packs.guard_options import in_effect as settings_in_effect
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.released import find_origin
@@ -370,7 +370,8 @@ def _describe_guard(view: _View, states: dict[str, str]) -> str:
     if wraps and not settings_from(pack_record.settings).events and not view.switched_off:
         if view.unapproved & set(wraps):
             return f"does nothing: {waits}"
-        limit = _limit_in_effect(pack_record, variables)
+        settings = settings_in_effect(guard.current_configuration(pack_record), variables)
+        limit = settings.get("max_stop_blocks", DEFAULT_LIMIT)
         return wraps_only(len(wraps), limit, effective.blocks(host, view.sources, {}))
     if reason:
         return f"does nothing: {reason}"
@@ -391,8 +392,8 @@ def _describe_mode(
     """What the guard does on a stop and on a tool call, and what limits it."""
     variables = effective.variables(sources)
     settings = settings_in_effect(guard.current_configuration(pack_record), variables)
-    limit = _limit_in_effect(pack_record, variables)
-    mode = "off" if "stop" in missing else guard.mode_of(settings, variables)
+    limit = settings.get("max_stop_blocks", DEFAULT_LIMIT)
+    mode = "off" if "stop" in missing else settings.get("mode", "breaker")
     cap = effective.cap(host, sources, {}).text
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
     if "pre-tool" in missing or not guard.can_refuse(host):
@@ -427,12 +428,6 @@ def _describe_gaps(
     if waiting:
         text += f" (its hook for {' and '.join(waiting)} waits for an approval)"
     return text
-
-
-def _limit_in_effect(pack_record: PackRecord, variables: dict[str, str]) -> int:
-    """The limit that the hook uses."""
-    settings = settings_in_effect(guard.current_configuration(pack_record), variables)
-    return guard.limit_of(variables.get(LIMIT_KEY, ""), settings.get("max_stop_blocks"))
 
 
 def _describe_wraps(count: int) -> str:
