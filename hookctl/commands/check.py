@@ -180,10 +180,10 @@ def _simulate(
     dispatch: options.Dispatch = None,
     json: options.Json = False,
 ) -> int:
-    from hookctl.commands import choosing
+    from hookctl.packs.choices import Request
     from hookctl.verbs.simulate import simulate
 
-    request = choosing.guard_settings(mode, preset, assign, nudge, nudge_env, dispatch)
+    request = Request(mode, preset, assign or (), nudge, nudge_env, dispatch or ())
     return show("simulate", lambda f: simulate(f, source, request, host), json, homeless=True)
 
 

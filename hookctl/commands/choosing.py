@@ -1,4 +1,4 @@
-"""From options to what a verb takes: hosts, settings files, the guard's settings.
+"""From options to what a verb takes: hosts, settings files, what may be done.
 
 It imports what it needs at once, so a command imports it only when it is called.
 """
@@ -12,43 +12,13 @@ from hookctl.commands.calling import confirm
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.packs.choices import Choice, Permission, Request
+from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
-
-
-def guard_settings(
-    mode: str,
-    preset: str,
-    assign: list[str] | None,
-    nudge: str | None,
-    nudge_env: str | None,
-    dispatch: list[str] | None,
-    wrap: str | None = None,
-    guidance: bool = False,
-    rules: bool = False,
-) -> Request:
-    return Request(
-        mode,
-        preset,
-        tuple(assign or ()),
-        nudge,
-        nudge_env,
-        tuple(dispatch or ()),
-        wrap,
-        guidance,
-        rules,
-    )
-
-
-def choice_of(
-    settings: Request, reset: bool, force: bool, trust: bool, allow_env: list[str] | None
-) -> Choice:
-    return Choice(settings, reset, force, trust, tuple(allow_env or ()))
 
 
 def permission_for(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:

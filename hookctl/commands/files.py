@@ -97,17 +97,13 @@ def _render(
 ) -> int:
     from hookctl.commands import choosing
     from hookctl.packs import load
+    from hookctl.packs.choices import Request as Settings
     from hookctl.verbs.render import Request, render, require_one_host
 
     content = load(pack)
     chosen = choosing.choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
-    request = Request(
-        scope,
-        hook_dir,
-        python,
-        platform,
-        choosing.guard_settings(mode, preset, assign, nudge, nudge_env, dispatch),
-    )
+    settings = Settings(mode, preset, assign or (), nudge, nudge_env, dispatch or ())
+    request = Request(scope, hook_dir, python, platform, settings)
     return show("render", lambda f: render(f, content, chosen, request), json)
 
 

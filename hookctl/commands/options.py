@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +25,18 @@ _WHERE, _WHAT, _GUARD, _PACKS = (
     "The guard's settings",
     "Other packs",
 )
+
+
+def with_fixed(function: Callable[..., int], **fixed: Any) -> Callable[..., int]:
+    """A command with all options of another one but these, whose values are fixed."""
+    signature = inspect.signature(function, eval_str=True)
+    options = [option for name, option in signature.parameters.items() if name not in fixed]
+
+    def command(**given: Any) -> int:
+        return function(**given, **fixed)
+
+    command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+    return command
 
 
 def completed_by(name: str) -> Callable[[str], Sequence[str]]:

@@ -8,7 +8,7 @@ import typer
 
 from hookctl.commands import options
 from hookctl.commands.calling import confirm, require_own_home, show
-from hookctl.commands.options import Command, completed_by
+from hookctl.commands.options import Command, completed_by, with_fixed
 from hookctl.errors import PENDING, USAGE, HookctlError
 
 if TYPE_CHECKING:  # late: a help text needs none of it
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.system.folders import Folders
 
 
-def _install(
+def _set_up(
     pack: options.Pack = "guard",
     host: options.Hosts = None,
     scope: options.Scope = "user",
@@ -36,88 +36,41 @@ def _install(
     allow_env: options.AllowEnv = None,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
+    ] = False,
     diff: options.Diff = False,
     json: options.Json = False,
     project: options.Project = "",
+    *,
+    command: str,
 ) -> int:
     from hookctl.commands import choosing
     from hookctl.packs import load
+    from hookctl.packs.choices import Choice, Request
     from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
     content = load(pack)
-    hosts = choosing.choose_hosts(f"install {pack}", host, scope, json)
-    settings = choosing.guard_settings(
-        mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
+    hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
+    request = Request(
+        mode, preset, assign or (), nudge, nudge_env, dispatch or (), wrap, guidance, rules
     )
-    choice = choosing.choice_of(settings, reset, force, trust, allow_env)
+    choice = Choice(request, reset, force, trust, tuple(allow_env or ()))
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
         targets = choosing.find_targets(folders, hosts, scope, project)
         permission = choosing.permission_for(content, yes, accept_changed, json)
-        return install(
-            folders,
-            content,
-            targets,
-            choice,
-            dry_run=dry_run,
-            diff=diff,
-            permission=permission,
+        result = install(
+            folders, content, targets, choice, dry_run=dry_run, diff=diff, permission=permission
         )
-
-    return show("install", verb, json, writes=not dry_run)
-
-
-def _plan(
-    pack: options.Pack = "guard",
-    host: options.Hosts = None,
-    scope: options.Scope = "user",
-    mode: options.Mode = "",
-    preset: options.Preset = "",
-    assign: options.Set = None,
-    nudge: options.Nudge = None,
-    nudge_env: options.NudgeEnv = None,
-    dispatch: options.Dispatch = None,
-    wrap: options.Wrap = None,
-    guidance: options.Guidance = False,
-    rules: options.Rules = False,
-    reset: options.Reset = False,
-    force: options.Force = False,
-    trust: options.Trust = False,
-    yes: options.Yes = False,
-    allow_env: options.AllowEnv = None,
-    accept_changed: options.AcceptChanged = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
-    ] = (False),
-    diff: options.Diff = False,
-    json: options.Json = False,
-    project: options.Project = "",
-) -> int:
-    from hookctl.commands import choosing
-    from hookctl.packs import load
-    from hookctl.planner.run import pending_first
-    from hookctl.report import say
-    from hookctl.verbs.install import install
-
-    content = load(pack)
-    hosts = choosing.choose_hosts(f"plan {pack}", host, scope, json)
-    settings = choosing.guard_settings(
-        mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules
-    )
-    choice = choosing.choice_of(settings, reset, force, trust, allow_env)
-
-    def verb(folders: Folders) -> Result:
-        pending_first(folders, say, dry_run=True)
-        targets = choosing.find_targets(folders, hosts, scope, project)
-        result = install(folders, content, targets, choice, dry_run=True, diff=diff)
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
         return result
 
-    return show("plan", verb, json)
+    return show(command, verb, json, writes=not dry_run)
 
 
 def _upgrade(
@@ -241,7 +194,7 @@ def _status(
 
 COMMANDS = {
     "install": Command(
-        _install,
+        with_fixed(_set_up, command="install", exit_code=False),
         "Add a pack's hooks and settings to a host's settings file.",
         "  hookctl install --host claude\n"
         "  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
@@ -256,7 +209,7 @@ COMMANDS = {
         "  hookctl uninstall --all --yes    do not ask",
     ),
     "plan": Command(
-        _plan,
+        with_fixed(_set_up, command="plan", dry_run=True),
         "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
     ),

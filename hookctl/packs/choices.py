@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
@@ -23,10 +23,10 @@ class Request(NamedTuple):
 
     mode: str = ""
     preset: str = ""
-    assignments: tuple[str, ...] = ()  # KEY=VALUE
+    assignments: Sequence[str] = ()  # KEY=VALUE
     nudge: str | None = None  # TOOL[,TOOL]
     nudge_env: str | None = None
-    dispatch: tuple[str, ...] = ()  # TOOL[:MAX/SECONDS]
+    dispatch: Sequence[str] = ()  # TOOL[:MAX/SECONDS]
     wrap: str | None = None  # a part of another hook's command
     guidance: bool = False
     rules: bool = False  # a block in the file with instructions for the agent
@@ -244,7 +244,7 @@ def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
         raise usage_error(f"unknown {kind} {name!r}", hint)
 
 
-def _parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
+def _parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     """The options that --set gives."""
     options: dict[str, Any] = {}
     known = settable_options() if assignments else {}
@@ -279,7 +279,7 @@ def _parse_nudge(request: Request) -> dict[str, Any]:
     return options
 
 
-def _parse_dispatch(claims: tuple[str, ...]) -> dict[str, Any]:
+def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
     """The options of --dispatch TOOL[:MAX/SECONDS]; an empty text turns it off."""
     tools: list[str] = []
     limits: set[tuple[int, int]] = set()
