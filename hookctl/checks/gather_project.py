@@ -97,6 +97,9 @@ def gather(
         lost.append(guard._replace(file=file))
     shared = [file.target.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
+    run = _list_run_files(project, installed)
+    rules = git.find_rules(project, [*shared, *run], environ, folders.state, personal=False)
+    kept_out = rules or {}
     return ProjectFacts(
         project,
         tuple(asked.get(file.path, file) for file in found),
@@ -108,8 +111,8 @@ def gather(
         lost=tuple(lost),
         start_project=start_project,
         has_repository=bool(git.find_top(project)),
-        run_files=_find_run_files(project, installed, environ, folders.state),
-        ignored=git.find_ignored(project, shared, environ, folders.state, personal=False),
+        run_files=tuple(path for path in run if rules is not None and path not in rules),
+        ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
 
 
@@ -269,10 +272,8 @@ def _gather_guard(file: FileFacts, pack: PackRecord) -> InstalledPack:
     return installed._replace(config=config, outside=outside)
 
 
-def _find_run_files(
-    project: str, packs: Sequence[InstalledPack], environ: Mapping[str, str], state: str
-) -> tuple[str, ...]:
-    """The files of the work in hand that git tracks or would take; `*` stands for new ones."""
+def _list_run_files(project: str, packs: Sequence[InstalledPack]) -> list[str]:
+    """The files of the work in hand, which no clone is to have; `*` stands for new ones."""
     paths: dict[str, None] = {}
     for installed in packs:
         if installed.origin is None:  # no program reads it
@@ -283,7 +284,7 @@ def _find_run_files(
                 path = os.path.normpath(os.path.join(project, str(folder).strip(), name))
                 if name == ANY or os.path.lexists(path):
                     paths[path] = None
-    return git.find_taken(project, paths, environ, state) if paths else ()
+    return list(paths)
 
 
 def _ask_guard(installed: InstalledPack, state: str) -> InstalledPack:

@@ -38,36 +38,20 @@ def find_ignored(
     With `personal`, the user's own rules for all repositories count too, else HOME is not read.
     Without git, or where it cannot tell, there are none.
     """
-    rules = _find_rules(project, paths, environ, state, personal=personal) or {}
-    return tuple(IgnoreRule(path, line, _fold(found)) for (path, line), found in rules.items())
+    return fold(project, find_rules(project, paths, environ, state, personal=personal) or {})
 
 
-def find_taken(
-    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str
-) -> tuple[str, ...]:
-    """Those of these files of a project that git tracks, or takes with the next commit of all.
-
-    Without git, or where it cannot tell, there are none.
-    """
-    paths = tuple(paths)
-    rules = _find_rules(project, paths, environ, state, personal=False)
-    if rules is None:
-        return ()
-    ignored = {os.path.join(project, name) for names in rules.values() for name in names}
-    return tuple(path for path in paths if path not in ignored)
-
-
-def _find_rules(
+def find_rules(
     project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
-) -> dict[tuple[str, int], list[str]] | None:
-    """The files that each rule of an ignore file, by path and line, keeps out; None: unknown."""
+) -> dict[str, tuple[str, int]] | None:
+    """Those of these files that git ignores, each with file and line of the rule; None: unknown."""
     top = find_top(project)
     program = _find_program(environ, top) if top else ""
     names = {}
     for path in paths:
         real = os.path.realpath(path)
         if top and real.startswith(f"{top.rstrip('/')}/"):
-            names[os.path.join(".", os.path.relpath(real, top))] = os.path.relpath(path, project)
+            names[os.path.join(".", os.path.relpath(real, top))] = path
     if not program or not names:
         return None
     try:
@@ -75,11 +59,19 @@ def _find_rules(
             answer = _ask(program, top, names, folder, _safe_environ(environ, folder, personal))
     except (HookctlError, OSError, subprocess.TimeoutExpired):
         return None
-    rules: dict[tuple[str, int], list[str]] = {}
+    rules = {}
     for path, line, pattern, name in zip(*[iter(answer)] * 4, strict=False):
         if not pattern.startswith("!"):  # a rule that takes a file back in
-            rules.setdefault((os.path.join(top, path), int(line)), []).append(names[name])
+            rules[names[name]] = os.path.join(top, path), int(line)
     return rules
+
+
+def fold(project: str, rules: Mapping[str, tuple[str, int]]) -> tuple[IgnoreRule, ...]:
+    """The rules that ignore these files of a project, each once."""
+    ignored: dict[tuple[str, int], list[str]] = {}
+    for path, rule in rules.items():
+        ignored.setdefault(rule, []).append(os.path.relpath(path, project))
+    return tuple(IgnoreRule(path, line, _fold(names)) for (path, line), names in ignored.items())
 
 
 def _fold(names: list[str]) -> tuple[str, ...]:
