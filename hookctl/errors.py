@@ -41,6 +41,18 @@ class HookctlError(Exception):
         self.hint = hint
         self.exit_code = exit_code
 
+    def reworded(self, message: str, hint: str) -> HookctlError:
+        """The same error, at the same place, in other words."""
+        return HookctlError(
+            self.code,
+            message,
+            path=self.path,
+            line=self.line,
+            column=self.column,
+            hint=hint,
+            exit_code=self.exit_code,
+        )
+
     def say_unwritten(self) -> None:
         """Let the hint say that nothing was written, if it does not say so already."""
         if "othing was written" not in self.hint:

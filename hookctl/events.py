@@ -183,7 +183,7 @@ def count_all(state: str) -> Counts:
 
 def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
     """Count what one folder has: totals, log, and refused calls that the log has not told of."""
-    totals = _read_object(os.path.join(folder, _TOTALS))
+    totals = read_object(os.path.join(folder, _TOTALS))
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
     _add_totals(counts, project, totals.get("counts"))
     for path in _find_in(folder, "events.jsonl*"):
@@ -250,7 +250,7 @@ def _add_totals(counts: Counts, project: str, stored: Any) -> None:
 
 def _read_untold(path: str) -> list[dict[str, Any]]:
     """The refused calls that the log will tell of later, as a line; none if it told of all."""
-    state = _read_object(path)
+    state = read_object(path)
     trips = state.get("trips")
     told = state.get("told", trips)
     telling = state.get("telling", told)
@@ -278,8 +278,8 @@ def _has_line(path: str, trips: Any) -> bool:
     return False
 
 
-def _read_object(path: str) -> dict[str, Any]:
-    """The object in a file of the hook's; empty if there is none."""
+def read_object(path: str) -> dict[str, Any]:
+    """The object in a file of the hook's or of ours; empty if there is none."""
     try:
         value = json.loads(files.read(path).data or b"{}")
     except (HookctlError, ValueError, RecursionError):

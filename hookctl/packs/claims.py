@@ -12,9 +12,9 @@ import os
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
 
 from hookctl.errors import FAILED, HookctlError
+from hookctl.events import read_object
 from hookctl.packs.guard_package import guard_module
 from hookctl.system import files
 from hookctl.values import NamedTuple
@@ -54,7 +54,7 @@ class Holder(NamedTuple):
 
 def read(state: str) -> Claim:
     """The claim of the project with this state folder; an empty one if there is none."""
-    values = _read_object(os.path.join(state, _NAME))
+    values = read_object(os.path.join(state, _NAME))
     fields = {}
     for name, default in Claim()._asdict().items():
         value = values.get(name)
@@ -117,18 +117,10 @@ def _read_times(state: str, session: str) -> tuple[float, float]:
     """When a session was last seen, and when last at work that was fresh."""
     if not session:
         return 0.0, 0.0
-    values = _read_object(os.path.join(state, f"{session}.json"))
+    values = read_object(os.path.join(state, f"{session}.json"))
     times = [values.get(name) for name in ("t", "work")]
     seen, at_work = (float(time) if type(time) is int else 0.0 for time in times)
     return seen, at_work
-
-
-def _read_object(path: str) -> dict[str, Any]:
-    try:
-        value = json.loads(files.read(path).data or b"{}")
-    except (HookctlError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _lock(handle: int, path: str) -> None:

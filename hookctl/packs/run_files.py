@@ -17,6 +17,7 @@ from typing import Any
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError, usage_error
+from hookctl.events import read_object
 from hookctl.ledger import ledgers, store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
@@ -504,9 +505,5 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
 
 def _read_session(path: str) -> dict[str, int]:
     """The numbers that the hook keeps of a session, with 1 for yes; none where it is unreadable."""
-    try:
-        value = json.loads(files.read(path).data or b"{}")
-    except (HookctlError, ValueError, RecursionError):
-        return {}
-    fields = value.items() if isinstance(value, dict) else ()
+    fields = read_object(path).items()
     return {name: int(number) for name, number in fields if type(number) in (int, bool)}

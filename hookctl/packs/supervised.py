@@ -7,8 +7,10 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from hookctl.errors import FAILED, HookctlError
+from hookctl.events import read_object
 from hookctl.packs import agent_process
 from hookctl.system import files
 
@@ -66,9 +68,5 @@ def read_respawns(state: str) -> int:
     return respawns if type(respawns) is int else 0
 
 
-def _read(state: str) -> dict[str, object]:
-    try:
-        value = json.loads(files.read(os.path.join(state, _NAME)).data or b"{}")
-    except (HookctlError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def _read(state: str) -> dict[str, Any]:
+    return read_object(os.path.join(state, _NAME))

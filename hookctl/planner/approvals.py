@@ -171,15 +171,7 @@ def _unread_approvals(error: HookctlError, draft: Draft, pack: str) -> HookctlEr
     named = "" if pack == GUARD else f" {pack}"
     message = f"{error.message}; the approvals of {pack} stay in it"
     hint = f"Fix it, then run `hookctl uninstall{named} --host {draft.host.name}` again."
-    return HookctlError(
-        error.code,
-        message,
-        path=error.path,
-        line=error.line,
-        column=error.column,
-        hint=hint,
-        exit_code=error.exit_code,
-    )
+    return error.reworded(message, hint)
 
 
 def _may_approve(target: Target) -> bool:

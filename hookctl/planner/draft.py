@@ -321,35 +321,7 @@ def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[s
 
 def plan_file(records: Records, draft: Draft) -> FilePlan:
     """The plan of a finished draft; a file with conflicts stays as it is."""
-    if draft.conflicts:
-        return _plan_of_conflicts(draft)
-    after, record = draft.restored or _bytes_and_record(records, draft)
-    is_left = record is None or bool(draft.record and draft.record.packs and not record.packs)
-    if draft.record and is_left and not draft.restored:
-        draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
-    return FilePlan(
-        target=draft.target,
-        before=draft.before,
-        after=after,
-        path=draft.snapshot.path,
-        old=draft.snapshot.data,
-        record=record,
-        decision=Decision(
-            tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept)
-        ),
-        runtime=tuple(draft.changes),
-        runtime_actions=tuple(draft.file_actions),
-        key=draft.key,
-        rmdirs=tuple(draft.rmdirs),
-        messages=tuple(draft.messages),
-        known=draft.record,
-        not_loaded=draft.not_loaded,
-        switched_off=draft.switched_off,
-    )
-
-
-def _plan_of_conflicts(draft: Draft) -> FilePlan:
-    return FilePlan(
+    unchanged = FilePlan(
         target=draft.target,
         before=draft.before,
         after=draft.snapshot.data,
@@ -359,6 +331,25 @@ def _plan_of_conflicts(draft: Draft) -> FilePlan:
         decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
         key=draft.key,
         known=draft.record,
+    )
+    if draft.conflicts:
+        return unchanged
+    after, record = draft.restored or _bytes_and_record(records, draft)
+    is_left = record is None or bool(draft.record and draft.record.packs and not record.packs)
+    if draft.record and is_left and not draft.restored:
+        draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
+    return unchanged._replace(
+        after=after,
+        record=record,
+        decision=Decision(
+            tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept)
+        ),
+        runtime=tuple(draft.changes),
+        runtime_actions=tuple(draft.file_actions),
+        rmdirs=tuple(draft.rmdirs),
+        messages=tuple(draft.messages),
+        not_loaded=draft.not_loaded,
+        switched_off=draft.switched_off,
     )
 
 

@@ -244,12 +244,4 @@ def _unread_rules(error: HookctlError, pack: str) -> HookctlError:
     """The error of a file that cannot be read, with what stays in it for now."""
     message = f"{error.message}; the rules of {pack} stay in it"
     hint = f"Fix it, then remove the lines from `<!-- hookctl={pack} begin -->` to the end line."
-    return HookctlError(
-        error.code,
-        message,
-        path=error.path,
-        line=error.line,
-        column=error.column,
-        hint=hint,
-        exit_code=error.exit_code,
-    )
+    return error.reworded(message, hint)
