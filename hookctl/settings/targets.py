@@ -207,15 +207,17 @@ def top(project: str) -> str:
 
 def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring the link."""
-    real = files.real(path)
-    is_inside = real.startswith(top(project))
+    real, above = files.real(path), top(project)
+    is_inside = real.startswith(above)
     # What is in .git is not the repository's: no clone brings it along.
-    if not is_inside or ".git" in real.removeprefix(top(project)).split("/"):
+    if not is_inside or ".git" in real.removeprefix(above).split("/"):
         message = f"a link leads out of the project, to {real}"
         hint = "Remove the link, or use --scope user."
         raise HookctlError("link_leaves_project", message, path=path, hint=hint)
-    own = f"{top(project)}{OWN}"
-    is_linked = path.startswith(f"{own}/") and real != files.real(own) + path.removeprefix(own)
+    own = f"{above}{OWN}"
+    if real == path or not path.startswith(f"{own}/"):
+        return
+    is_linked = real != files.real(own) + path.removeprefix(own)
     if is_linked and not _is_ours_alone(own, path):
         # A repository could bring one from our folder of programs to its own sources.
         message = f"a link stands below {OWN}, and what it leads to is not hookctl's alone: {real}"
