@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +27,7 @@ _HOSTS_OWN = (
 )  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
 _ask = interpreter.ask
+_numbers = itertools.count()
 
 
 @functools.cache
@@ -43,6 +46,13 @@ def pytest_configure() -> None:
     """A shell starts a background job deaf to Ctrl-C; then whatever the tests start and interrupt would be so too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh folder; for pytest's own, the folders of all earlier tests are listed to find a free number."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}_{next(_numbers)}", numbered=False)
 
 
 @pytest.fixture(autouse=True)
