@@ -152,7 +152,7 @@ LEAVING: list[Any] = [
     pack("bell", files=[1]), pack("bell", files={"ring.sh": 1}),
     pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
     file(".."), file("."), file(""), file("/etc/passwd"), file("../../../../home/.bashrc"), file("a/../../../x"),
-    file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
+    file(".git"), file(".git/config"), file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
     lambda page: page.update(sha256_before="0" * 64), lambda page: page.update(sha256_after="0" * 64),
     lambda page: page.update(known_as="/etc/passwd"), lambda page: page.update(project="/"),
     lambda page: page.update(scope="user"), lambda page: page.update(host="claude"),

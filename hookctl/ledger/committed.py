@@ -32,6 +32,7 @@ from hookctl.settings.targets import (
     one_file_error,
     pack_folder,
     read_inside,
+    require_all_inside,
     require_inside,
     rules_target,
     top,
@@ -323,7 +324,7 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
-        require_inside(target.project, os.path.join(folder, file))
+    require_all_inside(target.project, folder, pack.files)
     return PackRecord(
         version=pack.version,
         settings=pack.settings,
