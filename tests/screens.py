@@ -36,7 +36,7 @@ COMMANDS = (
     f"{STOP}; hookctl log",
     "hookctl run status",
     "hookctl doctor",
-    "sed -i 's/\"5\"/\"7\"/' ~/.claude/settings.json; hookctl install --host claude",
+    'sed -i \'s/"5"/"7"/\' ~/.claude/settings.json; hookctl install --host claude',
     "hookctl status",
     "hookctl install --host codex --host gemini",
     "hookctl status",

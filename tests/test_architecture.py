@@ -161,7 +161,7 @@ def test_a_plan_is_made_of_what_was_read_before_it() -> None:
     reading = {name for name, path in modules().items() if name.startswith("planner.") and calls(path) & READING}
     assert reading <= {f"planner.{name}" for name in (
         "approvals", "consent", "guard_files", "install", "notices", "pack_content", "project_files", "records",
-        "repair", "repair_files", "restore", "rules", "runtime_files", "uninstall",
+        "repair", "repair_files", "restore", "packages", "rules", "runtime_files", "uninstall",
     )}  # fmt: skip
 
 
@@ -176,6 +176,8 @@ def test_files_are_replaced_in_one_place_only() -> None:
     # run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
     allowed = {"system.files": WRITING, "system.backups": removing, "run.journal": removing}
+    # A package comes and goes by one rename; see system.runtime.
+    allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"run.recover": {"os.unlink"}, "packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
     for name, path in modules().items():
         assert calls(path) & WRITING <= allowed.get(name, set()), name

@@ -172,9 +172,7 @@ CONFIGS = ['{"run_dir": "\\u0000x"}', '{"task_file": ".hookctl/\\ud800"}', '{"di
 
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("command", ["doctor", "status", "run status", "run remaining 2", "upgrade", "check"])
-def test_no_value_of_a_configuration_is_unexpected(
-    hookctl: Hookctl, isolated: Path, config: str, command: str
-) -> None:
+def test_no_value_of_a_configuration_is_unexpected(hookctl: Hookctl, isolated: Path, config: str, command: str) -> None:
     assert hookctl("install", *PROJECT).code == 0
     put(Path(".hookctl/guard/claude/config.json"), config)
     assert hookctl(*command.split()).code != 3

@@ -128,9 +128,7 @@ def test_a_value_that_is_there_already_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 3}'])
-def test_an_edit_that_gives_another_document_than_wanted_is_refused(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_that_gives_another_document_than_wanted_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     document = jsonc('{"a": 1}')
     monkeypatch.setattr(jsonc_module, "spliced", lambda *_: text)
     assert refused(lambda: document.set(("a",), 2))[0] == "unexpected"

@@ -9,6 +9,7 @@ import pwd
 import runpy
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,9 +109,9 @@ def test_a_locked_guard_has_its_state_where_no_variable_says(monkeypatch: pytest
     assert project.default_state_dir("/home/u", locked=True).startswith(pwd.getpwuid(os.getuid()).pw_dir + "/")
 
 
-@pytest.mark.parametrize(("file", "folder"), [("guard_1/call.py", "/start"), ("/at/guard_1/call.py", "/at")])
+@pytest.mark.parametrize(("file", "folder"), [("hook.py", "/start"), ("./hook.py", "/start/."), ("/at/hook.py", "/at")])
 def test_the_launchers_folder_is_absolute(file: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module("call"), "__file__", file)
+    monkeypatch.setattr(sys.modules[module("call").__package__], "__file__", file, raising=False)
     assert module("call").launchers_folder("/start") == folder
 
 

@@ -183,7 +183,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
     folder = isolated / "home" / "folder"
     folder.mkdir()
-    name = files._temp_name(str(isolated / "home" / "settings.json"))
+    name = files.temporary_name(str(isolated / "home" / "settings.json"))
     ended = subprocess.Popen(["true"])
     ended.wait()
     temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")

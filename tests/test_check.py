@@ -46,6 +46,7 @@ class Project:
         self.record = top / ".hookctl" / "ledger.json"
         self.hook = top / ".hookctl" / "guard" / "claude" / "hook.py"
         self.config = self.hook.parent / "config.json"
+        self.runtime = top / ".hookctl" / "runtime"
         self.ring = top / ".hookctl" / "packs" / "bell" / "ring.sh"
         (top / ".git").mkdir()
         self.pack = put(top / "bell" / "pack.toml", PACK)
@@ -152,14 +153,14 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     ),
     "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_unknown"}),
     "program gone": (lambda p: p.hook.unlink(), {"hook_missing"}),
-    "package edited": (lambda p: next(p.hook.parent.glob("guard_*/stop.py")).write_text("print()\n"), {"hook_unknown"}),
-    "module added": (lambda p: put(next(p.hook.parent.glob("guard_*")) / "extra.py", "print()\n"), {"hook_unknown"}),
+    "package edited": (lambda p: next(p.runtime.glob("*/stop.py")).write_text("print()\n"), {"hook_unknown"}),
+    "module added": (lambda p: put(next(p.runtime.iterdir()) / "extra.py", "print()\n"), {"hook_unknown"}),
     "pack's file edited": (lambda p: p.ring.write_text("curl evil\n"), {"pack_changed"}),
     "pack's file gone": (lambda p: p.ring.unlink(), {"pack_changed"}),
     "file beside a program": (lambda p: put(p.hook.parent / "_sha256.py", ""), {"stray_file"}),
     "file of no pack": (lambda p: put(p.top / ".hookctl" / "packs" / "x" / "y", ""), {"stray_file"}),
     "bytecode planted": (
-        lambda p: put(next(p.hook.parent.glob("guard_*")) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
+        lambda p: put(next(p.runtime.iterdir()) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
     ),
     "settings deleted": (lambda p: p.settings.unlink(), {"entries_wiped"}),
     "settings torn": (lambda p: p.settings.write_text('{"hooks": {'), {"unparsable"}),

@@ -75,9 +75,7 @@ def test_what_is_neither_is_refused_at_its_place(text: str, line: int, column: i
 
 
 @pytest.mark.parametrize("options", [(), ("--host", "codex"), ("--all", "--yes"), ("--dry-run",)])
-def test_approvals_that_cannot_be_looked_at_are_named(
-    config: Path, hookctl: Hookctl, options: tuple[str, ...]
-) -> None:
+def test_approvals_that_cannot_be_looked_at_are_named(config: Path, hookctl: Hookctl, options: tuple[str, ...]) -> None:
     before = put(config, 'model = "x"\n').read_bytes()
     assert hookctl("install", "--host", "codex", "--trust").code == 0
     approved = config.read_bytes()

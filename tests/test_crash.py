@@ -264,12 +264,12 @@ def journalled(path: Path, verb: tuple[str, ...], start: Tree, top: Path) -> Non
 
 
 def _die_when_there(journal: str) -> None:
-    """End this process at the first step after which the journal exists."""
+    """End this process at the first step after which the journal names a step."""
 
     def watched(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             result = real(*arguments, **options)
-            if os.path.exists(journal):
+            if os.path.exists(journal) and json.loads(Path(journal).read_bytes())["steps"]:
                 os._exit(_KILLED)
             return result
 

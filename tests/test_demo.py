@@ -37,9 +37,7 @@ def test_it_is_told_in_lines_that_fit_and_ends_with_the_next_step(
     assert done.out.endswith("Next:\n  hookctl install --host claude\n")
 
 
-def test_it_needs_no_home_and_leaves_nothing(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_needs_no_home_and_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     place = isolated / "tmp"
     place.mkdir()
@@ -48,9 +46,7 @@ def test_it_needs_no_home_and_leaves_nothing(
     assert list(place.iterdir()) == []
 
 
-def test_an_interrupted_one_leaves_nothing(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt
 

@@ -85,7 +85,7 @@ _MODULES = {
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard",
     "hookctl.packs.guard_options", "hookctl.packs.model", "hookctl.packs.reports",
     "hookctl.packs.wrapping",
-    "hookctl.settings", "hookctl.system",
+    "hookctl.settings", "hookctl.system", "hookctl.system.runtime",
     "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
     "hookctl.settings.targets", "hookctl.values", "json",
     "os", "re", "shlex", "stat", "typing",

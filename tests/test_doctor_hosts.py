@@ -227,8 +227,19 @@ def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
         ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
         ("openhands", ["--mode", "guard"], "no hook can end a turn of OpenHands; `--wrap` limits such a hook"),
     ],
-    ids=["copilot", "copilot says why", "below it", "gemini", "codex", "codex waits", "hermes waits", "gemini's folder",
-         "cursor", "qwen", "openhands"],
+    ids=[
+        "copilot",
+        "copilot says why",
+        "below it",
+        "gemini",
+        "codex",
+        "codex waits",
+        "hermes waits",
+        "gemini's folder",
+        "cursor",
+        "qwen",
+        "openhands",
+    ],
 )
 def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, options: list[str], said: str) -> None:
     installed(host, *options)(place)

@@ -925,10 +925,14 @@ WHY = {
     "row 14 uninstall the first one leaves": ["another pack still wants it"],
     "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
     "row 15 uninstall": ["hookctl's record of it is missing; it is known by its name"],
-    "row 15 fix": ["hookctl's record of it is missing; it is known by its name",
-                   "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"],
-    "row 17 fix": ["it was registered more than once",
-                   "it was registered more than once; removed with the hook: your timeout=3"],
+    "row 15 fix": [
+        "hookctl's record of it is missing; it is known by its name",
+        "hookctl's record of it is missing, so it counts as yours: uninstall leaves it",
+    ],
+    "row 17 fix": [
+        "it was registered more than once",
+        "it was registered more than once; removed with the hook: your timeout=3",
+    ],
 }
 
 

@@ -133,9 +133,7 @@ def test_completing_an_interrupted_run_is_a_change(hookctl: Hookctl, monkeypatch
     assert not hookctl(*install).data["changed"]
 
 
-def test_a_message_before_an_error_stays(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_before_an_error_stays(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*arguments: object) -> None:
         raise SystemExit(9)
 
@@ -202,5 +200,3 @@ def test_a_conflict_changes_nothing(hookctl: Hookctl, isolated: Path) -> None:
     outcome = hookctl("install", "./two.toml", "--host", "claude", "--json")
     assert (outcome.code, outcome.data["changed"]) == (1, False)
     codes(outcome)
-
-

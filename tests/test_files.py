@@ -430,7 +430,7 @@ def leftover(folder: Path, monkeypatch: pytest.MonkeyPatch, pid: int) -> Path:
     """A temporary file as a run of this process id makes it."""
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: pid)
-        return put(Path(files._temp_name(str(folder / "settings.json"))), b"half")
+        return put(Path(files.temporary_name(str(folder / "settings.json"))), b"half")
 
 
 def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(

@@ -25,7 +25,7 @@ CLAUDE = {
     "hooks": {
         "PreToolUse": group(entry("jq -r '.tool_input.command' >> ~/.claude/bash.log"), matcher="Bash"),
         "Stop": group(
-            entry("cd \"$CLAUDE_PROJECT_DIR\" && uv run python hooks/audit.py"),
+            entry('cd "$CLAUDE_PROJECT_DIR" && uv run python hooks/audit.py'),
             entry("env -u VIRTUAL_ENV timeout 20 bash -c 'git status --short >> ~/turns.log'"),
             entry("osascript -e 'display notification \"done\"' || true", timeout=5),
         ),

@@ -40,8 +40,8 @@ def commit_evil(clone: Path, name: str = "hook.py", version: str = "", text: str
 
 
 def module_of(clone: Path) -> str:
-    (path,) = (clone / ".hookctl" / "guard" / "claude").glob("guard_*/stop.py")
-    return f"{path.parent.name}/{path.name}"
+    (path,) = (clone / ".hookctl" / "runtime").glob("guard_*/stop.py")
+    return f"../../runtime/{path.parent.name}/{path.name}"
 
 
 def codes(hookctl: Hookctl) -> dict[str, str]:

@@ -312,9 +312,7 @@ def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writ
 
 @FORMS
 @FLAGS
-def test_settings_full_of_secrets(
-    hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]
-) -> None:
+def test_settings_full_of_secrets(hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]) -> None:
     secrets = Secrets()
     text = json.dumps(full_of(secrets), indent=indent)
     put(settings, text)
@@ -384,7 +382,7 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
     for place in ("{\n", '"env": {\n', '"hooks": {\n'):
         put(settings, settings.read_text().replace(place, place + "\n".join(lines) + "\n", 1))
     seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
-    assert flags or any('// ***\n' in outcome.out for outcome in seen)
+    assert flags or any("// ***\n" in outcome.out for outcome in seen)
     everything(hookctl, secrets, flags, ("uninstall",))
 
 

@@ -168,9 +168,7 @@ def test_the_backups_move_along(home: Path, move: Callable[[], Path], hookctl: H
 
 
 @inside_and_outside
-def test_a_killed_run_ends_below_the_new_one_or_nowhere(
-    home: Path, move: Callable[[], Path], hookctl: Hookctl
-) -> None:
+def test_a_killed_run_ends_below_the_new_one_or_nowhere(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
     put(home / ".claude" / "settings.json", THEIRS)
     at = 20
     while True:

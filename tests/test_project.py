@@ -143,4 +143,3 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
 @pytest.mark.parametrize("session", ["S1", "", "ü", "\ud800", "x" * 1000])
 def test_sessions_have_the_same_hash(session: str) -> None:
     assert project.session_hash(session) == digest(session)
-

@@ -88,7 +88,7 @@ def test_the_configuration_beside_the_hook_names_a_folder_of_this_machine_only_w
 def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     assert hookctl(*INSTALL, "--scope", "project", "--set", "latch=false").code == 0
     texts = [path.read_text() for path in project.rglob("*") if path.is_file() and path.name != "hook.py"]
-    assert len(texts) == 4 + len(load_programs(wrapper=False).package)
+    assert len(texts) == 5 + len(load_programs(wrapper=False).modules)
     assert not [text for text in texts if str(isolated) in text or PYTHON in text or str(Path.home()) in text]
 
 
@@ -148,7 +148,7 @@ def outside(isolated: Path) -> Path:
     return isolated / "outside"
 
 
-MODULE = next(iter(load_programs(wrapper=False).package))
+PACKAGE = f".hookctl/runtime/{load_programs(wrapper=False).package}"
 SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 OURS = [
     ".hookctl",
@@ -158,8 +158,8 @@ OURS = [
     ".hookctl/guard/claude",
     ".hookctl/guard/claude/hook.py",
     ".hookctl/guard/claude/config.json",
-    f".hookctl/guard/claude/{MODULE}",
-    f".hookctl/guard/claude/{os.path.dirname(MODULE)}",
+    ".hookctl/runtime",
+    PACKAGE,
 ]
 PLACES = [("project", name) for name in (".claude", SETTINGS["project"], *OURS)]
 PLACES += [("local", name) for name in (".claude", SETTINGS["local"])]
@@ -222,10 +222,22 @@ def test_a_link_that_came_after_the_install_is_refused_too(
     }
 
 
+PROGRAMS = (".hookctl/guard", ".hookctl/runtime")
+FOLLOWED = [place for place in PLACES if not place[1].startswith((*PROGRAMS, ".hookctl/.git"))]
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name.startswith(PROGRAMS)])
+def test_no_link_to_a_program_is_followed_inside_the_project_either(project: Path, hookctl: Hookctl, name: str) -> None:
+    """A repository could bring one that leads from our folders to its own sources."""
+    target = put(project / "theirs" / "there" / "stop.py", "theirs").parent
+    lead(project / name, target / "stop.py" if name.endswith((".py", ".json")) else target, "relative")
+    outcome = hookctl(*INSTALL, "--scope", "project", "--json")
+    assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])
+    assert [path.name for path in target.iterdir()] == ["stop.py"]
+
+
 @pytest.mark.parametrize("how", ["absolute", "relative", "chain", "dangling"])
-@pytest.mark.parametrize(
-    ("scope", "name"), [place for place in PLACES if not place[1].endswith((".py", "config.json", ".gitignore"))]
-)
+@pytest.mark.parametrize(("scope", "name"), FOLLOWED)
 def test_a_link_inside_the_project_is_followed_and_kept(
     isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str, how: str
 ) -> None:
@@ -346,7 +358,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     monkeypatch.setattr(locks, "locked", locked)
     monkeypatch.setattr(run, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
-    program = name.endswith("hook.py") or "/guard_" in name
+    program = name.endswith("hook.py") or "/runtime" in name
     if (program, moment, installed) == (True, "before the writing", True):
         assert outcome.code == 0  # it is up to date, so nothing is to be written there
     else:

@@ -57,7 +57,7 @@ def test_what_the_installer_noted_may_be_anything(text: str | None, monkeypatch:
 def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("hookctl/**/*.py")]
     for page in pages:
-        for word in ("install hookctl", "install 'hookctl", "install \"hookctl", "pipx run hookctl", "uvx hookctl"):
+        for word in ("install hookctl", "install 'hookctl", 'install "hookctl', "pipx run hookctl", "uvx hookctl"):
             assert word not in page.read_text(), page
 
 

@@ -52,7 +52,7 @@ CASES = [
 ]
 # While every later call of these fails too, nothing can be said or read any more.
 NEEDED = ("write", "openat")
-REMOVING = ("unlink", "rmdir")
+REMOVING = ("unlink", "unlinkat", "rmdir")
 
 pytestmark = pytest.mark.usefixtures("strace", "quick")
 

@@ -198,7 +198,7 @@ def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Pro
 
 @pytest.mark.parametrize("where", ["changed", "added", "gone", "launcher"])
 def test_the_file_that_differs_is_named(project: Project, where: str) -> None:
-    package = next(project.hook.parent.glob("guard_*"))
+    package = next(project.runtime.iterdir())
     path = {"added": package / "extra.py", "launcher": project.hook}.get(where, package / "stop.py")
     if where == "gone":
         path.unlink()
@@ -224,7 +224,7 @@ def test_line_endings_of_git_are_said_to_be_those(project: Project, part: str) -
 
 
 def test_of_an_older_versions_package_its_folder_is_named(project: Project) -> None:
-    package = next(project.hook.parent.glob("guard_*"))
+    package = next(project.runtime.iterdir())
     older = package.rename(package.parent / f"guard_{'0' * 16}")
     project.replace(project.hook, package.name, older.name)
     (found,) = project.check().data["findings"]

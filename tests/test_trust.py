@@ -133,9 +133,7 @@ def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
 
 @pytest.mark.parametrize("verb", ["install", "plan"])
 @pytest.mark.parametrize("host", ["codex", "claude"])
-def test_nothing_of_a_project_is_approved(
-    hookctl: Hookctl, config: Path, project: Path, verb: str, host: str
-) -> None:
+def test_nothing_of_a_project_is_approved(hookctl: Hookctl, config: Path, project: Path, verb: str, host: str) -> None:
     done = hookctl(verb, "--host", host, *SHARED, "--trust")
     assert (done.code, "a later commit" in done.err) == (2, True)
     assert config.read_text() == THEIRS
@@ -166,13 +164,16 @@ def test_nor_is_a_pack_whose_command_runs_one(
 ) -> None:
     put(project / "run.sh", "true")
     text = command.replace("{project}", str(project))
-    pack = put(isolated / "bell.toml", f'''[pack]
+    pack = put(
+        isolated / "bell.toml",
+        f'''[pack]
 name = "bell"
 version = "1"
 [[hooks]]
 event = "stop"
 command = "{text}"
-''')
+''',
+    )
     done = hookctl("install", str(pack), *CODEX, "--trust")
     assert (done.code, "a later commit" in done.err) == (2, True)
     assert config.read_text() == THEIRS

@@ -451,7 +451,7 @@ def run_from(folder: Path, **options: object) -> str:
     return done.stdout
 
 
-ODD = "it's \"my\" $HOME `x`\n"
+ODD = 'it\'s "my" $HOME `x`\n'
 
 
 @pytest.mark.parametrize("name", ["lib", ODD])
@@ -825,7 +825,7 @@ def test_uninstall_as_root_writes_nothing_in_anothers_home(
 @pytest.mark.usefixtures("fixed_python")
 def test_a_stray_file_beside_the_modules_is_no_program(isolated: Path, hookctl: Hookctl) -> None:
     hookctl("install", "--host", "claude")
-    (package,) = (isolated / "data").glob("guard/claude-user/guard_*")
+    (package,) = (isolated / "data").glob("runtime/*")
     put(package / ".DS_Store", "x")
     assert "hook_unknown" not in findings(hookctl)
     put(package / "more.py", "x = 1")

@@ -14,7 +14,7 @@ from tests.templates.lab import PYTHON
 
 ROOT = Path(__file__).resolve().parents[1]
 GUARD = ROOT / "templates" / "guard"
-_STAND_IN = '''\
+_STAND_IN = """\
 #!{python} -IS
 import atexit, dis, os, posix, sys, threading, zlib
 
@@ -101,7 +101,7 @@ main["__file__"] = file
 threading.settrace(trace)
 sys.settrace(trace)
 exec(code, main)
-'''
+"""
 
 
 def lay_stand_in(folder: Path) -> Path:

@@ -49,6 +49,7 @@ from hookctl.settings.targets import (
 from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
+from hookctl.system.runtime import PACKAGES, folder_beside, is_as_named, list_packages
 
 DEFAULT_RUN = os.path.join(OWN, "run")
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
@@ -111,6 +112,7 @@ def gather(
         lost=tuple(lost),
         start_project=start_project,
         has_repository=bool(git.find_top(project)),
+        packages=tuple(_list_whole_packages(project)),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
@@ -157,7 +159,7 @@ def _gather_lost_guards(folders: Folders, known: list[str]) -> Iterator[Installe
         origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
         if origin.kind != MISSING:
             name = package_of(folder)
-            package = os.path.join(folder, name) if name else ""
+            package = os.path.join(folder_beside(folder), name) if name else ""
             yield InstalledPack(GUARD, file, pack, origin=origin, package=package)
 
 
@@ -225,7 +227,7 @@ def _read_sources(folders: Folders, host: Host) -> list[Source]:
 
 def _list_programs(project: str) -> Iterator[str]:
     """Every file below the folders of hookctl's programs."""
-    for name in ("guard", "packs"):
+    for name in (GUARD, "packs", PACKAGES):
         top = os.path.join(project, OWN, name)
         if os.path.islink(top) or os.path.islink(os.path.join(project, OWN)):
             yield top
@@ -234,6 +236,15 @@ def _list_programs(project: str) -> Iterator[str]:
             links = [link for link in folder_names if os.path.islink(os.path.join(folder, link))]
             for file_name in [*file_names, *links]:
                 yield os.path.join(folder, file_name)
+
+
+def _list_whole_packages(project: str) -> Iterator[str]:
+    """The packages with the content that their names say: one that nothing starts does no harm."""
+    folder = os.path.join(project, OWN, PACKAGES)
+    for name in () if os.path.islink(folder) else list_packages(folder):
+        path = os.path.join(folder, name, "")
+        if is_as_named(os.path.dirname(path)):
+            yield path
 
 
 def _gather_packs(found: list[FileFacts]) -> Iterator[InstalledPack]:
@@ -257,7 +268,7 @@ def _gather_guard(file: FileFacts, pack: PackRecord) -> InstalledPack:
     installed = installed._replace(
         origin=find_origin(pack, wraps=wraps),
         host_table=host_table(file.target.host),
-        package=os.path.join(pack.folder, package) if package else "",
+        package=os.path.join(folder_beside(pack.folder), package) if package else "",
     )
     path = os.path.join(pack.folder, CONFIG)
     try:

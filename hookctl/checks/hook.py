@@ -29,10 +29,11 @@ from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.guard_options import find_faults
-from hookctl.packs.model import NEWER, RELEASED, UNKNOWN
+from hookctl.packs.model import MISSING, NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
+from hookctl.system.runtime import HOOK
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -144,6 +145,11 @@ def _judge_program(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
         if file.target.shared:
             message += ": is .hookctl/ committed with the settings?"
         yield file.find("hook_missing", message, "`hookctl doctor --fix` puts it back.", path)
+    elif program.name == HOOK and file.origin is not None and file.origin.kind == MISSING:
+        message = "what the hook starts is missing, so the hook does nothing"
+        yield file.find(
+            "hook_missing", message, "`hookctl doctor --fix` puts it back.", file.origin.path
+        )
     elif not program.is_current and _is_released(file):
         message = "the hook is from another version of hookctl, so it was not tested"
         yield file.find("hook_old", message, f"`{file.install}` updates it.", path)

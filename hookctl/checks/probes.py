@@ -22,12 +22,13 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import PackRecord, PathFault
-from hookctl.packs.programs import HOOK, load_programs
+from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import files, interpreter, owners
 from hookctl.system import project as project_folder
+from hookctl.system.runtime import HOOK
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40
@@ -119,8 +120,10 @@ def _compare_files(
     reader: FileReader, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
 ) -> tuple[ProgramFile, ...]:
     """Installed files compared with the record and with this version."""
-    paths = {name: os.path.join(pack_record.folder, name) for name in names}
+    folder = pack_record.folder
+    paths = {name: os.path.normpath(os.path.join(folder, name)) for name in names}
     snapshots = reader.snapshots(paths.values())
+    digests = {name: files.digest(data) for name, data in current.items()}
     programs = []
     for name, path in paths.items():
         snapshot = snapshots[path]
@@ -129,8 +132,9 @@ def _compare_files(
             continue
         data = snapshot.data
         sha = files.digest(data)
-        is_recorded = sha != "" and sha == pack_record.files.get(name)
         is_current = name not in current or data == current[name]
+        # A package has no digest on record: it has one in its name.
+        is_recorded = sha != "" and sha in (pack_record.files.get(name), digests.get(name))
         programs.append(
             ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha)
         )

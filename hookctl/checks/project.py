@@ -95,6 +95,7 @@ class ProjectFacts(NamedTuple):
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     start_project: str = ""  # the one that the fixes are typed in
     has_repository: bool = True
+    packages: tuple[str, ...] = ()  # with the content that their names say, whoever starts them
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
     run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would take
 
@@ -192,7 +193,7 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
         yield from _judge_origin(guard_files)
     lost = tuple(_find_lost_packs(facts))
     for path in facts.programs:
-        if path not in own and not path.startswith(lost):
+        if path not in own and not path.startswith((*lost, *facts.packages)):
             message = "no record names this file in hookctl's folder of programs"
             fix = (
                 "Look at it. Perhaps a colleague's pack lost its record in a merge: then install "

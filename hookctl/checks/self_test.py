@@ -18,8 +18,9 @@ from hookctl.hosts import Host
 from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
 from hookctl.packs.guard_package import guard_module
-from hookctl.packs.programs import HOOK, load_programs
+from hookctl.packs.programs import load_programs
 from hookctl.system.project import session_hash, state_folder
+from hookctl.system.runtime import HOOK
 from hookctl.system.temporary import private_folder
 from hookctl.values import NamedTuple
 
@@ -195,7 +196,7 @@ def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
     """Write this version of the guard with that configuration; returns the path of its launcher."""
     folder = os.path.join(project, ".hookctl", "guard", host)
     for name, data in load_programs(wrapper=False).all.items():
-        _write(os.path.join(folder, name), data)
+        _write(os.path.normpath(os.path.join(folder, name)), data)
     _write(os.path.join(folder, "config.json"), json.dumps(config).encode())
     return os.path.join(folder, HOOK)
 

@@ -16,12 +16,23 @@ from hookctl.system.folders import Folders
 class Records(dict[str, Record]):
     """The records by the real path of their settings file.
 
-    `projects` has the project of each file that lies in one.
+    `projects` has the project of each file that lies in one, and `ledgers` the bytes that the
+    records of a project were read from: what is planned for them holds for no others.
     """
 
-    def __init__(self, records: Mapping[str, Record], projects: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        records: Mapping[str, Record],
+        projects: Mapping[str, str],
+        ledgers: dict[str, bytes | None],
+    ) -> None:
         super().__init__(records)
-        self.projects = projects
+        self.projects, self.ledgers = projects, ledgers
+
+    def add(self, more: Records) -> None:
+        """Take in the records of another reading."""
+        self.update(more)
+        self.ledgers.update(more.ledgers)
 
 
 def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
@@ -44,11 +55,12 @@ def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
 def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects."""
     records, stubs = _load_state(folders)
+    ledgers: dict[str, bytes | None] = {}
     for project in dict.fromkeys(projects):
         if project:
-            records |= _load_project(folders, project, stubs)
+            records |= _load_project(folders, project, stubs, ledgers)
     projects_by_key = {key: stub.project for key, stub in stubs.items()}
-    return Records(records, projects_by_key)
+    return Records(records, projects_by_key, ledgers)
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
@@ -91,9 +103,17 @@ def _known_projects(folders: Folders, stubs: Mapping[str, Record]) -> list[str]:
     return list(dict.fromkeys(projects))
 
 
-def _load_project(folders: Folders, project: str, stubs: Mapping[str, Record]) -> dict[str, Record]:
+def _load_project(
+    folders: Folders,
+    project: str,
+    stubs: Mapping[str, Record],
+    ledgers: dict[str, bytes | None] | None = None,
+) -> dict[str, Record]:
+    """The records of a project; the bytes that they stand in are put into `ledgers`."""
     from hookctl.ledger import committed  # late: most calls are about no project
 
     project_folder.require_own(project)
     data = files.read(committed.ledger_path(project)).data
+    if ledgers is not None:
+        ledgers[project] = data
     return committed.load(folders, project, data, stubs)

@@ -14,6 +14,7 @@ from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
+from hookctl.system.runtime import HOOK, LAUNCHERS, PACKAGES
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.plan import FilePlan, Plan
@@ -27,6 +28,7 @@ _SIGNS = {
     "share": "=",
     "take-back": "+",
     "drop": "=",
+    "keep": "=",
     "create-file": "+",
     "replace-file": "~",
     "remove-file": "-",
@@ -142,26 +144,35 @@ def _action_lines(file: FilePlan) -> list[Line]:
 
 
 def _program_lines(file: FilePlan) -> list[Line]:
-    """A line for what happens to the files of each folder, and why."""
+    """A line for what happens to the files of each folder, and why.
+
+    A package that comes or goes together with its launchers has no line of its own.
+    """
     names: dict[tuple[str, str, str], list[str]] = {}
-    for _, action in file.runtime_actions:
-        folder, name = os.path.split(str(action.path[0]))
+    paths = [os.path.split(str(action.path[0])) for _, action in file.runtime_actions]
+    has_launchers = any(_is_launchers_folder(folder) for folder, _ in paths)
+    has_package = any(os.path.basename(folder) == PACKAGES for folder, _ in paths)
+    for (folder, name), (_, action) in zip(paths, file.runtime_actions, strict=True):
+        if has_launchers and os.path.basename(folder) == PACKAGES:
+            continue
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []
     for (sign, folder, reason), contents in names.items():
-        text = _describe_files(file, folder, contents)
+        is_program = HOOK in contents and (has_package or len(contents) > 1)
+        is_program = is_program or os.path.basename(folder) == PACKAGES
+        text = "program files" if is_program else _describe_files(contents)
         if reason:
             text += f": {reason}"
         lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
 
 
-def _describe_files(file: FilePlan, folder: str, names: list[str]) -> str:
-    """The files of one folder: their number, or for the guard, with its package, its program."""
-    paths = [change.path for change in file.runtime]
-    if any(path.startswith(os.path.join(folder, name, "")) for path in paths for name in names):
-        return "program files"
+def _describe_files(names: list[str]) -> str:
     return names[0] if len(names) == 1 else amount(len(names), "file")
+
+
+def _is_launchers_folder(folder: str) -> bool:
+    return os.path.basename(os.path.dirname(folder)) == LAUNCHERS
 
 
 def _action_line(file: FilePlan, action: Action) -> Line:

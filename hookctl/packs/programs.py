@@ -3,52 +3,39 @@
 from __future__ import annotations
 
 import functools
-import re
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.system.files import sha256
 from hookctl.system.package_data import list_data, read_data
+from hookctl.system.runtime import HOOK, name_package, path_from_launcher
 from hookctl.values import NamedTuple
 
-HOOK = "hook.py"
 _PACKAGE = "guard"  # its folder in the templates
 _NAMED = 'PACKAGE = "%s"'
-_INSTALLED = re.compile(rf"{_PACKAGE}_[0-9a-f]{{16}}")
 
 
 class Programs(NamedTuple):
-    """The guard's program files by their names in its folder, in the order to write them."""
+    """The guard's program files."""
 
-    package: dict[str, bytes]
-    launchers: dict[
-        str, bytes
-    ]  # a registration calls them; the hook comes last: it names the package
+    package: str  # the name of its folder
+    modules: dict[str, bytes]
+    launchers: dict[str, bytes]  # what registrations call; the hook is last: it names the package
 
     @property
     def all(self) -> dict[str, bytes]:
-        """The package's modules and the launchers."""
-        return {**self.package, **self.launchers}
+        """The modules and the launchers, by their paths from the launchers' folder."""
+        folder = path_from_launcher(self.package)
+        modules = {f"{folder}/{name}": data for name, data in self.modules.items()}
+        return {**modules, **self.launchers}
 
 
 @functools.cache
 def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
     modules = _modules()
-    package = name_package(modules)
+    package = name_package(_PACKAGE, modules)
     launchers = {WRAPPER: _read(WRAPPER)} if wrapper else {}
-    launchers[HOOK] = _set_package_name(_read(HOOK), package)
-    return Programs({f"{package}/{name}": data for name, data in modules.items()}, launchers)
-
-
-def package_of(name: str) -> str:
-    """The package folder of a guard file, of any version; empty if it is in none."""
-    folder, inside, _ = name.rpartition("/")
-    return folder if inside and is_package(folder) else ""
-
-
-def is_package(name: str) -> bool:
-    """Whether a folder has the name of an installed package, of any version."""
-    return bool(_INSTALLED.fullmatch(name))
+    launchers[HOOK] = _set_package(_read(HOOK), path_from_launcher(package))
+    return Programs(package, modules, launchers)
 
 
 def template_files() -> list[str]:
@@ -65,18 +52,10 @@ def _module_names() -> list[str]:
     return list_data("templates", "guard", _PACKAGE, ending=".py")
 
 
-def name_package(sources: dict[str, bytes]) -> str:
-    """The package's folder name; it depends on the content, so versions coexist."""
-    digest = sha256()
-    for name, data in sorted(sources.items()):
-        digest.update(f"{name} {len(data)}\n".encode() + data)
-    return f"{_PACKAGE}_{digest.hexdigest()[:16]}"
-
-
-def _set_package_name(launcher: bytes, package: str) -> bytes:
-    """The launcher with the installed package's name in it."""
+def _set_package(launcher: bytes, path: str) -> bytes:
+    """The launcher with the path of the installed package in it."""
     before, _, behind = launcher.partition((_NAMED % _PACKAGE).encode())
-    return before + (_NAMED % package).encode() + behind
+    return before + (_NAMED % path).encode() + behind
 
 
 def _read(*names: str) -> bytes:

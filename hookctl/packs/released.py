@@ -28,13 +28,19 @@ from hookctl.packs.model import (
     UNKNOWN,
     Origin,
 )
-from hookctl.packs.programs import HOOK, is_package, load_programs, name_package
+from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
 from hookctl.system.package_data import read_data
+from hookctl.system.runtime import (
+    HOOK,
+    folder_beside,
+    name_package,
+    packages_named,
+    path_from_launcher,
+)
 
 TABLE = os.path.join(os.path.dirname(__file__), "released.json")
-_PACKAGE = re.compile(rb'^PACKAGE = "([^"\n]+)"', re.MULTILINE)
 
 
 def find_origin(
@@ -51,7 +57,10 @@ def find_origin(
     except HookctlError:
         return Origin(UNKNOWN, path=os.path.join(folder, HOOK))
     if HOOK not in programs:
-        return Origin(MISSING)
+        return Origin(MISSING, path=os.path.join(folder, HOOK))
+    package = _package_in(programs[HOOK])
+    if package and programs.keys() == {HOOK}:
+        return Origin(MISSING, path=os.path.join(folder_beside(folder), package))
     version = _find_version("hook", content_digest(b"", programs))
     if version and (wrapper is None or _find_version("wrap", files.digest(wrapper))):
         return Origin(RELEASED, version)
@@ -63,7 +72,8 @@ def find_origin(
             difference = LINE_ENDINGS
     else:
         name, difference = _find_difference(programs)
-    return Origin(UNKNOWN, path=os.path.join(folder, name), difference=difference)
+    path = os.path.normpath(os.path.join(folder, name))
+    return Origin(UNKNOWN, path=path, difference=difference)
 
 
 def _find_difference(programs: Mapping[str, bytes]) -> tuple[str, str]:
@@ -71,16 +81,21 @@ def _find_difference(programs: Mapping[str, bytes]) -> tuple[str, str]:
     plain = {name: with_unix_endings(data) for name, data in programs.items()}
     if _find_version("hook", content_digest(b"", plain)):
         return next(name for name in sorted(plain) if plain[name] != programs[name]), LINE_ENDINGS
-    own = load_programs(wrapper=False).all
     package = _package_in(programs[HOOK])
-    if any(name.startswith(f"{package}/") for name in own) and package:
-        return _compare(programs, own)
+    if package == load_programs(wrapper=False).package:
+        return _compare(programs, load_programs(wrapper=False).all)
+    # The name of another version's package tells at least whether its content is the one released.
+    is_changed = package and not _is_as_named(package, programs)
+    return (path_from_launcher(package) if is_changed else HOOK), CHANGED
+
+
+def _is_as_named(package: str, programs: Mapping[str, bytes]) -> bool:
+    """Whether a package has the content that its name says."""
     modules = {}
     for name, data in programs.items():
         if name != HOOK:
-            modules[name.removeprefix(f"{package}/")] = data
-    # The name of another version's package tells at least whether its content is the one released.
-    return (package, CHANGED) if package and name_package(modules) != package else (HOOK, CHANGED)
+            modules[os.path.basename(name)] = data
+    return name_package(package.partition("_")[0], modules) == package
 
 
 def _compare(programs: Mapping[str, bytes], own: Mapping[str, bytes]) -> tuple[str, str]:
@@ -105,9 +120,8 @@ def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) 
 
 
 def _package_in(launcher: bytes) -> str:
-    match = _PACKAGE.search(launcher)
-    package = match[1].decode("ascii", "replace") if match else ""
-    return package if is_package(package) else ""
+    names = packages_named(launcher)
+    return names[0] if len(names) == 1 else ""
 
 
 def digests_of_this_version() -> dict[str, str]:
@@ -145,18 +159,24 @@ def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[s
     programs = {HOOK: launcher}
     package = package_of(folder, read)
     if package:
-        for name in _list_files(os.path.join(folder, package)):
-            data = _read(folder, f"{package}/{name}", read)
+        path = path_from_launcher(package)
+        for name in _list_files(os.path.join(folder, path)):
+            data = _read(folder, f"{path}/{name}", read)
             if data is not None:
-                programs[f"{package}/{name}"] = data
+                programs[f"{path}/{name}"] = data
     return programs
 
 
 def _list_files(folder: str) -> list[str]:
     """The modules of a package: the launcher loads nothing else from its folder."""
-    with contextlib.suppress(OSError):
-        return sorted(name for name in os.listdir(folder) if name.endswith(".py"))
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if _is_module(entry))
     return []
+
+
+def _is_module(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a module; the bytes behind a link are not the package's own."""
+    return entry.name.endswith(".py") and not entry.is_symlink()
 
 
 def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> bytes | None:
@@ -164,8 +184,11 @@ def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> byte
 
 
 def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool:
-    recorded = {name: pack_record.files.get(name) for name in programs}
-    return recorded == {name: files.digest(data) for name, data in programs.items()}
+    """Whether the launcher is the one on record, and its package has the content of its name."""
+    if pack_record.files.get(HOOK) != files.digest(programs[HOOK]):
+        return False
+    package = _package_in(programs[HOOK])
+    return not package or _is_as_named(package, programs)
 
 
 def _is_newer(version: str) -> bool:

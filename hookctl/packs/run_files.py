@@ -399,8 +399,8 @@ def _make_folder(run_files: RunFiles, folder: str) -> None:
 
 def _write_ignore_file(path: str) -> None:
     try:
-        with open(path, "x", encoding="ascii") as stream:
-            stream.write("run/\n")
+        with open(path, "xb") as stream:
+            stream.write(project.RUN_IGNORED)
     except FileExistsError:  # another `hookctl run` was faster
         pass
 

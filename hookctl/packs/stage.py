@@ -11,9 +11,10 @@ from hookctl import events, hosts
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS
-from hookctl.packs.programs import HOOK, load_programs
+from hookctl.packs.programs import load_programs
 from hookctl.system import files
 from hookctl.system.project import state_folder
+from hookctl.system.runtime import HOOK, LAUNCHERS
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
@@ -38,7 +39,7 @@ class Stage:
     def __init__(self, top: str, python: str, settings: Settings) -> None:
         self.top, self.python, self.settings = top, python, settings
         self.now = float(_BEGIN)
-        self.hook = os.path.join(top, "hook")
+        self.hook = os.path.join(top, LAUNCHERS, "hook")
         self.project = os.path.join(top, "project")
         self.state = os.path.join(top, "state")
         self.run = os.path.join(self.project, ".hookctl", "run")
@@ -49,7 +50,7 @@ class Stage:
         config = guard.configuration(as_guard, "", hosts.load("claude"))
         self.config = {**config, "mode": settings.mode}
         for name, data in load_programs(wrapper=False).all.items():
-            self.write(os.path.join(self.hook, name), data.decode())
+            self.write(os.path.normpath(os.path.join(self.hook, name)), data.decode())
 
     def write(self, path: str, text: str | None) -> None:
         """Write a file; with None, remove it."""

@@ -47,6 +47,7 @@ from hookctl.planner.runtime_files import Runtime
 from hookctl.settings.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
+from hookctl.system.runtime import Packages
 
 
 class Draft:
@@ -101,6 +102,7 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[tuple[str, Action]] = []
         self.rmdirs: list[str] = []
+        self.packages: list[Packages] = []  # of the guard's launchers
         # The last reading, and what it was of:
         self._current: Current | None = None
         self._current_document: Document | None = None
@@ -257,6 +259,7 @@ class Draft:
         self.file_actions += runtime.actions
         self.kept += runtime.kept
         self.rmdirs += runtime.rmdirs
+        self.packages += runtime.packages
 
     def restore(self, data: bytes, record: Record | None) -> None:
         """Put an earlier text of the file in place; `record` is true of it."""
@@ -347,6 +350,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         runtime=tuple(draft.changes),
         runtime_actions=tuple(draft.file_actions),
         rmdirs=tuple(draft.rmdirs),
+        packages=tuple(draft.packages),
         messages=tuple(draft.messages),
         not_loaded=draft.not_loaded,
         switched_off=draft.switched_off,

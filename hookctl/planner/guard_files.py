@@ -24,11 +24,9 @@ _HOOKCTL_KEYS = ("mode", "state_dir")  # of config.json: hookctl's own, not the 
 
 
 def guard_programs(config: File, *, wrapper: bool) -> dict[str, File]:
-    """The guard's programs and config in writing order: the last one completes an upgrade."""
-    programs = load_programs(wrapper=wrapper)
-    package = {name: File(data) for name, data in programs.package.items()}
-    launchers = {name: File(data) for name, data in programs.launchers.items()}
-    return {**package, CONFIG: config, **launchers}
+    """The guard's launchers and config in writing order: the last one completes an upgrade."""
+    launchers = load_programs(wrapper=wrapper).launchers
+    return {CONFIG: config, **{name: File(data) for name, data in launchers.items()}}
 
 
 def new_config(values: dict[str, Any], host: Host) -> File:

@@ -20,6 +20,7 @@ from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
 from hookctl.planner.notices import find_notices
+from hookctl.planner.packages import add_package
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
 from hookctl.settings.sources import Sources
@@ -33,6 +34,7 @@ from hookctl.settings.targets import (
     require_inside,
 )
 from hookctl.system import files
+from hookctl.system.runtime import HOOK
 
 
 def plan_install(
@@ -119,6 +121,7 @@ def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
         if pack.name in draft.packs:
             installed = draft.packs[pack.name]
             paths += [installed.folder, installed.settings.get("python", "")]
+    paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
 
 
@@ -268,6 +271,8 @@ def _install_files(
         force,
         upgrade=known is not None and known.version != pack.version,
     )
+    if HOOK in content.files:
+        runtime = add_package(runtime, draft.target, folder, force=force)
     draft.add_runtime(runtime)
     draft.has_foreign_programs = bool(runtime.foreign)
     draft.adds_files = True

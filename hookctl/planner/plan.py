@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
+from hookctl.ledger.ledgers import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
+from hookctl.planner.packages import join_packages, move_launchers
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
+from hookctl.system.runtime import Packages
 from hookctl.values import NamedTuple
 
 
@@ -26,6 +29,7 @@ class FilePlan(NamedTuple):
     runtime_actions: tuple[tuple[str, Action], ...] = ()  # file and action
     key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
+    packages: tuple[Packages, ...] = ()  # of the guard's launchers
     messages: tuple[Message, ...] = ()
     known: Record | None = None  # the record before the run
     not_loaded: str = ""  # why the host loads nothing of the file
@@ -46,6 +50,7 @@ class Plan(NamedTuple):
     changes: tuple[Change, ...]
     records: dict[str, Record | None]  # only those that change
     rmdirs: tuple[str, ...]
+    packages: tuple[Packages, ...] = ()  # put there before any change, and removed after all
     unread: tuple[HookctlError, ...] = ()  # of the files with approvals of ours that stay
 
     @property
@@ -54,32 +59,39 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        return not self.changes and not self.records and not self.rmdirs
+        return not (self.changes or self.records or self.rmdirs or self.packages)
 
 
 def assemble_plan(
-    folders: Folders, records: Mapping[str, Record], plans: list[FilePlan], *, install: bool
+    folders: Folders, records: Records, plans: list[FilePlan], *, install: bool
 ) -> Plan:
     """Join the plans of all files.
 
     A pack's files come before their registrations on install, and after them on uninstall.
     """
-    changed = _changed_records(records, plans)
+    runtime = _runtime_changes(plans)
+    packages = [one for plan in plans for one in plan.packages]
+    moved = move_launchers(records, packages, runtime)
+    runtime += moved.changes
+    joined, lines = join_packages(packages, runtime)
+    plans[:1] = [_with_lines(plan, lines) for plan in plans[:1]]
+    changed = {**moved.records, **_changed_records(records, plans)}
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
-    runtime = _runtime_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
         changes = (*runtime, *settings, *project_changes)
     else:
         changes = (*settings, *runtime, *project_changes)
     rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
-    return Plan(tuple(plans), changes, changed, rmdirs)
+    return Plan(tuple(plans), changes, changed, rmdirs, joined)
 
 
-def _changed_records(
-    records: Mapping[str, Record], plans: list[FilePlan]
-) -> dict[str, Record | None]:
+def _with_lines(plan: FilePlan, lines: list[tuple[str, Action]]) -> FilePlan:
+    return plan._replace(runtime_actions=(*plan.runtime_actions, *lines))
+
+
+def _changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:
     """The records that the plans change, by their key; None where a record goes."""
     planned: dict[str, Record | None] = {}
     for plan in plans:
@@ -92,7 +104,7 @@ def _changed_records(
 
 def _add_project_files(
     folders: Folders,
-    records: Mapping[str, Record],
+    records: Records,
     changed: Mapping[str, Record | None],
     plans: list[FilePlan],
 ) -> list[Change]:

@@ -72,7 +72,7 @@ def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, lis
     records, unreadable = ledgers.read(folders), set()
     for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
-            records |= ledgers.read(folders, [root])
+            records.add(ledgers.read(folders, [root]))
         except HookctlError:
             unreadable.add(root)
     readable = []

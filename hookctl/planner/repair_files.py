@@ -14,14 +14,16 @@ from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.pack import load_file, read_files
-from hookctl.packs.programs import HOOK, package_of
+from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config, new_config
+from hookctl.planner.packages import add_package
 from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, is_ours
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
+from hookctl.system.runtime import HOOK, folder_beside, packages_named, read_modules
 
 
 def repair_files(draft: Draft) -> None:
@@ -52,7 +54,10 @@ def _put_back(draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[
 
 def _install(draft: Draft, pack_record: PackRecord, wanted: Mapping[str, File]) -> Runtime:
     folder = pack_record.folder
-    return install_files(draft.folders, draft.target, folder, pack_record, wanted, False)
+    runtime = install_files(draft.folders, draft.target, folder, pack_record, wanted, False)
+    if HOOK in wanted:
+        runtime = add_package(runtime, draft.target, folder, force=False)
+    return runtime
 
 
 def _record_files(
@@ -61,7 +66,7 @@ def _record_files(
     is_unknown_guard = name == GUARD and not pack_record.files
     if runtime.actions or is_unknown_guard:
         draft.packs[name] = pack_record._replace(files=recorded)
-    draft.add_runtime(Runtime(runtime.changes, runtime.actions, rmdirs=runtime.rmdirs))
+    draft.add_runtime(runtime._replace(kept=()))
 
 
 def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
@@ -73,16 +78,26 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
     draft.has_foreign_programs = not is_known
-    if draft.target.shared or not is_known:
-        usable = {}
-        for name, file in wanted.items():
-            if _is_used_by(launcher.data, name):
-                usable[name] = file
-        _put_back(draft, GUARD, pack_record, usable)
-    elif _has_to_be_written(pack_record, wanted, is_current=is_current) or _has_moved(
-        draft, pack_record
+    misses_package = _misses_package(pack_record, launcher.data or b"")
+    if not is_known or (draft.target.shared and not misses_package):
+        _put_back(draft, GUARD, pack_record, wanted)
+    elif (
+        misses_package
+        or _has_to_be_written(pack_record, wanted, is_current=is_current)
+        or _has_moved(draft, pack_record)
     ):
         _write_guard(draft, pack_record, wanted)
+
+
+def _misses_package(pack_record: PackRecord, launcher: bytes) -> bool:
+    """Whether a launcher names a package that is not there, or not whole."""
+    programs, folder = load_programs(wrapper=False), folder_beside(pack_record.folder)
+    for name in packages_named(launcher):
+        modules = read_modules(os.path.join(folder, name))
+        wanted = programs.modules if name == programs.package else {}
+        if not modules or wanted.keys() - modules.keys():
+            return True
+    return False
 
 
 def _has_to_be_written(
@@ -114,12 +129,6 @@ def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File])
     settings = {**pack_record.settings, "config": _configuration(draft, pack_record)}
     pack_record = pack_record._replace(digest=guard_digest(wanted), settings=settings)
     _record_files(draft, GUARD, pack_record, runtime, recorded)
-
-
-def _is_used_by(launcher: bytes | None, name: str) -> bool:
-    """Whether a file is of use to this launcher: a package is if the launcher names it."""
-    package = package_of(name)
-    return not package or launcher is None or package.encode() in launcher
 
 
 def _merged_config(draft: Draft, pack_record: PackRecord) -> File | None:

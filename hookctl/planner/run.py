@@ -99,7 +99,7 @@ def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say)
         if plan.empty or plan.conflicts:
             return plan
         try:
-            execute(sources.folders, plan.changes, plan.records, plan.rmdirs)
+            execute(sources.folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
         except files.Changed:
             time.sleep(READ_PAUSE)
             continue

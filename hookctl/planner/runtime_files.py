@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from hookctl import engine
@@ -15,10 +15,10 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
-from hookctl.packs.programs import HOOK, is_package, package_of
 from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.runtime import Packages
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
@@ -33,6 +33,7 @@ class Runtime(NamedTuple):
     written: dict[str, str] = {}  # noqa: RUF012 (name to digest as we wrote it)
     rmdirs: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()  # programs that are not as we wrote them, and stay
+    packages: tuple[Packages, ...] = ()  # of the guard's launchers
 
 
 class File(NamedTuple):
@@ -69,14 +70,9 @@ def install_files(
     known = known or PackRecord("", {})
     results = _write_wanted_files(target, folder, known, wanted, force=force, upgrade=upgrade)
     unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
-    still_used = _still_used_files(unwanted, results)
-    for name in still_used:
-        del unwanted[name]
-    written = {name: result.digest for name, result in results.items()} | still_used
-    packages = {os.path.dirname(name) for name in written}
     old = known._replace(folder=folder, files=unwanted)
-    removed = _remove_files(folders, target, old, in_use=packages)
-    return _join_results(folder, results, written, removed)
+    removed = _remove_files(folders, target, old)
+    return _join_results(folder, results, removed)
 
 
 def _write_wanted_files(
@@ -97,15 +93,6 @@ def _write_wanted_files(
         else:
             results[name] = _write_file(target, path, snapshot, file, upgrade=upgrade)
     return results
-
-
-def _still_used_files(
-    unwanted: Mapping[str, str], results: Mapping[str, _FileResult]
-) -> dict[str, str]:
-    """The old packages, where an edited launcher stays: it still starts the one that it names."""
-    if HOOK not in results or not results[HOOK].foreign:
-        return {}
-    return {name: digest for name, digest in unwanted.items() if package_of(name)}
 
 
 def _keep_foreign_file(path: str, file: File, recorded: str) -> _FileResult:
@@ -132,9 +119,7 @@ def _write_file(
     return _FileResult(digest, change, file.edits)
 
 
-def _join_results(
-    folder: str, results: Mapping[str, _FileResult], written: dict[str, str], removed: Runtime
-) -> Runtime:
+def _join_results(folder: str, results: Mapping[str, _FileResult], removed: Runtime) -> Runtime:
     """One `Runtime` of the written files and the removed ones."""
     changes: dict[str, Change] = {}
     kept: list[Action] = []
@@ -149,7 +134,7 @@ def _join_results(
         changes=(*changes.values(), *removed.changes),
         actions=(*_describe_changes(folder, changes), *removed.actions),
         kept=(*kept, *removed.kept),
-        written=written,
+        written={name: result.digest for name, result in results.items()},
         rmdirs=removed.rmdirs,
         foreign=tuple(foreign),
     )
@@ -164,13 +149,11 @@ def uninstall_files(
     """
     if known.folder in in_use or not known.folder:
         return Runtime()
-    return _remove_files(folders, target, known, ())
+    return _remove_files(folders, target, known)
 
 
-def _remove_files(
-    folders: Folders, target: Target, known: PackRecord, in_use: Container[str]
-) -> Runtime:
-    """Remove a pack's unedited files, and the bytecode of packages that are not in use."""
+def _remove_files(folders: Folders, target: Target, known: PackRecord) -> Runtime:
+    """Remove a pack's unedited files, and its folders; these too where the files are gone."""
     changes, kept = {}, []
     for name, snapshot in _read_all(target, known.folder, known.files).items():
         if snapshot.data is None:
@@ -181,15 +164,9 @@ def _remove_files(
             path = os.path.join(known.folder, name)
             reason = "edited by hand, so it stays; nothing runs it any more"
             kept.append(file_action("keep", path, reason))
-    bytecode: list[Change] = []
-    # Folders go too where somebody has removed the files already.
     paths = [os.path.join(known.folder, name) for name in known.files]
-    if not target.shared:
-        for cache in _unused_caches(known.folder, in_use):
-            bytecode += _remove_bytecode(cache)
-            paths.append(os.path.join(cache, ""))
     return Runtime(
-        changes=(*changes.values(), *bytecode),
+        changes=tuple(changes.values()),
         actions=_describe_changes(known.folder, changes),
         kept=tuple(kept),
         rmdirs=_own_folders_above(folders, target, paths),
@@ -215,42 +192,17 @@ def _read_all(target: Target, folder: str, names: Iterable[str]) -> dict[str, fi
     return snapshots
 
 
-def _unused_caches(folder: str, in_use: Container[str]) -> list[str]:
-    """The bytecode folders of packages that are not in use; a running call may still add to it."""
-    if not os.path.isdir(folder):
-        return []
-    caches = []
-    for name in sorted(os.listdir(folder)):
-        package = os.path.join(folder, name)
-        cache = os.path.join(package, "__pycache__")
-        if not is_package(name) or name in in_use or os.path.islink(package):
-            continue
-        if os.path.isdir(cache) and not os.path.islink(cache):
-            caches.append(cache)
-    return caches
-
-
-def _remove_bytecode(cache: str) -> Iterator[Change]:
-    with os.scandir(cache) as entries:
-        for entry in entries:
-            if ".pyc" in entry.name and entry.is_file(follow_symlinks=False):
-                snapshot = files.read(entry.path)
-                if snapshot.data is not None:
-                    yield Change(snapshot.path, snapshot.data, None)
-
-
 def _describe_changes(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
-    """A line about each file that changes; the modules of a package share one line."""
-    words: dict[str, str] = {}
-    shown_names = {name: package_of(name) or name for name in changes}
+    """A line about each file that changes."""
+    lines = []
     for name, change in changes.items():
-        path = os.path.join(folder, shown_names[name])
-        word = _word_for(change)
-        words[path] = word if words.get(path, word) == word else "replace-file"
-    return tuple((path, file_action(word, path)) for path, word in words.items())
+        path = os.path.join(folder, name)
+        lines.append((path, file_action(word_for(change), path)))
+    return tuple(lines)
 
 
-def _word_for(change: Change) -> str:
+def word_for(change: Change) -> str:
+    """What happens to a file."""
     if change.after is None:
         return "remove-file"
     if change.before is None:

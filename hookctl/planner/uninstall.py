@@ -22,6 +22,7 @@ from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import unrecorded_guard
 from hookctl.planner.hook_env import update_other_packs
+from hookctl.planner.packages import find_folder
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
@@ -29,6 +30,7 @@ from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
 from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
+from hookctl.system.runtime import Packages
 from hookctl.values import NamedTuple
 
 
@@ -198,6 +200,9 @@ def _remove_files(
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
             draft.add_runtime(uninstall_files(draft.folders, draft.target, pack_record, in_use))
+            if name == GUARD and pack_record.folder:
+                folder = find_folder(draft.target, pack_record.folder)
+                draft.packages.append(Packages(folder))
 
 
 def _with_manual_steps(

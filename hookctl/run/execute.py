@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterable, Mapping
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import store
 from hookctl.model import Change, Record
-from hookctl.run.journal import Journal, Step, close_journal, write_journal, write_pending_bytes
+from hookctl.run.journal import (
+    Journal,
+    Step,
+    close_journal,
+    make_pending_folder,
+    write_journal,
+    write_pending_bytes,
+)
 from hookctl.run.records import records_before, save_records
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
+from hookctl.system.packages import provide, sweep
+from hookctl.system.runtime import Packages
 
 
 def execute(
@@ -19,23 +29,39 @@ def execute(
     changes: tuple[Change, ...],
     records: Mapping[str, Record | None],
     rmdirs: tuple[str, ...] = (),
+    packages: tuple[Packages, ...] = (),
 ) -> None:
-    """Make the changes in their order, then update the ledger.
+    """Make the changes in their order, between new packages and old ones; update the ledger.
 
     Raises Changed, with everything rolled back, where another program wrote meanwhile.
     """
     done: list[Change] = []
     created: list[str] = []
-    try:
-        _begin(folders, changes, records, rmdirs)
-        for change in changes:
-            created += files.make_parent_folders(change.path, change.mode)
-            done.append(files.apply_change(change))
-        save_records(folders, records)
-    except (Changed, HookctlError) as error:
-        _roll_back(folders, changes, done, created, error)
-        raise
-    close_journal(folders, changes, files.remove_folders(rmdirs))
+    kept: dict[str, list[str]] = {}
+    with contextlib.ExitStack() as locks:
+        try:
+            _announce(folders, packages)
+            for one in packages:
+                kept[one.path] = provide(one, locks, created)
+            _begin(folders, changes, records, rmdirs, tuple(kept))
+            for change in changes:
+                created += files.make_parent_folders(change.path, change.mode)
+                done.append(files.apply_change(change))
+            save_records(folders, records)
+        except (Changed, HookctlError) as error:
+            _undo(done, error)
+            _end(folders, changes, kept, sorted(created, key=len, reverse=True))
+            raise
+        _end(folders, changes, kept, rmdirs)
+
+
+def _announce(folders: Folders, packages: tuple[Packages, ...]) -> None:
+    """Say that a run begins, and where packages will come and go, before anything is there."""
+    make_pending_folder(folders)
+    if packages:
+        paths = tuple(one.path for one in packages)
+        made = tuple(folder for path in paths for folder in files.missing_folders(path))
+        write_journal(folders, Journal((), {}, made, packages=paths))
 
 
 def _begin(
@@ -43,6 +69,7 @@ def _begin(
     changes: tuple[Change, ...],
     records: Mapping[str, Record | None],
     rmdirs: tuple[str, ...],
+    packages: tuple[str, ...],
 ) -> None:
     """Write the bytes to come, the backups and the journal."""
     write_pending_bytes(folders, changes)
@@ -51,7 +78,19 @@ def _begin(
     for change in changes:
         old, new = files.digest(change.before), files.digest(change.after)
         steps.append(Step(change.path, old, new, change.mode, change.settings, change.chmod))
-    write_journal(folders, Journal(tuple(steps), dict(records), rmdirs))
+    write_journal(folders, Journal(tuple(steps), dict(records), rmdirs, packages=packages))
+
+
+def _end(
+    folders: Folders,
+    changes: tuple[Change, ...],
+    packages: Mapping[str, list[str]],
+    rmdirs: Iterable[str],
+) -> None:
+    """Remove what nothing needs any more, and last the journal."""
+    unswept = [folder for folder, kept in packages.items() if not sweep(folder, kept)]
+    remaining = tuple(rmdirs) if unswept else files.remove_folders(rmdirs)
+    close_journal(folders, changes, remaining, unswept)
 
 
 def _back_up_settings(
@@ -68,14 +107,8 @@ def _back_up_settings(
         backups.back_up(folders, change.path, change.before, first=first, record=data)
 
 
-def _roll_back(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    done: list[Change],
-    created: list[str],
-    error: Exception,
-) -> None:
-    """Undo the changes done; raises `partial` where one cannot be undone."""
+def _undo(done: list[Change], error: Exception) -> None:
+    """Undo the changes done; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
     if isinstance(error, HookctlError) and error.code == "torn":
         stuck.append(error.path)
@@ -84,14 +117,11 @@ def _roll_back(
             files.undo_change(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
-    remaining = files.remove_folders(sorted(created, key=len, reverse=True))
     if stuck:
-        # The journal stays: the next run completes this one.
         names = "\n".join(f"  written, not put back: {path}" for path in stuck)
         message = f"only a part was written, because of another file ({error})\n{names}"
         hint = "Fix the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-    close_journal(folders, changes, remaining)
 
 
 def list_overwritten(changes: tuple[Change, ...]) -> list[str]:

@@ -40,6 +40,7 @@ class Journal(NamedTuple):
     records: dict[str, Record | None]  # the ledger's records after the run; None: to be removed
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
+    packages: tuple[str, ...] = ()  # folders in which packages come or go
 
 
 def read_journal(folders: Folders) -> Journal | None:
@@ -70,18 +71,22 @@ def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
         store.rename(journal.records, change),
         tuple(map(change, journal.folders)),
         tuple(map(change, journal.unswept)),
+        tuple(map(change, journal.packages)),
     )
 
 
 def close_journal(
-    folders: Folders, changes: tuple[Change, ...] = (), remaining: Iterable[str] = ()
+    folders: Folders,
+    changes: tuple[Change, ...] = (),
+    remaining: Iterable[str] = (),
+    packages: Iterable[str] = (),
 ) -> None:
     """Remove the journal, or keep in it only what the next run must try to clear away again."""
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if files.is_unswept(folder))
-    rest = Journal((), {}, tuple(remaining), unswept)
+    rest = Journal((), {}, tuple(remaining), unswept, tuple(packages))
     try:
-        if rest.folders or rest.unswept:
+        if rest.folders or rest.unswept or rest.packages:
             write_journal(folders, rest)
         else:
             os.unlink(folders.journal)
@@ -92,13 +97,16 @@ def close_journal(
     remove_pending_bytes(folders)
 
 
-def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
-    """Keep the bytes that a run is to write, each under its digest."""
-    # Their folder is made first and removed last: it tells the next run to clear up.
+def make_pending_folder(folders: Folders) -> None:
+    """Make the folder of pending bytes, before anything else: it tells the next run to clear up."""
     try:
         os.makedirs(folders.pending, mode=0o700, exist_ok=True)
     except OSError as error:
         raise files.cannot_write(folders.pending, error) from None
+
+
+def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
+    """Keep the bytes that a run is to write, each under its digest."""
     for change in changes:
         if change.after is not None:
             sha = files.digest(change.after)

@@ -28,6 +28,8 @@ from hookctl.settings.targets import OWN
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
+from hookctl.system.packages import locked as locked_packages
+from hookctl.system.packages import sweep
 
 
 def recover(folders: Folders) -> list[str]:
@@ -45,10 +47,15 @@ def recover(folders: Folders) -> list[str]:
     for step in journal.steps:
         recovery.complete_step(step)
     recovery.undo_programs()
+    unswept = []
+    for folder in journal.packages:
+        with locked_packages(folder):
+            if not sweep(folder):
+                unswept.append(folder)
     if journal.steps or recovery.records:
         save_records(folders, recovery.records)
-    files.remove_folders(journal.folders)
-    close_journal(folders)
+    remaining = journal.folders if unswept else files.remove_folders(journal.folders)
+    close_journal(folders, (), remaining, unswept)
     return recovery.lines or ["an interrupted run was completed"]
 
 

@@ -15,6 +15,7 @@ from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import find_repository, require_own
+from hookctl.system.runtime import PACKAGES
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
@@ -236,16 +237,14 @@ def require_all_inside(project: str, folder: str, names: Iterable[str]) -> None:
 
 
 def _is_ours_alone(own: str, path: str) -> bool:
-    """Whether what lies behind a link below our folder can be ours: no file of a pack is, and no
-    configuration without the program that reads it.
+    """Whether what lies behind a link below our folder can be ours: no program is, nor a folder of
+    them, and no configuration without the program that reads it.
     """
     room, _, rest = path.removeprefix(f"{own}/").partition("/")
-    if room == "packs":
-        return False
-    is_config = room == "guard" and os.path.basename(rest) == "config.json"
-    if not is_config or not os.path.exists(path):
+    if room not in ("guard", "packs", PACKAGES):
         return True
-    return os.path.exists(os.path.join(os.path.dirname(path), "hook.py"))
+    is_config = room == "guard" and os.path.basename(rest) == "config.json"
+    return is_config and os.path.exists(os.path.join(os.path.dirname(path), "hook.py"))
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:

@@ -226,7 +226,7 @@ def is_read_only(path: str) -> bool:
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
     from hookctl.system import attributes  # late: most calls write nothing
 
-    temp = _temp_name(old.path)
+    temp = temporary_name(old.path)
     try:
         handle = os.open(temp, _NEW_FILE, PRIVATE)
         with open(handle, "wb") as stream:
@@ -295,7 +295,7 @@ def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
         make_private_folder(os.path.dirname(path))
-        temp = _temp_name(path)
+        temp = temporary_name(path)
         try:
             handle = os.open(temp, _NEW_FILE, PRIVATE)
             with open(handle, "wb") as stream:
@@ -408,8 +408,8 @@ def sync_folder(folder: str) -> None:
             os.close(handle)
 
 
-def _temp_name(path: str) -> str:
-    """A name beside the file, with machine and process, so that only a dead run's are swept."""
+def temporary_name(path: str) -> str:
+    """A name beside it, with machine and process, so that only a dead run's are swept."""
     folder, name = os.path.split(path)
     unique = f"{_machine()}.{os.getpid()}.{os.urandom(4).hex()}"
     start = os.fsdecode(os.fsencode(name)[:100])  # a name may have 255 bytes
@@ -430,6 +430,16 @@ def sweep(folder: str) -> list[str]:
             os.unlink(path)
             removed.append(path)
     return removed
+
+
+def sweep_folders(folder: str) -> None:
+    """Remove the temporary folders of killed runs on this machine."""
+    import shutil  # late: most calls write nothing
+
+    for path, pid in _temporary_files(folder):
+        is_ours = pid == os.getpid() or not _is_alive(pid)
+        if os.path.isdir(path) and not os.path.islink(path) and is_ours:
+            shutil.rmtree(path)
 
 
 def is_unswept(folder: str) -> bool:

@@ -1,9 +1,8 @@
-"""The guard's runtime hook: `hook.py EVENT --host HOST`. It starts the package beside this file.
+"""The guard's runtime hook: `hook.py EVENT --host HOST`. It starts the package that it names.
 
-The package's folder is named after its content: an upgrade adds the new folder, replaces this file,
-and removes the old folder. Only the package's own modules are loaded from it, and bytecode only if
-nobody else can write it. Any failure lets the agent stop. Python 3.8 or later, standard library
-only.
+The package's folder is named after its content: an upgrade adds the new folder and then replaces
+this file. Only the package's own modules are loaded from it, and bytecode only if nobody else can
+write it. Any failure lets the agent stop. Python 3.8 or later, standard library only.
 """
 
 import gc
@@ -11,7 +10,7 @@ import posix
 import sys
 from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
 
-PACKAGE = "guard"  # as installed, with the digest of its content
+PACKAGE = "guard"  # its path from here; as installed, with the digest of its content
 FOLDER = __file__.rpartition("/")[0] or "."
 
 
@@ -25,16 +24,16 @@ class SourceOnly(SourceFileLoader):
 
 
 class Finder:
-    """Finds the modules of the package, each in one source file, and nothing else."""
+    """Finds the modules of a package, each in one source file, and nothing else."""
 
-    def __init__(self, package, loader):
-        self.package, self.loader = package, loader
+    def __init__(self, package, folder, loader):
+        self.package, self.folder, self.loader = package, folder, loader
 
     def find_spec(self, name, path=None, target=None):
         package, _, module = name.rpartition(".")
         if package != self.package:
             return None
-        file = FOLDER + "/" + package + "/" + module + ".py"
+        file = self.folder + "/" + module + ".py"
         if posix.stat(file).st_mode & 0o170000 != 0o100000:
             return None  # a pipe could hang us
         loader = self.loader(name, file)
@@ -65,13 +64,13 @@ def require_own_project():
         raise PermissionError
 
 
-def may_use_bytecode(package):
+def may_use_bytecode(folder):
     """May Python keep the package's bytecode? Never under -B, and never in a shared project."""
     if ".hookctl" in absolute_folder().split("/") or sys.dont_write_bytecode:
         return False
-    cache = package + "/__pycache__"
+    cache = folder + "/__pycache__"
     try:
-        if not (is_private(FOLDER) and is_private(package)):
+        if not all(map(is_private, (FOLDER, folder.rpartition("/")[0], folder))):
             return False
         posix.mkdir(cache, 0o700)
     except FileExistsError:
@@ -87,11 +86,13 @@ def named_package():
         return stream.read().partition('\nPACKAGE = "')[2].partition('"')[0]
 
 
-def start(package, loader, module, words):
-    """Load a module of the package and all that these arguments need; return what to run."""
+def start(path, loader, module, words):
+    """Load a module of a package and all that these arguments need; return what to run."""
+    package = path.rpartition("/")[2]
     above = sys.modules[package] = type(sys)(package)
     above.__path__ = []  # nothing is looked for there but by the finder
-    sys.meta_path.insert(0, Finder(package, loader))
+    above.__file__ = __file__  # tells the package where its launcher lies
+    sys.meta_path.insert(0, Finder(package, FOLDER + "/" + path, loader))
     name = package + "." + module
     __import__(name)
     return sys.modules[name].prepare(words)
@@ -108,7 +109,7 @@ def load(module, words):
     except Exception:
         del sys.meta_path[0]
         for name in [*sys.modules]:
-            if name.startswith(PACKAGE + "."):
+            if name.startswith(PACKAGE.rpartition("/")[2] + "."):
                 del sys.modules[name]
         return start(named_package(), SourceOnly, module, words)
 

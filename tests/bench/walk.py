@@ -155,9 +155,7 @@ def _count_lines(folder: Path) -> int:
     return sum(len(path.read_bytes().splitlines()) for path in folder.rglob("*.py"))
 
 
-def _measure_command(
-    checkout: Path, top: Path, command: tuple[str, ...], environ: dict[str, str]
-) -> dict[str, int]:
+def _measure_command(checkout: Path, top: Path, command: tuple[str, ...], environ: dict[str, str]) -> dict[str, int]:
     result = top / "figures.json"
     script = os.path.abspath(__file__)
     call = [sys.executable, "-P", script, "--trace", str(result), "--checkout", str(checkout), "--", *command]

@@ -259,9 +259,7 @@ def _judge_insertion(old: str, new: str, node: Node) -> None:
     many_lines = bool(line_ends(old[node.start : node.starts[0]]))
     line = next((at for at, char in enumerate(was) if char in "\r\n" and at - grown not in in_comment), 0)
     assert any(
-        now.startswith(was[:at])
-        and now.endswith(was[at:])
-        and (not many_lines or (at >= line and now[at] in "\r\n"))
+        now.startswith(was[:at]) and now.endswith(was[at:]) and (not many_lines or (at >= line and now[at] in "\r\n"))
         for at in range(len(was) + 1)
         if len(now) > len(was)
     ), "what stood behind the last member changed"

@@ -185,7 +185,9 @@ def test_set_raw_puts_a_source_text_back_as_it_was(before: str, path: Path, sour
     assert edited.raw(path) == source
 
 
-@pytest.mark.parametrize("source", ["", "1, 2", '1, "b": 2', "1 // c", " 1", "1 ", "1}", "NaN", "[", "]", "{'a': 1}", "1 /*", "\ufeff1"])
+@pytest.mark.parametrize(
+    "source", ["", "1, 2", '1, "b": 2', "1 // c", " 1", "1 ", "1}", "NaN", "[", "]", "{'a': 1}", "1 /*", "\ufeff1"]
+)
 def test_set_raw_refuses_what_is_not_one_value(source: str) -> None:
     for before in ('{"a": 1, "c": 3}', '{"c": 3}', "{}"):
         with pytest.raises(HookctlError):
@@ -230,7 +232,17 @@ def test_values_source_texts_and_places_are_found_by_path() -> None:
         assert document.raw(path) == (raw if raw else text_of(document)[7:])
     assert document.get(("a", "b")) == [1.0, {"c": None}]
     assert document.get(("a", "b", 1, "c")) is None
-    for path in ((0,), ("a", 0), ("a", "b", 2), ("a", "b", -1), ("a", "b", "0"), ("d", "e"), ("d", 0), ("no",), ("no", "way")):
+    for path in (
+        (0,),
+        ("a", 0),
+        ("a", "b", 2),
+        ("a", "b", -1),
+        ("a", "b", "0"),
+        ("d", "e"),
+        ("d", 0),
+        ("no",),
+        ("no", "way"),
+    ):
         assert document.get(path) is MISSING
         with pytest.raises(KeyError):
             document.raw(path)
@@ -258,17 +270,26 @@ def test_what_a_strict_host_does_not_read_is_named_with_its_place(text: str, fir
     assert document.fault == first
     document.require_strict(comments=True, trailing_commas=True)
     if first:
-        assert refused(lambda: document.require_strict(comments=False, trailing_commas=False)) == ("strict_host", *first[1:])
+        assert refused(lambda: document.require_strict(comments=False, trailing_commas=False)) == (
+            "strict_host",
+            *first[1:],
+        )
         with pytest.raises(HookctlError, match=first[0]):
             document.require_strict(comments=False, trailing_commas=False)
     else:
         document.require_strict(comments=False, trailing_commas=False)
     if comma:
-        assert refused(lambda: document.require_strict(comments=True, trailing_commas=False)) == ("strict_host", *comma[1:])
+        assert refused(lambda: document.require_strict(comments=True, trailing_commas=False)) == (
+            "strict_host",
+            *comma[1:],
+        )
     else:
         document.require_strict(comments=True, trailing_commas=False)
     if first and first[0] == "comment":
-        assert refused(lambda: document.require_strict(comments=False, trailing_commas=True)) == ("strict_host", *first[1:])
+        assert refused(lambda: document.require_strict(comments=False, trailing_commas=True)) == (
+            "strict_host",
+            *first[1:],
+        )
 
 
 def test_a_document_never_changes() -> None:

@@ -95,7 +95,23 @@ JSON = [
 ]  # fmt: skip
 LINES = "made-up \\\\ 'it' \"is\"\n" * 400  # longer than any pattern should have to look at
 # Words of which a pattern could make a square of the time, or a stack of levels.
-LONG = ["-----BEGIN KEY-----\n", "# # ", "/* ", "[", "- ", "a: ", "x\n", "'", "a.", ": ", "//", "token:\n# x\n", "token ", "a=", "\""]
+LONG = [
+    "-----BEGIN KEY-----\n",
+    "# # ",
+    "/* ",
+    "[",
+    "- ",
+    "a: ",
+    "x\n",
+    "'",
+    "a.",
+    ": ",
+    "//",
+    "token:\n# x\n",
+    "token ",
+    "a=",
+    '"',
+]
 TEXT = [
     ("TOKEN=made-up run\nx\n", "TOKEN=*** run\nx\n"),
     ("tokens:\n  - made-up\n  - more\n\nb: fine\n", "tokens:\n  ***\n  ***\n\nb: fine\n"),
@@ -118,7 +134,7 @@ def test_a_long_text_is_masked_in_no_time(word: str) -> None:
     assert time.process_time() - start < 5
 
 
-@pytest.mark.parametrize(("lead", "word", "end"), [("[0", ", 1 /* c */", "]"), ("[0", ", \"--token\", [1]", "]")])
+@pytest.mark.parametrize(("lead", "word", "end"), [("[0", ", 1 /* c */", "]"), ("[0", ', "--token", [1]', "]")])
 def test_eight_times_the_text_does_not_take_the_square_of_eight(lead: str, word: str, end: str) -> None:
     def took(count: int) -> float:
         times = []

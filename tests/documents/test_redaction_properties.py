@@ -90,9 +90,7 @@ def test_no_secret_is_shown_and_the_rest_of_the_lines_stay(
 @pytest.mark.parametrize(("format", "written", "read"), FORMATS)
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)
-def test_a_text_without_any_secret_is_shown_whole(
-    format: str, written: Any, read: Any, data: st.DataObject
-) -> None:
+def test_a_text_without_any_secret_is_shown_whole(format: str, written: Any, read: Any, data: st.DataObject) -> None:
     tree = data.draw(PLAIN_TREES)
     text = written(tree, data.draw)
     assert read(text) == tree

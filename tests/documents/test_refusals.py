@@ -74,7 +74,9 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
 
 
 @pytest.mark.parametrize(("text", "wanted", "said"), UNREADABLE)
-def test_what_cannot_be_read_is_refused_with_its_place(text: str | bytes, wanted: tuple[str, int, int], said: str) -> None:
+def test_what_cannot_be_read_is_refused_with_its_place(
+    text: str | bytes, wanted: tuple[str, int, int], said: str
+) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8")
     assert refused(lambda: JsonDocument.parse(data, where=WHERE)) == wanted
     with pytest.raises(HookctlError, match=said):
@@ -137,7 +139,13 @@ def test_a_wrong_shape_is_named_with_what_is_needed(text: str, path: tuple[str |
 
 @pytest.mark.parametrize(
     ("text", "path"),
-    [('{"a":1,"a":2,"b":1}', ("b",)), ('{"b":{"a":1,"a":2}}', ("b",)), ('{"a":1}', ("x", "y")), ("", ("a",)), ("[1]", (0, "a"))],
+    [
+        ('{"a":1,"a":2,"b":1}', ("b",)),
+        ('{"b":{"a":1,"a":2}}', ("b",)),
+        ('{"a":1}', ("x", "y")),
+        ("", ("a",)),
+        ("[1]", (0, "a")),
+    ],
 )
 def test_a_path_that_passes_through_no_double_key_is_let_through(text: str, path: tuple[str | int, ...]) -> None:
     assert parse(text).check_path(path) is None  # type: ignore[func-returns-value]
@@ -188,9 +196,14 @@ def below(frames: int, action: Callable[[], object]) -> object:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("frames", [0, 300])
-def test_deep_nesting_is_refused_and_never_a_recursion_error(method: Callable[[JsonDocument], object], frames: int) -> None:
+def test_deep_nesting_is_refused_and_never_a_recursion_error(
+    method: Callable[[JsonDocument], object], frames: int
+) -> None:
     for depth in (98, 100, 500, 900, 2000, 100_000):
-        for text in ('{"a": 1, "d": ' + "[" * depth + "]" * depth + "}", '{"a": 1, "d": [' + '{"x":' * depth + "1" + "}" * depth + ",]}"):
+        for text in (
+            '{"a": 1, "d": ' + "[" * depth + "]" * depth + "}",
+            '{"a": 1, "d": [' + '{"x":' * depth + "1" + "}" * depth + ",]}",
+        ):
             try:
                 document = JsonDocument.parse(text.encode("utf-8"))
                 below(frames, lambda document=document: method(document))  # type: ignore[misc]

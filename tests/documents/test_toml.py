@@ -187,7 +187,24 @@ def test_set_raw_puts_a_source_text_in(before: str, path: Path, source: str, aft
     assert text_of(parse(before).set_raw(path, source)) == after
 
 
-@pytest.mark.parametrize("source", ["", "1, 2", "1\nb = 2", "1 # c", " 1", "1 ", "]", "nothing", "{ a = 1", '"', "\ufeff1", "'x\ud800'", "[" * 200 + "]" * 200])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "1, 2",
+        "1\nb = 2",
+        "1 # c",
+        " 1",
+        "1 ",
+        "]",
+        "nothing",
+        "{ a = 1",
+        '"',
+        "\ufeff1",
+        "'x\ud800'",
+        "[" * 200 + "]" * 200,
+    ],
+)
 def test_set_raw_refuses_what_is_not_one_value(source: str) -> None:
     for before in ("a = 1\nc = 2\n", "c = 2\n", ""):
         assert refused(lambda before=before: parse(before).set_raw(("a",), source))[0] == "unexpected"
@@ -198,12 +215,18 @@ def test_what_raw_gave_can_be_put_back_even_a_handler_that_was_taken_over() -> N
     before = parse(theirs)
     raw = before.raw((*STOP, 0, "hooks", 0))
     assert raw == "{ command = 'bell', timeout = 0x5, args = [\n  1, # one\n] }"
-    ours = before.set((*STOP, 0, "hooks", 0, "command"), "ours").set((*STOP, 0, "hooks", 0, "timeout"), 10).set((*STOP, 0, "hooks", 0, "async"), True)
+    ours = (
+        before.set((*STOP, 0, "hooks", 0, "command"), "ours")
+        .set((*STOP, 0, "hooks", 0, "timeout"), 10)
+        .set((*STOP, 0, "hooks", 0, "async"), True)
+    )
     assert text_of(ours.set_raw((*STOP, 0, "hooks", 0), raw)) == theirs
 
 
 def test_values_source_texts_and_places_are_found_by_path() -> None:
-    document = parse('\ufeff# ü\r\na = [1.0, { "b c" = nan }]\r\nd.e = \'x\'\r\n\r\n [t . "u"]\r\nf = 1\r\n[[g]]\r\n[[g]]\r\n  h = 2024-02-29 07:32:00\r\n[i]\r\n')
+    document = parse(
+        '\ufeff# ü\r\na = [1.0, { "b c" = nan }]\r\nd.e = \'x\'\r\n\r\n [t . "u"]\r\nf = 1\r\n[[g]]\r\n[[g]]\r\n  h = 2024-02-29 07:32:00\r\n[i]\r\n'
+    )
     found: dict[Path, tuple[str, tuple[int, int]]] = {
         ("a",): ('[1.0, { "b c" = nan }]', (2, 5)), ("a", 0): ("1.0", (2, 6)), ("a", 1, "b c"): ("nan", (2, 21)), ("d",): ("{ e = 'x' }", (3, 1)),
         ("d", "e"): ("'x'", (3, 7)), ("t",): ("{ u = { f = 1 } }", (5, 2)), ("t", "u"): ("{ f = 1 }", (5, 2)), ("t", "u", "f"): ("1", (6, 5)),
@@ -216,7 +239,18 @@ def test_values_source_texts_and_places_are_found_by_path() -> None:
     assert document.get(("g", 1, "h")) == datetime.datetime(2024, 2, 29, 7, 32)
     assert document.get(("d",)) == {"e": "x"}
     assert parse("i = 1\n").get(()) == {"i": 1} and parse("i = 1\n").raw(()) == "{ i = 1 }"
-    for path in ((0,), ("a", 2), ("a", -1), ("a", "0"), ("a", 0, "x"), ("d", 0), ("g", 2), ("g", "h"), ("no",), ("no", "way")):
+    for path in (
+        (0,),
+        ("a", 2),
+        ("a", -1),
+        ("a", "0"),
+        ("a", 0, "x"),
+        ("d", 0),
+        ("g", 2),
+        ("g", "h"),
+        ("no",),
+        ("no", "way"),
+    ):
         assert document.get(path) is MISSING
         with pytest.raises(KeyError):
             document.raw(path)
@@ -249,7 +283,9 @@ def test_documents_with_what_json_does_not_have_are_compared_and_edited_like_oth
     assert edited.value != parse(text).value
 
 
-@pytest.mark.parametrize("value", [None, [None], {"a": None}, b"x", {1}, "\ud800", {"\ud800": 1}, datetime.date(2024, 2, 29)])
+@pytest.mark.parametrize(
+    "value", [None, [None], {"a": None}, b"x", {1}, "\ud800", {"\ud800": 1}, datetime.date(2024, 2, 29)]
+)
 def test_a_value_that_cannot_be_written_is_refused(value: Any) -> None:
     assert refused(lambda: parse("a = 1\n").set(("b",), value)) == ("unexpected", 1, 1)
     assert refused(lambda: parse("a = 1\n").append(("b",), value)) == ("unexpected", 1, 1)
@@ -268,7 +304,9 @@ UNFIT: list[tuple[str, str, tuple[Any, ...], tuple[str, int, int]]] = [
 
 
 @pytest.mark.parametrize(("text", "method", "arguments", "wanted"), UNFIT)
-def test_an_edit_that_does_not_fit_is_refused_with_its_place(text: str, method: str, arguments: tuple[Any, ...], wanted: tuple[str, int, int]) -> None:
+def test_an_edit_that_does_not_fit_is_refused_with_its_place(
+    text: str, method: str, arguments: tuple[Any, ...], wanted: tuple[str, int, int]
+) -> None:
     assert refused(lambda: getattr(parse(text), method)(*arguments)) == wanted
 
 
@@ -287,8 +325,12 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted", "said"), UNREADABLE, ids=[f"{at:02}-{row[2]}" for at, row in enumerate(UNREADABLE)])
-def test_what_cannot_be_read_is_refused_with_its_place(text: str | bytes, wanted: tuple[str, int, int], said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "wanted", "said"), UNREADABLE, ids=[f"{at:02}-{row[2]}" for at, row in enumerate(UNREADABLE)]
+)
+def test_what_cannot_be_read_is_refused_with_its_place(
+    text: str | bytes, wanted: tuple[str, int, int], said: str
+) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8")
     assert refused(lambda: TomlDocument.parse(data, where=WHERE)) == wanted
     with pytest.raises(HookctlError, match=said):
@@ -308,7 +350,12 @@ def test_more_than_16_mib_is_refused() -> None:
 def test_a_document_never_changes() -> None:
     text = "a = [1]\n[b]\nc = 2\n"
     document = parse(text)
-    for edited in (document.set(("b", "c"), 3), document.append(("a",), 2), document.remove(("a",)), document.set_raw(("d",), "0")):
+    for edited in (
+        document.set(("b", "c"), 3),
+        document.append(("a",), 2),
+        document.remove(("a",)),
+        document.set_raw(("d",), "0"),
+    ):
         assert edited is not document
     document.value["a"].append("changed by a caller")
     document.get(("b",))["c"] = "changed by a caller"
@@ -321,7 +368,11 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
     from hookctl.documents.toml_layout import Layout
 
     document = parse("a = 1 # one\nb = 2\n")
-    for wrong in ([Splice(0, 0, "x = 1\n")], [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")], [Splice(0, 0, "c = 3\n"), Splice(5, 11, ""), Splice(11, 11, " # two")]):
+    for wrong in (
+        [Splice(0, 0, "x = 1\n")],
+        [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")],
+        [Splice(0, 0, "c = 3\n"), Splice(5, 11, ""), Splice(11, 11, " # two")],
+    ):
         monkeypatch.setattr(Layout, "insert_line", lambda self, above, text, wrong=wrong: wrong)
         assert refused(lambda: document.set(("c",), 3)) == ("unexpected", 1, 1)
     lost = parse("c = 0\n# one\n")

@@ -31,7 +31,7 @@ SPELLED = [
     "{}", "{ }", "{ b = 1 }", "{b=1,a={c=[1]}}", "{ a.b = 1, a.c = 2 }", "[{ a = 1 }, { a = 2 }]",
     "[\n  { hooks = [{ command = 'x' }] }, # c\n]", '{ "b c" = "# no", x = """\n""" }', "[1 # one\n , 2\n ]",
 ]  # fmt: skip
-REMARK = st.sampled_from(["", "", "", " # c", "  # 'a' \"\"\" [b]", "#", "\t"])
+REMARK = st.sampled_from(["", "", "", " # c", '  # \'a\' """ [b]', "#", "\t"])
 INDENT = st.sampled_from(["", "", "", "  ", "\t"])
 LINES = st.one_of(
     st.tuples(INDENT, KEYS, st.sampled_from([" = ", "=", "\t=  "]), st.sampled_from(SPELLED), REMARK).map("".join),

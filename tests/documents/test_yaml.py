@@ -16,7 +16,7 @@ from hookctl.documents.yaml import YamlDocument
 
 HOOK = {"command": "sh -c ': x; [ -f \"/a b\" ]'", "timeout": 10}
 EVENT = ("hooks", "pre_verify")
-LINES = "- command: \"sh -c ': x; [ -f \\\"/a b\\\" ]'\"\n{0}  timeout: 10\n"
+LINES = '- command: "sh -c \': x; [ -f \\"/a b\\" ]\'"\n{0}  timeout: 10\n'
 OURS = "  pre_verify:\n    " + LINES.format("    ")
 FLOW = '{command: "sh -c \': x; [ -f \\"/a b\\" ]\'", timeout: 10}'
 
@@ -142,7 +142,12 @@ def test_a_value_is_replaced_in_its_place_or_comes_behind_its_siblings(
 
 @pytest.mark.parametrize(
     ("text", "path", "value"),
-    [("a: 1\n", ("a",), 1), ('a: "1"\n', ("a",), "1"), ("a: {b: [1]}\n", ("a",), {"b": [1]}), ("a: ~\n", ("b",), MISSING)],
+    [
+        ("a: 1\n", ("a",), 1),
+        ('a: "1"\n', ("a",), "1"),
+        ("a: {b: [1]}\n", ("a",), {"b": [1]}),
+        ("a: ~\n", ("b",), MISSING),
+    ],
 )
 def test_a_value_that_is_there_already_changes_nothing(text: str, path: tuple[str, ...], value: Any) -> None:
     document = parse(text)
@@ -172,7 +177,9 @@ RAW = [
 
 
 @pytest.mark.parametrize(("text", "path", "raw"), RAW)
-def test_the_source_of_a_value_is_what_stands_there_moved_to_the_margin(text: str, path: tuple[str | int, ...], raw: str) -> None:
+def test_the_source_of_a_value_is_what_stands_there_moved_to_the_margin(
+    text: str, path: tuple[str | int, ...], raw: str
+) -> None:
     assert parse(text).raw(path) == raw
 
 
@@ -230,7 +237,9 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("text", "path", "place"), PLACES)
-def test_a_value_s_place_or_its_nearest_parent_s_is_known(text: str, path: tuple[str | int, ...], place: tuple[int, int]) -> None:
+def test_a_value_s_place_or_its_nearest_parent_s_is_known(
+    text: str, path: tuple[str | int, ...], place: tuple[int, int]
+) -> None:
     assert parse(text).position(path) == place
 
 
@@ -264,5 +273,7 @@ def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: FilePath) ->
 
 def test_the_reader_is_imported_with_the_first_file_only() -> None:
     program = "import sys, hookctl.documents.yaml; print('yaml' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=FilePath(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=FilePath(__file__).parents[2]
+    )
     assert done.stdout == "False\n", done.stderr

@@ -91,9 +91,7 @@ def test_codex_calls_the_hook_managed(codex: Client, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTS)
-def test_no_client_starts_with_a_broken_managed_file(
-    name: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     driver, options, environment = HOSTS[name]
     place = driver.Place.make(tmp_path / "place", own_folders=True)
     page = render(place, name)

@@ -55,10 +55,7 @@ HOSTS = [
 
 @pytest.mark.parametrize(
     ("driver", "call", "permit", "options"),
-    [
-        pytest.param(*row, id=row[0].__name__, marks=[] if row[0] is claude else [pytest.mark.full])
-        for row in HOSTS
-    ],
+    [pytest.param(*row, id=row[0].__name__, marks=[] if row[0] is claude else [pytest.mark.full]) for row in HOSTS],
 )
 def test_the_permission_of_the_page_is_needed_and_enough(
     request: pytest.FixtureRequest,

@@ -93,7 +93,7 @@ def test_the_role_serves_each_user(wheel: Path, open_path: Path) -> None:
     def play(*arguments: str, **more: object) -> str:
         words = json.dumps({**variables, **more})
         run = ["playbook", "play.yml", "-e", words, *arguments]
-        code = f"mount --bind {open_path}/passwd /etc/passwd && exec {sys.executable} -m ansible \"$@\""
+        code = f'mount --bind {open_path}/passwd /etc/passwd && exec {sys.executable} -m ansible "$@"'
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", code, "sh", *run], env=ansible.environ, cwd=open_path, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,

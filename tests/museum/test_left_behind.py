@@ -57,8 +57,7 @@ def test_m16_caveman_392_two_places_are_named_and_a_stop_counts_once(
     run(hookctl, *INSTALL, "--scope", "local")
     assert "two_scopes" in findings(hookctl)
     lab.task(remaining=2)
-    second = lab.root / "second"
-    shutil.copytree(lab.hook.parent, second)
+    second = lab.second()
     for number in range(5):
         active = number > 0
         answers = [lab.stop(active, folder=folder, prompt_id="p") for folder in (None, second)]

@@ -36,7 +36,8 @@ class Lab:
     """A copy of the hook, an empty project and an empty state folder."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.hook, self.project = root, root / "hook" / "hook.py", root / "project"
+        self.root, self.project = root, root / "project"
+        self.hook = root / "ours" / "guard" / "claude-user" / "hook.py"
         self.state, self.home, self.transcript = root / "state", root / "home", root / "transcript.jsonl"
         self.run = self.project / ".hookctl" / "run"
         for folder in (self.hook.parent, self.run, self.home):
@@ -59,7 +60,8 @@ class Lab:
 
     def second(self, **knobs: Any) -> Path:
         """The folder of another registration of ours: a copy of the hook, with a configuration of its own if given."""
-        folder = self.root / f"other-{len(list(self.root.iterdir()))}"
+        launchers = self.hook.parents[1]
+        folder = launchers / f"other-{len(list(launchers.iterdir()))}"
         shutil.copytree(self.hook.parent, folder)
         if knobs:
             (folder / "config.json").write_text(json.dumps({**knobs, "hosts": TABLE}))
@@ -177,10 +179,10 @@ def lay(folder: Path, *, wrapper: bool = False) -> None:
     """Put the guard's programs into a folder, private as an install makes it, without any setting."""
     programs = load_programs(wrapper=wrapper).all
     for name, data in programs.items():
-        path = folder / name
+        path = Path(os.path.normpath(folder / name))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(data)
-    for made in (folder, *(path.parent for path in folder.glob("guard_*/start.py"))):
+    for made in (folder, package_in(folder), package_in(folder).parent):
         made.chmod(0o700)
     (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
 
@@ -201,8 +203,8 @@ def spoil(path: Path, how: str) -> None:
 
 
 def package_in(folder: Path) -> Path:
-    """The package's folder beside a launcher."""
-    (package,) = folder.glob("guard_*")
+    """The package that a launcher's folder starts."""
+    (package,) = (folder.parents[1] / "runtime").glob("guard_*")
     return package
 
 

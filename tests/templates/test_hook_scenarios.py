@@ -214,8 +214,11 @@ SCENARIOS: list[Row] = [
     ),
     ("A15 CONCLUDE while the host waits", {}, "work 2; waits; mark CONCLUDE; 0=A[conclude]"),
     ("F no chain while the host waits", {}, "mark STOP; waits; 0111111111=AAAAAAAAAA[stop]"),
-    ("T a clock that goes backwards", {"work_hours": 0},
-     "work 2; at 2000000000; 0=B; at 1900000000; 11=BB; at 1000; 111=BBR"),
+    (
+        "T a clock that goes backwards",
+        {"work_hours": 0},
+        "work 2; at 2000000000; 0=B; at 1900000000; 11=BB; at 1000; 111=BBR",
+    ),
     ("T a clock before 1970, and less than no work", {}, "at -100; work 2; 0=B; work -5; 1=A; work 2; 11111=BBBBR"),
 ]
 

@@ -57,17 +57,26 @@ def in_project(lab: Lab) -> Path:
 
 
 def caches(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.suffix == ".pyc" or path.name == "__pycache__"]
+    paths = folder.parents[1].rglob("*")
+    return [path for path in paths if path.suffix == ".pyc" or path.name == "__pycache__"]
+
+
+def part_of(lab: Lab, name: str) -> Path:
+    """A folder that a call reads from."""
+    package = package_in(lab.hook.parent)
+    return {"launcher": lab.hook.parent, "runtime": package.parent, "package": package}.get(
+        name, package / "__pycache__"
+    )
 
 
 def test_a_planted_bytecode_does_not_run_in_a_project(lab: Lab, marker: Path) -> None:
     folder = in_project(lab)
     lab.task(remaining=2)
     plant_evil(marker, *package_in(folder).glob("*.py"))
-    before = sorted(folder.rglob("*"))
+    before = sorted(folder.parents[1].rglob("*"))
     assert lab.stop(folder=folder) == "B"
     assert not marker.exists()
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.parents[1].rglob("*")) == before
 
 
 def test_the_same_bytecode_runs_where_nobody_else_can_write(lab: Lab, marker: Path) -> None:
@@ -105,27 +114,29 @@ def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     assert {"stop", "values"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
 
 
-@pytest.mark.parametrize(("inner", "mode"), [("", 0o770), ("package", 0o707), ("package/__pycache__", 0o777)])
+@pytest.mark.parametrize(
+    ("part", "mode"), [("launcher", 0o770), ("runtime", 0o770), ("package", 0o707), ("cache", 0o777)]
+)
 def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
-    lab: Lab, marker: Path, inner: str, mode: int
+    lab: Lab, marker: Path, part: str, mode: int
 ) -> None:
     lab.task(remaining=2)
     package = package_in(lab.hook.parent)
     plant_evil(marker, package / "stop.py")
     before = caches(lab.hook.parent)
-    (lab.hook.parent / inner.replace("package", package.name)).chmod(mode)
+    part_of(lab, part).chmod(mode)
     assert lab.stop() == "B"
     assert not marker.exists()
     assert caches(lab.hook.parent) == before
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a folder away")
-@pytest.mark.parametrize("inner", ["", "package", "package/__pycache__"])
-def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, inner: str) -> None:
+@pytest.mark.parametrize("part", ["launcher", "runtime", "package", "cache"])
+def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, part: str) -> None:
     lab.task(remaining=2)
     package = package_in(lab.hook.parent)
     plant_evil(marker, package / "stop.py")
-    os.chown(lab.hook.parent / inner.replace("package", package.name), 12345, 12345)
+    os.chown(part_of(lab, part), 12345, 12345)
     assert lab.stop() == "B"
     assert not marker.exists()
 
@@ -237,9 +248,9 @@ def test_a_call_whose_package_has_gone_meanwhile_starts_the_new_one(lab: Lab) ->
 
 
 def test_the_package_is_named_after_its_content(lab: Lab) -> None:
-    (name,) = {name.rpartition("/")[0] for name in load_programs(wrapper=False).package}
-    assert package_in(lab.hook.parent).name == name
-    assert f'\nPACKAGE = "{name}"'.encode() in load_programs(wrapper=False).launchers["hook.py"]
+    programs = load_programs(wrapper=False)
+    assert package_in(lab.hook.parent).name == programs.package
+    assert f'\nPACKAGE = "../../runtime/{programs.package}"'.encode() in programs.launchers["hook.py"]
 
 
 def test_a_call_by_a_relative_path_finds_its_package_and_its_configuration(lab: Lab) -> None:

@@ -66,7 +66,7 @@ def test_every_file_is_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
     assert not list(lab.home.rglob("*"))
     package = package_in(lab.hook.parent)
-    assert {path.name for path in lab.hook.parent.iterdir()} == {"hook.py", "config.json", package.name}
+    assert {path.name for path in lab.hook.parent.iterdir()} == {"hook.py", "config.json"}
     assert {path.suffix for path in package.rglob("*") if path.is_file()} == {".py", ".pyc"}
     assert {path.name for path in lab.run.iterdir()} == {"task.json", "CONCLUDE"}
 

@@ -131,7 +131,8 @@ def locked() -> Iterator[LockedLab]:
     root = Path(tempfile.mkdtemp(prefix="hookctl-locked-"))  # the folders of pytest are root's alone
     root.chmod(0o755)
     lab = LockedLab(root)
-    for folder in (lab.hook.parent, package_in(lab.hook.parent)):
+    package = package_in(lab.hook.parent)
+    for folder in (lab.hook.parent, *lab.hook.parents[1:3], package, package.parent):
         folder.chmod(0o755)
     for path in (lab.project, lab.project / ".hookctl", lab.run, lab.home):
         os.chown(path, USER, USER)

@@ -122,8 +122,11 @@ PASSING: list[Row] = [
     ("a new session of the process keeps it", {}, "work 2; in P; a:0=B; b:0=B; in Q; a:0=A[not_owner]; in P; b:1=B"),
     ("resumed in another process", {}, "work 2; in P; a:0=B; end P; in Q; a:0=B; in R; b:0=A[not_owner]"),
     ("no process: 30 minutes", {}, "work 2; in nothing; a:0=B; later 0.4; b:0=A[not_owner]; later 0.2; b:0=B"),
-    ("no process: its own events count", {},
-     "work 2; in nothing; a:0=B; later 0.4; a:1=B; later 0.4; b:0=A[not_owner]"),
+    (
+        "no process: its own events count",
+        {},
+        "work 2; in nothing; a:0=B; later 0.4; a:1=B; later 0.4; b:0=A[not_owner]",
+    ),
     ("no process: those of others do not", {}, "work 2; in nothing; a:0=B; later 0.4; b:0=A; later 0.2; b:0=B"),
     ("OWNER by hand never passes on", {}, "work 2; owner a; in P; a:0=B; end P; in Q; b:0=A[not_owner]"),
     ("nor the setting", {"owner": "a"}, "work 2; in P; a:0=B; end P; in Q; b:0=A[not_owner]"),
@@ -137,24 +140,38 @@ TOOLS: list[Row] = [
     ("its process gone, it passes on", {}, "in P; run remaining 2 as a; end P; in Q; b:0=B; in R; c:0=A; in Q; b:1=B"),
     ("claim=false too", {"claim": False}, "in P; run start --remaining 2 as a; in Q; b:0=A; end P; b:0=B; c:0=B"),
     ("a new session of its process", {}, "in P; run remaining 2 as a; b:0=B; in Q; c:0=A"),
-    ("remaining takes over", {},
-     "in P; run remaining 2 as a; in Q; run remaining 2 as b; says was that of session a; b:0=B; "
-     "in P; a:0=A[not_owner]"),
-    ("a claim too", {},
-     "work 2; in P; a:0=B; in Q; run remaining 2 as b; says was that of session; b:0=B; in P; a:1=A"),
-    ("but not from --owner", {},
-     "run remaining 2 --owner a; in Q; run remaining 1 as b; says stays with session a; b:0=A; "
-     "in P; a:0=B"),
+    (
+        "remaining takes over",
+        {},
+        "in P; run remaining 2 as a; in Q; run remaining 2 as b; says was that of session a; b:0=B; "
+        "in P; a:0=A[not_owner]",
+    ),
+    (
+        "a claim too",
+        {},
+        "work 2; in P; a:0=B; in Q; run remaining 2 as b; says was that of session; b:0=B; in P; a:1=A",
+    ),
+    (
+        "but not from --owner",
+        {},
+        "run remaining 2 --owner a; in Q; run remaining 1 as b; says stays with session a; b:0=A; in P; a:0=B",
+    ),
     ("its own report says nothing of it", {}, "in P; run remaining 2 as a; run remaining 1 as a; never session; a:0=B"),
-    ("heartbeat takes nothing over", {},
-     "work 2; in P; a:0=B; in Q; run heartbeat as b; b:0=A[not_owner]; in P; a:1=B"),
+    (
+        "heartbeat takes nothing over",
+        {},
+        "work 2; in P; a:0=B; in Q; run heartbeat as b; b:0=A[not_owner]; in P; a:1=B",
+    ),
     ("remaining 0 clears it", {}, "in P; run remaining 2 as a; run remaining 0 as a; unnamed; work 2; in Q; b:0=B"),
     ("--owner none clears it", {}, "in P; run remaining 2 as a; run start --owner none as a; unnamed; in Q; b:0=B"),
     ("remaining --owner none too", {}, "work 2; in P; a:0=B; run remaining 2 --owner none; in Q; b:0=B"),
 ]
 PEOPLE: list[Row] = [
-    ("a person's start", {},
-     "work 2; in P; a:0=B; run start; says the first session; in Q; b:0=B; in P; a:0=A[not_owner]"),
+    (
+        "a person's start",
+        {},
+        "work 2; in P; a:0=B; run start; says the first session; in Q; b:0=B; in P; a:0=A[not_owner]",
+    ),
     ("a person's start clears OWNER", {}, "in P; run remaining 2 as a; run start; unnamed; in Q; b:0=B"),
     ("a person's new work", {}, "work 2; in P; a:0=B; work 0; run remaining 3; in Q; b:0=B; in P; a:0=A[not_owner]"),
     ("a person's correction is no new work", {}, "work 2; in P; a:0=B; run remaining 3; in Q; b:0=A[not_owner]"),
@@ -164,14 +181,23 @@ PEOPLE: list[Row] = [
 ]
 DECLINED: list[Row] = [
     ("given back", {}, "work 2; in P; a:0=B; run release as a; says given back; a:1=A[not_owner]; in Q; b:0=B"),
-    ("asked again after new work of a person", {},
-     "work 2; in P; a:0=B; run release as a; run remaining 0; run remaining 2; a:0=B"),
+    (
+        "asked again after new work of a person",
+        {},
+        "work 2; in P; a:0=B; run release as a; run remaining 0; run remaining 2; a:0=B",
+    ),
     ("or a start", {}, "work 2; in P; a:0=B; run release as a; a:1=A; run start; a:1=B"),
     ("not after a correction", {}, "work 2; in P; a:0=B; run release as a; run remaining 3; a:1=A[not_owner]"),
-    ("nor when the next one is gone", {},
-     "work 2; in P; a:0=B; run release as a; in Q; b:0=B; end Q; in P; a:1=A; in R; c:0=B"),
-    ("from another session nothing", {},
-     "work 2; in P; a:0=B; in Q; run release as b; says not this session's; b:0=A; in P; a:1=B"),
+    (
+        "nor when the next one is gone",
+        {},
+        "work 2; in P; a:0=B; run release as a; in Q; b:0=B; end Q; in P; a:1=A; in R; c:0=B",
+    ),
+    (
+        "from another session nothing",
+        {},
+        "work 2; in P; a:0=B; in Q; run release as b; says not this session's; b:0=A; in P; a:1=B",
+    ),
     ("nor where nobody holds it", {}, "work 2; in P; run release as a; says nothing changes; a:0=B"),
     ("by a person, whose it was", {}, "work 2; in P; a:0=B; run release; a:1=A[not_owner]; in Q; b:0=B"),
     ("OWNER goes with it", {}, "in P; run remaining 2 as a; run release as a; unnamed; a:0=A; in Q; b:0=B"),
@@ -183,8 +209,11 @@ AGES: list[Row] = [
     ("yesterday's work", {}, "work 2; old 13; 0=A[stale]; old 11; 0=B"),
     ("in the future is now", {}, "work 2; old -500; 0=B"),
     ("the owner's events count", {}, "work 2; in P; a:0=B; later 11; a:1=B; later 11; a:1=B; later 13; a:1=A[stale]"),
-    ("old work stays old whatever stops", {},
-     "work 2; in P; a:0=B; later 13; 01=AA; a:01=AA[stale]; later 1; a:1=A[stale]"),
+    (
+        "old work stays old whatever stops",
+        {},
+        "work 2; in P; a:0=B; later 13; 01=AA; a:01=AA[stale]; later 1; a:1=A[stale]",
+    ),
     ("and whatever tools run", {}, "work 2; a:0=B; later 13; tool x; 0=A[stale]; tool y; 1=A[stale]"),
     ("a tool's event is one", {}, "work 2; 0=B; later 11; tool x; later 11; 1=B"),
     ("until somebody writes the task", {}, "work 2; in P; a:0=B; later 13; a:1=A[stale]; edited; a:1=B"),

@@ -2,6 +2,7 @@
 
 import _signal
 import posix
+import sys
 import time
 
 from .confined import confine, project_of
@@ -84,11 +85,11 @@ def read_settings(call):
 
 
 def launchers_folder(start_folder):
-    """The folder that the package lies in, absolute."""
-    package = __file__.rpartition("/")[0]
-    if package[:1] != "/":
-        package = start_folder + "/" + package
-    return package.rpartition("/")[0]
+    """The folder of the launcher that started this package, absolute."""
+    launcher = sys.modules[__package__].__file__
+    if launcher[:1] != "/":
+        launcher = start_folder + "/" + launcher
+    return launcher.rpartition("/")[0]
 
 
 def read_config(folder):
