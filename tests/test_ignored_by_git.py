@@ -43,7 +43,7 @@ RULES = {
     "the settings' folder": (ignore("work/.gitignore", ".claude/"), (".claude/settings.json (.gitignore:2)",), True),
     "the settings": (ignore("work/.claude/.gitignore", "*.json"), ("settings.json (.claude/.gitignore:2)",), True),
     "our folder": (ignore("work/.gitignore", "", "/.hookctl"), ("git ignores .hookctl (.gitignore:3)",), True),
-    "only programs": (ignore("work/.gitignore", "*.py"), ("git ignores .hookctl/guard/claude (.gitignore:2)",), True),
+    "only programs": (ignore("work/.gitignore", "*.py"), ("git ignores .hookctl (.gitignore:2)",), True),
     "taken back in": (ignore("work/.gitignore", ".claude/*", "!.claude/settings.json"), NOTHING, True),
     "this checkout": (ignore("work/.git/info/exclude", ".claude"), ("(.git/info/exclude:2)",), True),
     "of the user": (of_the_user, ("home/.config/git/ignore:2)",), False),

@@ -62,7 +62,7 @@ SHOWN = TYPED | {"clock", "documents", "events", "hosts", "ledger", "packs", "re
         (("run", "status"), SHOWN, 61),
         (("run", "heartbeat"), SHOWN, 61),
         (("status",), SHOWN | {"checks", "engine", "planner"}, 100),
-        (("install", "--host", "claude"), SHOWN | {"engine", "planner"}, 77),
+        (("install", "--host", "claude"), SHOWN | {"engine", "planner"}, 78),
     ],
 )
 def test_a_command_imports_the_rooms_that_it_needs_and_no_more_modules_than_these(

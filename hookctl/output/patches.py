@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hookctl.masking import OwnText
 from hookctl.model import Change
@@ -36,7 +36,7 @@ def patch_lines(plan: Plan) -> list[str]:
             programs.setdefault(os.path.dirname(change.path), []).append(change)
         else:
             lines += file_lines(change.path, change.before, change.after)
-    return [*lines, *_program_lines(programs)]
+    return [*lines, *_program_lines(programs), *_package_lines(plan)]
 
 
 def _guard_folders(plan: Plan) -> list[str]:
@@ -63,8 +63,19 @@ def _program_lines(programs: dict[str, list[Change]]) -> Iterator[str]:
                 files[os.path.basename(change.path)] = change.after
         removed = len(changes) - len(files)
         if files:
-            count = amount(len(files), "program file")
-            sha = digest(b"".join(data for _, data in sorted(files.items())))
-            yield f"{folder}: {count} of hookctl written (sha256 {sha})"
+            yield _describe_written(folder, files)
         if removed:
             yield f"{folder}: {amount(removed, 'program file')} of hookctl removed"
+
+
+def _package_lines(plan: Plan) -> Iterator[str]:
+    """A line for each package that comes."""
+    for packages in plan.packages:
+        if packages.name:
+            yield _describe_written(os.path.join(packages.path, packages.name), packages.modules)
+
+
+def _describe_written(folder: str, files: Mapping[str, bytes]) -> str:
+    count = amount(len(files), "program file")
+    sha = digest(b"".join(data for _, data in sorted(files.items())))
+    return f"{folder}: {count} of hookctl written (sha256 {sha})"

@@ -153,7 +153,8 @@ def _program_lines(file: FilePlan) -> list[Line]:
     has_launchers = any(_is_launchers_folder(folder) for folder, _ in paths)
     has_package = any(os.path.basename(folder) == PACKAGES for folder, _ in paths)
     for (folder, name), (_, action) in zip(paths, file.runtime_actions, strict=True):
-        if has_launchers and os.path.basename(folder) == PACKAGES:
+        is_package = os.path.basename(folder) == PACKAGES
+        if is_package and has_launchers and action.action != "keep":
             continue
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []

@@ -92,7 +92,7 @@ def _lay(packages: Packages) -> None:
     try:
         os.mkdir(staged, _folder_mode(packages.mode))
         if not packages.mode & 0o077:
-            os.chmod(staged, 0o700)  # whatever the umask
+            files.set_mode(staged, 0o700)  # whatever the umask
         for name, data in packages.modules.items():
             _write(os.path.join(staged, name), data, packages.mode)
         files.sync_folder(staged)
