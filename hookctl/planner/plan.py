@@ -74,7 +74,7 @@ def assemble_plan(
     moved = move_launchers(records, packages, runtime)
     runtime += moved.changes
     joined, lines = join_packages(packages, runtime)
-    plans[:1] = [_with_lines(plan, lines) for plan in plans[:1]]
+    _add_lines(plans, lines)
     changed = {**moved.records, **_changed_records(records, plans)}
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
@@ -87,8 +87,12 @@ def assemble_plan(
     return Plan(tuple(plans), changes, changed, rmdirs, joined)
 
 
-def _with_lines(plan: FilePlan, lines: list[tuple[str, Action]]) -> FilePlan:
-    return plan._replace(runtime_actions=(*plan.runtime_actions, *lines))
+def _add_lines(plans: list[FilePlan], lines: list[tuple[str, Action]]) -> None:
+    """Tell of packages that go with the first settings file whose launchers change."""
+    for number, plan in enumerate(plans):
+        if lines and (plan.runtime or plan is plans[-1]):
+            plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *lines))
+            return
 
 
 def _changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:
