@@ -111,11 +111,12 @@ def _folder_mode(mode: int) -> int:
 
 
 def _write(path: str, data: bytes, mode: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, files.PRIVATE)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with open(handle, "wb") as stream:
         stream.write(data)
         stream.flush()
-        os.fchmod(handle, mode)
+        if mode & files.umask():
+            os.fchmod(handle, mode)
         os.fsync(handle)
 
 
@@ -133,9 +134,13 @@ def sweep(folder: str, kept: Container[str] = ()) -> bool:
             if name not in kept and is_as_named(package):
                 _remove(package)
         files.sweep_folders(folder)
+        if not os.listdir(folder):
+            os.rmdir(folder)
+    except FileNotFoundError:
+        return True
     except OSError:
         return False
-    return not files.remove_folders([folder])
+    return True
 
 
 def _remove(package: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .lab import TEMPLATES, Lab, letter, package_in
+from .lab import TEMPLATES, Lab, lay, letter, package_in
 
 STRANGER, USER = 12345, 23456
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away and be somebody else")
@@ -57,7 +57,7 @@ def test_chains_still_end_there(lab: Lab) -> None:
 
 def test_a_hook_in_a_strangers_hookctl_does_nothing(lab: Lab) -> None:
     folder = lab.project / ".hookctl" / "guard" / "claude"
-    shutil.copytree(lab.hook.parent, folder)
+    lay(folder)
     lab.task(remaining=3)
     assert lab.stop(folder=folder) == "B"
     os.chown(lab.project / ".hookctl", STRANGER, -1)
