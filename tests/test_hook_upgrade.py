@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -285,6 +286,85 @@ def test_a_module_that_is_gone_is_missed_and_put_back(hookctl: Hookctl, isolated
     hookctl("doctor", "--fix")
     assert module.exists()
     assert "self_test_passed" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
+
+
+def test_a_launcher_that_is_moved_by_a_repair_of_another_host_is_still_ours(
+    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
+) -> None:
+    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
+    upgrade()
+    guard = isolated / "data" / "guard"
+    (guard / "claude-user" / "hook.py").unlink()
+    put(isolated / "home" / ".gemini" / "settings.json", "{}")  # its record changes too
+    hookctl("doctor", "--fix")
+    assert named_by(guard / "gemini-user" / "hook.py") == named_by(guard / "claude-user" / "hook.py")
+    outcome = hookctl("uninstall")
+    assert outcome.code == 0 and "edited by hand" not in outcome.out
+    assert not (isolated / "data").exists()
+
+
+def test_a_package_that_an_edited_launcher_starts_in_its_own_words_stays(
+    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
+) -> None:
+    """As a formatter may have it."""
+    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
+    launcher = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    name = named_by(launcher)
+    put(launcher, launcher.read_text().replace(f'"../../runtime/{name}"', f"'../../runtime/{name}'"))
+    for _ in range(2):
+        upgrade()
+        assert hookctl("install", "--host", "gemini").code == 0
+    assert hookctl("uninstall", "--host", "gemini").code == 0
+    assert packages(isolated / "data") == {name}
+
+
+@pytest.mark.parametrize("repair", [INSTALL, ("doctor", "--fix")])
+def test_a_file_of_somebody_elses_in_a_package_stays_until_force(
+    hookctl: Hookctl, isolated: Path, repair: tuple[str, ...]
+) -> None:
+    assert hookctl(*INSTALL).code == 0
+    (package,) = (isolated / "data" / "runtime").iterdir()
+    notes = put(package / "notes.txt", "mine")
+    (package / "log.py").unlink()
+    hookctl(*repair)
+    assert notes.read_text() == "mine"
+    assert hookctl(*INSTALL, "--force").code == 0
+    assert not notes.exists() and (package / "log.py").exists()
+
+
+def test_an_ignore_file_that_a_run_made_stays(hookctl: Hookctl, isolated: Path) -> None:
+    assert hookctl("run", "remaining", "3").code == 0
+    ignore = isolated / "work" / ".hookctl" / ".gitignore"
+    before = ignore.read_bytes()
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert hookctl("uninstall", "--scope", "project").code == 0
+    assert ignore.read_bytes() == before
+
+
+def test_no_package_is_laid_beside_what_a_linked_folder_of_launchers_leads_to(hookctl: Hookctl, isolated: Path) -> None:
+    theirs = isolated / "dot" / "claude-guard"
+    theirs.mkdir(parents=True)
+    folder = isolated / "data" / "guard" / "claude-user"
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(theirs)
+    outcome = hookctl(*INSTALL, "--json")
+    assert outcome.code == 1 and [error["code"] for error in outcome.result["errors"]] == ["linked"]
+    assert not (isolated / "runtime").exists() and not (isolated / "home" / ".claude" / "settings.json").exists()
+
+
+def test_going_back_to_a_package_that_is_still_there_moves_all_launchers_too(
+    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
+) -> None:
+    both = ("install", "--host", "claude", "--host", "gemini")
+    first = programs.load_programs(wrapper=False)
+    assert hookctl(*both).code == 0
+    upgrade()
+    assert hookctl(*both).code == 0
+    with mock.patch.object(programs, "_modules", lambda: first.modules):
+        programs.load_programs.cache_clear()
+        assert hookctl(*INSTALL).code == 0
+    launchers = (isolated / "data" / "guard").glob("*/hook.py")
+    assert {named_by(path) for path in launchers} == {first.package}
 
 
 # Under fire.

@@ -400,7 +400,7 @@ def _make_folder(run_files: RunFiles, folder: str) -> None:
 def _write_ignore_file(path: str) -> None:
     try:
         with open(path, "xb") as stream:
-            stream.write(project.RUN_IGNORED)
+            stream.write(b"run/\n")
     except FileExistsError:  # another `hookctl run` was faster
         pass
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hookctl import packs
+from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger.digests import content_digest
-from hookctl.ledger.ledgers import Records
 from hookctl.model import Action, Change, Record
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
@@ -20,12 +20,13 @@ from hookctl.system.runtime import (
     LAUNCHERS,
     PACKAGES,
     Packages,
+    find_edits,
     find_unnamed,
     folder_beside,
     is_as_named,
+    is_whole,
     list_launchers,
     packages_named,
-    read_modules,
 )
 from hookctl.values import NamedTuple
 
@@ -47,16 +48,6 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
     if programs.package not in packages_named(_launcher_after(runtime, folder)):
         return runtime
     shown = os.path.join(find_folder(target, folder), programs.package)
-    modules = read_modules(shown)
-    if modules == programs.modules:
-        unused = (Packages(os.path.dirname(shown)),) if target.shared else ()
-        return runtime._replace(packages=unused)
-    edited = [name for name, data in modules.items() if programs.modules.get(name) != data]
-    if edited and not force:
-        reason = "edited by hand, so it stays; --force puts ours back"
-        line = file_action("keep", shown, reason)
-        foreign = os.path.join(shown, edited[0])
-        return runtime._replace(kept=(*runtime.kept, line), foreign=(*runtime.foreign, foreign))
     packages = Packages(
         os.path.dirname(shown),
         programs.package,
@@ -64,7 +55,18 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
         target.new_file_mode,
         keeps_replaced=not target.shared,
     )
-    action = file_action("replace-file" if modules else "create-file", shown)
+    if is_whole(shown, programs.modules):
+        if any(os.path.basename(change.path) == HOOK for change in runtime.changes):
+            return runtime._replace(packages=(packages,))  # it is looked at again under its lock
+        unused = (Packages(packages.path),) if target.shared else ()
+        return runtime._replace(packages=unused)
+    edits = find_edits(shown, programs.modules)
+    if edits and not force:
+        reason = "edited by hand, so it stays; --force puts ours back"
+        line = file_action("keep", shown, reason)
+        foreign = os.path.join(shown, edits[0])
+        return runtime._replace(kept=(*runtime.kept, line), foreign=(*runtime.foreign, foreign))
+    action = file_action("replace-file" if os.path.exists(shown) else "create-file", shown)
     return runtime._replace(packages=(packages,), actions=((shown, action), *runtime.actions))
 
 
@@ -76,6 +78,10 @@ def find_folder(target: Target, launchers: str) -> str:
         with contextlib.suppress(OSError):
             for name in os.listdir(folder):
                 require_inside(target.project, os.path.join(folder, name))
+    if os.path.basename(os.path.dirname(os.path.realpath(launchers))) != LAUNCHERS:
+        message = "a link leads here, so that these programs would look for their package elsewhere"
+        hint = "Remove the link, then install again."
+        raise HookctlError("linked", message, path=launchers, hint=hint, exit_code=FAILED)
     return folder_beside(launchers)
 
 
@@ -90,9 +96,12 @@ def _launcher_after(runtime: Runtime, folder: str) -> bytes:
 
 
 def move_launchers(
-    records: Records, packages: Iterable[Packages], changes: Iterable[Change]
+    records: Mapping[str, Record | None], packages: Iterable[Packages], changes: Iterable[Change]
 ) -> Moved:
-    """Let every launcher beside a new package start it, unless somebody has edited the launcher."""
+    """Let every launcher beside a new package start it, unless somebody has edited the launcher.
+
+    `records` are those after the run; None is one that goes.
+    """
     changed = {change.path for change in changes}
     moved_changes: list[Change] = []
     moved: dict[str, Record] = {}
@@ -102,15 +111,16 @@ def move_launchers(
             key = _find_owner(records, folder)
             if launcher in changed or not key:
                 continue
-            record = moved.get(key, records[key])
-            moved_changes += _move_launcher(new, folder, moved, key, record)
+            record = moved.get(key) or records[key]
+            if record is not None:
+                moved_changes += _move_launcher(new, folder, moved, key, record)
     return Moved(tuple(moved_changes), moved)
 
 
-def _find_owner(records: Records, folder: str) -> str:
+def _find_owner(records: Mapping[str, Record | None], folder: str) -> str:
     """The key of the record whose guard lies in a folder, or ''."""
     for key, record in records.items():
-        known = record.packs.get(GUARD)
+        known = record.packs.get(GUARD) if record else None
         if known and known.folder and files.real(known.folder) == folder:
             return key
     return ""

@@ -71,11 +71,12 @@ def assemble_plan(
     """
     runtime = _runtime_changes(plans)
     packages = [one for plan in plans for one in plan.packages]
-    moved = move_launchers(records, packages, runtime)
+    planned = _changed_records(records, plans)
+    moved = move_launchers({**records, **planned}, packages, runtime)
     runtime += moved.changes
     joined, lines = join_packages(packages, runtime)
     _add_lines(plans, lines)
-    changed = {**moved.records, **_changed_records(records, plans)}
+    changed = {**planned, **moved.records}
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.

@@ -11,10 +11,9 @@ from hookctl.model import Change, Record
 from hookctl.planner.runtime_files import Runtime, file_action, word_for
 from hookctl.settings.targets import OWN, Target, read_inside
 from hookctl.system.folders import Folders
-from hookctl.system.project import RUN_IGNORED
 
 _FOR_GIT = {
-    ".gitignore": RUN_IGNORED,
+    ".gitignore": b"# By hookctl: a run is nobody else's business.\nrun/\n",
     ".gitattributes": b"# By hookctl: line ends stay; reviews fold what is generated.\n"
     b"* -text\n"
     b"guard/*/*.py -text linguist-generated\n"

@@ -96,14 +96,28 @@ def _lay(packages: Packages) -> None:
         for name, data in packages.modules.items():
             _write(os.path.join(staged, name), data, packages.mode)
         files.sync_folder(staged)
-        _remove(target)
-        os.rename(staged, target)
+        _put_in_place(staged, target)
         files.sync_folder(packages.path)
     except FileNotFoundError:
         raise files.Changed(target) from None
     except OSError as error:
         shutil.rmtree(staged, ignore_errors=True)
         raise files.cannot_write(target, error) from None
+
+
+def _put_in_place(staged: str, target: str) -> None:
+    """Rename a package into its place; what is there gives way, and comes back if that fails."""
+    old = files.temporary_name(target)
+    if not os.path.lexists(target):
+        os.rename(staged, target)
+        return
+    os.rename(target, old)
+    try:
+        os.rename(staged, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _folder_mode(mode: int) -> int:

@@ -10,7 +10,6 @@ from hookctl.system import files
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
 _MARKS = (".hookctl", ".git")  # of a project
-RUN_IGNORED = b"# By hookctl: a run is nobody else's business.\nrun/\n"  # of .hookctl/.gitignore
 MARKS = ("STOP", "CONCLUDE")  # files of a run folder that let every agent stop
 
 

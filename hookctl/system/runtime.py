@@ -20,6 +20,7 @@ HOOK = "hook.py"
 LAUNCHERS, PACKAGES = "guard", "runtime"  # folders
 _NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
 _NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
+_LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in a launcher that somebody edited, too
 _CACHE = "__pycache__"
 _PROJECT = ".hookctl"
 
@@ -73,20 +74,22 @@ def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
 
     There are none where a launcher cannot be read: it could name any of them.
     """
-    named: set[str] = set()
-    for path in {*list_launchers(folder), *changed}:
-        try:
+    named: set[bytes] = set()
+    try:
+        for path in {*list_launchers(folder), *changed}:
             data = changed[path] if path in changed else files.read(path).data
-        except HookctlError:
-            return []
-        named.update(packages_named(data or b""))
-    return [name for name in list_packages(folder) if name not in named]
+            named.update(_LOOSELY_NAMED.findall(data or b""))
+    except (HookctlError, OSError):
+        return []
+    return [name for name in list_packages(folder) if name.encode() not in named]
 
 
 def list_launchers(folder: str) -> Iterator[str]:
     """The launchers that start packages of a folder, in every folder of launchers beside it."""
     launchers = os.path.join(os.path.dirname(folder), LAUNCHERS)
-    with contextlib.suppress(OSError), os.scandir(launchers) as entries:
+    if not os.path.isdir(launchers):
+        return
+    with os.scandir(launchers) as entries:
         for entry in entries:
             path = os.path.join(entry.path, HOOK)
             if entry.is_dir(follow_symlinks=False) and os.path.lexists(path):
@@ -109,6 +112,25 @@ def read_modules(package: str) -> dict[str, bytes | None]:
     return modules
 
 
+def find_edits(package: str, modules: Mapping[str, bytes]) -> list[str]:
+    """What in a package's folder is not ours: modules with other bytes, and any other name.
+
+    An empty name stands for what is no folder.
+    """
+    if os.path.islink(package) or (os.path.lexists(package) and not os.path.isdir(package)):
+        return [""]
+    found = read_modules(package)
+    edits = [name for name, data in found.items() if modules.get(name) != data]
+    with contextlib.suppress(OSError):
+        own = {*found, *(() if _is_in_project(package) else (_CACHE,))}
+        edits += sorted(name for name in os.listdir(package) if name not in own)
+    return edits
+
+
+def _is_in_project(package: str) -> bool:
+    return os.path.basename(os.path.dirname(os.path.dirname(package))) == _PROJECT
+
+
 def is_as_named(package: str) -> bool:
     """Whether a package has the content that its name says, and nothing beside it but bytecode.
 
@@ -119,8 +141,9 @@ def is_as_named(package: str) -> bool:
         modules = read_modules(package)
         if match and name_package(match[1], modules) == match[0]:
             rest = set(os.listdir(package)) - modules.keys()
-            is_in_project = os.path.basename(os.path.dirname(os.path.dirname(package))) == _PROJECT
-            return rest <= {_CACHE} and not (rest and is_in_project) and _has_only_bytecode(package)
+            if rest and _is_in_project(package):
+                return False
+            return rest <= {_CACHE} and _has_only_bytecode(package)
     return False
 
 
