@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Container, Mapping
 
@@ -83,14 +84,27 @@ def _remove_files_for_git(target: Target, records: Mapping[str, Record]) -> Runt
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    hides_run = made_folder and any(names for *_, names in os.walk(runs))
+    has_run = any(names for *_, names in os.walk(runs))
+    hides_run = made_folder and has_run
+    # One that `hookctl run` made goes with the folder, where nobody has anything else in it.
+    of_run = b"run/\n" if not has_run and (made_folder or is_clone) and _is_ours(folder) else b""
     changes = []
     for name, data in _FOR_GIT.items():
         snapshot = read_inside(target.project, os.path.join(folder, name))
-        if snapshot.data == data and not (hides_run and name == ".gitignore"):
+        is_ignore = name == ".gitignore"
+        is_own = snapshot.data == data or (is_ignore and of_run and snapshot.data == of_run)
+        if is_own and not (hides_run and is_ignore):
             changes.append(Change(snapshot.path, snapshot.data, None))
     rmdirs = (runs, folder) if made_folder or is_clone else ()
     return _describe(changes)._replace(rmdirs=rmdirs)
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether our folder in a project has nothing in it but what hookctl puts there."""
+    own = {*_FOR_GIT, "run", "guard", "packs", "runtime", "ledger.json"}
+    with contextlib.suppress(OSError):
+        return own >= set(os.listdir(folder))
+    return False
 
 
 def _describe(changes: list[Change]) -> Runtime:
