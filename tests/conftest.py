@@ -82,7 +82,7 @@ def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same interpreter everywhere, none that is looked for, and no pause before a file is read again."""
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.planner.sources.READ_PAUSE", 0)
 
 
 def pytest_sessionfinish() -> None:

@@ -26,8 +26,8 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
 from hookctl.ledger import store
 from hookctl.model import Entry, Wanted
+from hookctl.planner.sources import look
 from hookctl.run import execute as run
-from hookctl.settings.sources import look
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put

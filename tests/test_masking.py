@@ -24,7 +24,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.redaction import redacted
 from hookctl.model import Result
 from hookctl.output import diffs
-from hookctl.settings import sources
+from hookctl.planner import sources
 
 from .conftest import Hookctl, Outcome, put
 from .test_report import file_plan

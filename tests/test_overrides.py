@@ -177,7 +177,7 @@ def test_a_removed_file_that_is_put_back_has_its_mode(
 def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
     command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookctl.settings.sources.READ_PAUSE", 0)
+    monkeypatch.setattr("hookctl.planner.sources.READ_PAUSE", 0)
     put(settings, '{"a": 1}')
     hookctl(*INSTALL)
     put(settings, "\n" + text)

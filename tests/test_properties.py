@@ -18,7 +18,8 @@ from hookctl import hosts, packs
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.packs.choices import Choice, Request
-from hookctl.settings import sources, targets
+from hookctl.planner import sources
+from hookctl.settings import targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install

@@ -14,8 +14,8 @@ from hookctl.packs.choices import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.records import _follow_project
+from hookctl.planner.sources import Sources
 from hookctl.settings import targets
-from hookctl.settings.sources import Sources
 from hookctl.system import folders, interpreter
 
 ROOT = "/"

@@ -14,8 +14,8 @@ from hookctl.hosts import load, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
+from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import WrapRequest, unwrap_hooks, wrap_hooks
-from hookctl.settings.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files, folders
 

@@ -22,8 +22,8 @@ from hookctl.packs.model import Origin
 from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import describe_outside
 from hookctl.packs.wrapping import is_wrap_id
+from hookctl.planner.sources import look
 from hookctl.settings import approval, effective
-from hookctl.settings.sources import look
 from hookctl.settings.targets import GUARD, Read, Target, repository_above, require_inside
 from hookctl.system import backups, files, git, interpreter, project
 

@@ -14,7 +14,8 @@ from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
-from hookctl.settings import effective, precedence, sources
+from hookctl.planner import sources
+from hookctl.settings import effective, precedence
 from hookctl.settings.precedence import Source
 from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.system import files, project

@@ -20,8 +20,8 @@ from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.packs.wrapping import is_wrap_id, original_of
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import CONFIG
+from hookctl.planner.sources import Sources
 from hookctl.settings import approval
-from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import project
 
@@ -66,7 +66,7 @@ class Approvals:
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
         if ask:
-            _require_own_programs(draft, pack, self.sources.folders.environ)
+            _require_own_programs(draft, pack)
         is_renewed = ask or _runs_the_same(draft, pack)
         if not is_renewed:
             self._take_back(draft, pack)
@@ -134,9 +134,11 @@ class Approvals:
         host, environ = draft.host, self.sources.folders.environ
         if host.trust.memory:
             values = draft.document.value or {}
-            return bool(approval.closed(host, draft.target.path, values, environ))
+            read = self.sources.read
+            return bool(approval.closed(host, draft.target.path, values, environ, read))
         folder = draft.target.project or self.sources.folders.cwd
-        return draft.is_edited or approval.is_untrusted(host, draft.target.scope, folder, environ)
+        scope, read = draft.target.scope, self.sources.read
+        return draft.is_edited or approval.is_untrusted(host, scope, folder, environ, read)
 
     def _open_config_of(self, draft: Draft, *, must: bool) -> Draft | None:
         """The draft of the file with the host's approvals, as `_open_config` gives it."""
@@ -179,22 +181,26 @@ def _may_approve(target: Target) -> bool:
     return not target.shared
 
 
-def _require_own_programs(draft: Draft, pack: str, environ: Mapping[str, str]) -> None:
+def _require_own_programs(draft: Draft, pack: str) -> None:
     """Refuse to approve a program in a project: a later commit of it would be approved, too."""
-    paths = [draft.packs[pack].folder]
+    sources, paths = draft.sources, [draft.packs[pack].folder]
     for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
         if hook.pack == pack:
             command = str(hook.fields["command"])
-            paths += _paths_in(command) + _paths_in(original_of(command) or "")
+            paths += _paths_in(sources, command)
+            paths += _paths_in(sources, original_of(command) or "")
     for path in filter(None, paths):
-        root = project.search(path, environ) if os.path.isabs(path) else path
-        if not os.path.isabs(path) or project.has_mark(root):
+        root, is_projects = path, not os.path.isabs(path)
+        if not is_projects:
+            root = sources.once(project.search, path, sources.folders.environ, key=path)
+            is_projects = sources.once(project.has_mark, root)
+        if is_projects:
             message = f"--trust: {path} is a project's, so a later commit could change what it runs"
             hint = "Leave --trust out and approve it in the host, or move the program out of there."
             raise HookctlError("trust_refused", message, path=root, hint=hint, exit_code=USAGE)
 
 
-def _paths_in(command: str) -> list[str]:
+def _paths_in(sources: Sources, command: str) -> list[str]:
     """The paths of files that a command names, and those that depend on the working folder."""
     try:
         words = split_words(command)
@@ -203,7 +209,7 @@ def _paths_in(command: str) -> list[str]:
     paths = []
     for word in words:
         is_relative = word.startswith(("./", "../")) or "_PROJECT_DIR" in word
-        if is_relative or (os.path.isabs(word) and os.path.isfile(word)):
+        if is_relative or (os.path.isabs(word) and sources.once(os.path.isfile, word)):
             paths.append(word)
     return paths
 

@@ -22,8 +22,8 @@ from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.sources import Sources
 from hookctl.system import files
-from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
 Entries = tuple[Entry, ...]
@@ -72,16 +72,16 @@ class Review(NamedTuple):
         }
 
 
-def review(folders: Folders, pack: Pack, plan: Plan) -> Review:
+def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = read_files(pack)
+    contents = sources.once(read_files, pack, key=pack.source)
     digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
     require_digest(plan, pack.name, digest)
-    is_agreed = _is_known(folders, pack.name, digest)
+    is_agreed = _is_known(sources, pack.name, digest)
     changes: dict[str, None] = {}
     replaces = False
     for file in plan.files:
-        lines = _describe_changes(file, pack.name, contents)
+        lines = _describe_changes(sources, file, pack.name, contents)
         changes.update(dict.fromkeys(lines))
         replaces = replaces or _is_replaced(file, pack, digest, lines)
     return Review(
@@ -142,9 +142,9 @@ def _refused(review: Review) -> HookctlError:
     return HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
-def _is_known(folders: Folders, name: str, digest: str) -> bool:
+def _is_known(sources: Sources, name: str, digest: str) -> bool:
     """Whether this content is on record, at any target, as agreed to on this machine."""
-    records = store.load(folders).values()
+    records = sources.once(store.load, sources.folders).values()
     return any(_consent_of(record, name).digest == digest for record in records)
 
 
@@ -177,7 +177,9 @@ def _is_replaced(file: FilePlan, pack: Pack, digest: str, changes: list[str]) ->
 # What was, and what is to be
 
 
-def _describe_changes(file: FilePlan, name: str, contents: listing.Contents) -> list[str]:
+def _describe_changes(
+    sources: Sources, file: FilePlan, name: str, contents: listing.Contents
+) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
     if file.known is None or name not in file.known.packs or file.record is None:
         return []
@@ -191,7 +193,7 @@ def _describe_changes(file: FilePlan, name: str, contents: listing.Contents) -> 
         if before == after:
             continue
         lines += _digest_lines(file_name, before, after)
-        lines += _diff(os.path.join(old.folder, file_name), before, data)
+        lines += _diff(sources, os.path.join(old.folder, file_name), before, data)
     return lines
 
 
@@ -251,12 +253,12 @@ def _digest_text(sha: str | None) -> str:
     return f"sha256 {sha}" if sha else "not known on this machine"
 
 
-def _diff(path: str, sha: str | None, new: bytes | None) -> list[str]:
+def _diff(sources: Sources, path: str, sha: str | None, new: bytes | None) -> list[str]:
     """The lines that change in a file whose installed copy is as it was recorded."""
     if not sha or new is None:
         return []
     try:
-        old = files.read(path)
+        old = sources.once(files.read, path)
     except HookctlError:
         return []
     if old.data is None or old.sha != sha:

@@ -108,10 +108,11 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     draft.tell("host_limits", *remarks_for(draft.host, settings, _operators_cap(draft)))
     if draft.target.shared:
         require_portable(settings)
-        warnings = interpreter.on_path(draft.folders.environ, draft.target.project)
+        environ, project = draft.folders.environ, draft.target.project
+        warnings = draft.sources.once(interpreter.on_path, environ, project, key=project)
         draft.tell("interpreter", *warnings)
         return settings.with_python("")
-    if settings.python and interpreter.is_usable(settings.python):
+    if settings.python and draft.sources.once(interpreter.is_usable, settings.python):
         return settings
     python, warning = draft.sources.python()
     if warning:

@@ -44,7 +44,7 @@ from hookctl.planner.records import (
     with_own_folders,
 )
 from hookctl.planner.runtime_files import Runtime
-from hookctl.settings.sources import Sources, look
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.runtime import Packages
@@ -303,7 +303,7 @@ def make_draft(
 ) -> Draft:
     """Open a settings file and let a verb decide on it; errors name the file."""
     snapshot, document = sources.read(target.path, target.host.format)
-    key, record, orphaned = find_record(sources.folders, records, target, snapshot, document)
+    key, record, orphaned = find_record(sources, records, target, snapshot, document)
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)
     decide(draft)
     return draft
@@ -366,6 +366,7 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
         record = _first_record(records, draft, after)
     else:
         record = next_record(
+            draft.sources,
             draft.record,
             draft.target,
             draft.snapshot,
@@ -377,15 +378,17 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
     record = record._replace(gaps=draft.placeholders)
     is_new_project = draft.target.shared and draft.record is None
     if draft.adds_files and (draft.changes or draft.was_lost or is_new_project):
-        record = with_own_folders(draft.folders, records, draft.target, record, lost=draft.was_lost)
+        record = with_own_folders(draft.sources, records, draft.target, record, lost=draft.was_lost)
     return after, record
 
 
 def _first_record(records: Records, draft: Draft, after: bytes | None) -> Record:
-    record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
+    record = first_record(
+        draft.sources, draft.target, draft.snapshot, after, draft.entries, draft.packs
+    )
     if record.created_file and draft.adds_files:
         path = draft.snapshot.path
-        return with_folders_above(draft.folders, records, draft.target, record, path)
+        return with_folders_above(draft.sources, records, draft.target, record, path)
     return record
 
 

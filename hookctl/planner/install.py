@@ -11,7 +11,6 @@ from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading, reading, shapes
-from hookctl.ledger import ledgers
 from hookctl.ledger.ledgers import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Choice, Request, Settings, choose
@@ -23,7 +22,7 @@ from hookctl.planner.notices import find_notices
 from hookctl.planner.packages import add_package
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import (
     GUARD,
     RULES,
@@ -49,7 +48,7 @@ def plan_install(
     if choice.trust:
         _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
-    records = ledgers.read(sources.folders, projects)
+    records = sources.records(projects)
     decide = partial(_decide_on_file, records, pack, choice)
     drafts = []
     for target in targets:
@@ -152,16 +151,17 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
     if not target.host.has_variants:
         return  # such a host has one file for each scope
     host = load(target.host.name)
-    candidates = all_files(host, target.scope, sources.folders.environ, target.project)
+    environ = sources.folders.environ
+    candidates = all_files(host, target.scope, environ, target.project, sources.read)
     for variant, path in candidates:
-        if path != target.path and os.path.lexists(path):
+        if path != target.path and sources.once(os.path.lexists, path):
             sources.read(path, variant.format)
 
 
 def _require_own_file(drafts: list[Draft], draft: Draft) -> None:
     """Refuse a settings file that is also the one of another host of this command."""
     for other in drafts:
-        is_same = files.is_same(other.snapshot.path, draft.snapshot.path)
+        is_same = draft.sources.once(files.is_same, other.snapshot.path, draft.snapshot.path)
         if is_same and other.host.name != draft.host.name:
             raise _shared_file(draft, other.host.name)
 
@@ -183,7 +183,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         raise _shared_file(draft, draft.record.host)
     if draft.snapshot.links > 1:
         for path, record in records.items():
-            if record.host != target.host.name and files.is_same(path, draft.snapshot.path):
+            is_of_other = record.host != target.host.name
+            if is_of_other and draft.sources.once(files.is_same, path, draft.snapshot.path):
                 raise _shared_file(draft, record.host)
     reading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)

@@ -15,6 +15,7 @@ from hookctl.planner import hook_env
 from hookctl.planner.content import Content
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import File
+from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import entries_without_wraps
 from hookctl.settings.targets import Target, in_sh, top
 
@@ -27,13 +28,13 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder), env)
     settings = hook_env.recorded_claims(pack, draft.host)
     draft.tell("not_on_host", *messages)
-    source = _recorded_source(pack, draft.target)
+    source = _recorded_source(draft.sources, pack, draft.target)
     known = draft.packs.get(pack.name)
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
     files, contents = {}, {}
-    for name, (data, executable) in read_files(pack).items():
+    for name, (data, executable) in draft.sources.once(read_files, pack, key=pack.source).items():
         files[name] = File(data, executable)
         contents[name] = data
     # A clone must get the committed digest from its files alone: it has no manifest.
@@ -49,9 +50,9 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     return Content(wants, files, settings, source, digest, entries_without_wraps(draft), consent)
 
 
-def _recorded_source(pack: Pack, target: Target) -> str:
+def _recorded_source(sources: Sources, pack: Pack, target: Target) -> str:
     """A pack's own file as it is recorded; a committed ledger has no path of this machine."""
     if not target.shared:
         return pack.source
-    source = os.path.realpath(pack.source)
+    source = sources.once(os.path.realpath, pack.source)
     return source if source.startswith(top(target.project)) else ""

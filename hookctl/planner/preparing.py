@@ -10,7 +10,7 @@ from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.model import Pack
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.values import NamedTuple
 
@@ -47,7 +47,7 @@ def prepare(
     plan = make_plan()
     if plan.conflicts or not _has_targets(plan, pack):
         return Prepared(make_plan)
-    review = consent.review(sources.folders, pack, plan)
+    review = consent.review(sources, pack, plan)
     if ask is not None:
         consent.require_consent(review, ask, command)
     sources.forget()

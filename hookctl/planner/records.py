@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping
 
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.ledger.ledgers import Records
 from hookctl.model import Entry, PackRecord, Record
 from hookctl.planner.guard_files import find_orphan_folder
 from hookctl.planner.runtime_files import own_top
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, top
 from hookctl.system import files
-from hookctl.system.folders import Folders
 
 
 def find_record(
-    folders: Folders, records: Records, target: Target, snapshot: files.Snapshot, document: Document
+    sources: Sources, records: Records, target: Target, snapshot: files.Snapshot, document: Document
 ) -> tuple[str, Record | None, str]:
     """The key and record of a settings file, and the folder of a guard in it that has no record.
 
@@ -30,9 +30,10 @@ def find_record(
     if record is not None:
         _require_same_scope(record, target)
         return key, _follow_project(record, target), ""
-    _require_no_shared_record(folders, records, target, key)
-    folder = find_orphan_folder(folders, document, target)
-    moved_key = _find_by_folder(records, folder) or _find_moved(records, target, snapshot)
+    _require_no_shared_record(sources, records, target, key)
+    folder = find_orphan_folder(sources.folders, document, target)
+    moved_key = _find_by_folder(sources, records, folder)
+    moved_key = moved_key or _find_moved(sources, records, target, snapshot)
     if moved_key:
         _require_same_scope(records[moved_key], target)
         return moved_key, _follow_project(records[moved_key], target), ""
@@ -41,21 +42,21 @@ def find_record(
     return key, None, folder
 
 
-def _require_no_shared_record(folders: Folders, records: Records, target: Target, key: str) -> None:
+def _require_no_shared_record(sources: Sources, records: Records, target: Target, key: str) -> None:
     """Refuse where a project's own ledger has the file at another scope."""
     project = records.projects.get(key, "")
     if project and not target.shared:
-        record = ledgers.read(folders, [project]).get(key)
+        record = sources.records([project]).get(key)
         if record is not None:
             _require_same_scope(record, target)
 
 
-def _find_by_folder(records: Mapping[str, Record], folder: str) -> str:
+def _find_by_folder(sources: Sources, records: Mapping[str, Record], folder: str) -> str:
     """The key of the record of a missing file whose hooks run from this folder, or ''."""
     if not folder:
         return ""
     for key, record in records.items():
-        if not os.path.lexists(key) and _uses_folder(record, folder):
+        if _uses_folder(record, folder) and not sources.once(os.path.lexists, key):
             return key
     return ""
 
@@ -68,14 +69,16 @@ def _uses_folder(record: Record, folder: str) -> bool:
     return any(pack_record.folder == folder for pack_record in record.packs.values())
 
 
-def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.Snapshot) -> str:
+def _find_moved(
+    sources: Sources, records: Mapping[str, Record], target: Target, snapshot: files.Snapshot
+) -> str:
     """The key of the only record whose file may have been moved here; '' for none or several."""
     if target.shared:
         return ""
     missing = {}
     for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        if is_alike and _is_missing(key, record):
+        if is_alike and _is_missing(sources, key, record):
             missing[key] = record
     candidates = []
     for key, record in missing.items():
@@ -88,8 +91,10 @@ def _find_moved(records: Mapping[str, Record], target: Target, snapshot: files.S
     return candidates[0] if len(candidates) == 1 else ""
 
 
-def _is_missing(key: str, record: Record) -> bool:
-    return not os.path.lexists(key) and not os.path.isdir(record.project)
+def _is_missing(sources: Sources, key: str, record: Record) -> bool:
+    if sources.once(os.path.lexists, key):
+        return False
+    return not sources.once(os.path.isdir, record.project)
 
 
 def _require_same_scope(record: Record, target: Target) -> None:
@@ -114,6 +119,7 @@ def _follow_project(record: Record, target: Target) -> Record:
 
 
 def first_record(
+    sources: Sources,
     target: Target,
     snapshot: files.Snapshot,
     after: bytes | None,
@@ -124,7 +130,7 @@ def first_record(
     is_created = snapshot.data is None and after is not None
     created_dirs: Iterable[str] = ()
     if is_created:
-        created_dirs = files.missing_folders(os.path.dirname(snapshot.path))
+        created_dirs = sources.once(files.missing_folders, os.path.dirname(snapshot.path))
     return Record(
         host=target.host.name,
         scope=target.scope,
@@ -141,6 +147,7 @@ def first_record(
 
 
 def next_record(
+    sources: Sources,
     record: Record,
     target: Target,
     snapshot: files.Snapshot,
@@ -161,7 +168,7 @@ def next_record(
     if snapshot.data == after:
         return result
     if snapshot.data is None and after is not None:
-        missing = files.missing_folders(os.path.dirname(snapshot.path))
+        missing = sources.once(files.missing_folders, os.path.dirname(snapshot.path))
         created_dirs = _join_unique(missing, record.created_dirs)
         result = result._replace(created_file=True, created_dirs=created_dirs)
     before = _first_digest(record, snapshot, is_recreated=is_recreated)
@@ -191,7 +198,7 @@ def _first_digest(record: Record, snapshot: files.Snapshot, *, is_recreated: boo
 
 
 def with_own_folders(
-    folders: Folders,
+    sources: Sources,
     records: Mapping[str, Record],
     target: Target,
     record: Record,
@@ -203,20 +210,20 @@ def with_own_folders(
     The last record to go removes them. A folder that somebody else made is in no record, and stays.
     With `lost`, the ledger did not know our files there: then their topmost folder is ours too.
     """
-    topmost = own_top(folders, target)
+    topmost = own_top(sources.folders, target)
     made_before = []
     for other in records.values():
         for folder in other.created_dirs:
             if f"{topmost}/".startswith(f"{folder}/"):
                 made_before.append(folder)
     ours = [topmost] if lost else []
-    made_now = files.missing_folders(topmost)
+    made_now = sources.once(files.missing_folders, topmost)
     created_dirs = _join_unique(record.created_dirs, made_before, made_now, ours)
     return record._replace(created_dirs=created_dirs)
 
 
 def with_folders_above(
-    folders: Folders, records: Mapping[str, Record], target: Target, record: Record, path: str
+    sources: Sources, records: Mapping[str, Record], target: Target, record: Record, path: str
 ) -> Record:
     """The record with the folders above its file that another install made.
 
@@ -225,7 +232,7 @@ def with_folders_above(
     others = list(records.values())
     if target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
-            others += ledgers.read(folders, [target.project]).values()
+            others += sources.records([target.project]).values()
     project_prefix = top(target.project)
     above = []
     for other in others:

@@ -17,7 +17,6 @@ from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
 from hookctl.hosts.shell_words import split_words
-from hookctl.ledger import ledgers
 from hookctl.ledger.ledgers import Records
 from hookctl.model import (
     Action,
@@ -38,10 +37,9 @@ from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
 from hookctl.system import files, interpreter, project
-from hookctl.system.folders import Folders
 
 
 def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
@@ -49,9 +47,9 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     folders = sources.folders
     existing = []
     for target in targets:
-        if not target.project or not project.is_away(target.project):
+        if not target.project or not sources.once(project.is_away, target.project):
             existing.append(target)
-    records, readable = _read_records(folders, existing)
+    records, readable = _read_records(sources, existing)
     drafts = []
     for target in readable:
         with contextlib.suppress(HookctlError):
@@ -67,12 +65,12 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
     return assemble_plan(folders, records, plans, install=True)
 
 
-def _read_records(folders: Folders, targets: list[Target]) -> tuple[Records, list[Target]]:
+def _read_records(sources: Sources, targets: list[Target]) -> tuple[Records, list[Target]]:
     """The records of all ledgers that can be read, and the targets without an unreadable one."""
-    records, unreadable = ledgers.read(folders), set()
+    records, unreadable = sources.records(), set()
     for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
-            records.add(ledgers.read(folders, [root]))
+            records.add(sources.records([root]))
         except HookctlError:
             unreadable.add(root)
     readable = []
@@ -128,7 +126,9 @@ def _repair_entries(
 
 
 def _is_read_only(draft: Draft) -> bool:
-    return draft.snapshot.data is not None and files.is_read_only(draft.snapshot.path)
+    if draft.snapshot.data is None:
+        return False
+    return draft.sources.once(files.is_read_only, draft.snapshot.path)
 
 
 def _has_only_the_guard(draft: Draft) -> bool:
@@ -137,7 +137,8 @@ def _has_only_the_guard(draft: Draft) -> bool:
     if known is None or set(draft.packs) != {GUARD}:
         return False
     for name, data in load_programs(wrapper=False).all.items():
-        if files.read(os.path.join(known.folder, name)).data not in (None, data):
+        path = os.path.join(known.folder, name)
+        if draft.sources.once(files.read, path).data not in (None, data):
             return False
     settings = settings_from(known.settings)
     limit = guard.wanted_limit(settings)
@@ -162,7 +163,7 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     settings = settings_from(guard_record.settings)
     originals = _wrapped_originals(draft)
     has_hooks = bool(settings.events or originals)
-    is_usable = interpreter.is_usable(settings.python)
+    is_usable = draft.sources.once(interpreter.is_usable, settings.python)
     if not has_hooks or (is_usable and not _runs_elsewhere(draft, guard_record.folder)):
         return "", {}
     python = settings.python if is_usable else draft.sources.python()[0]

@@ -21,6 +21,7 @@ from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config, new_config
 from hookctl.planner.packages import add_package
 from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, is_ours
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.runtime import HOOK, folder_beside, packages_named, read_modules
@@ -43,7 +44,8 @@ def _put_back(draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[
     ours = {}
     for file_name, file in wanted.items():
         with contextlib.suppress(HookctlError):
-            snapshot = files.read(os.path.join(pack_record.folder, file_name))
+            path = os.path.join(pack_record.folder, file_name)
+            snapshot = draft.sources.once(files.read, path)
             if snapshot.data in (None, file.data):
                 ours[file_name] = file
     unknown = pack_record._replace(files={})
@@ -74,26 +76,26 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     wanted = _wanted_guard_files(draft, pack_record)
     if not wanted:
         return
-    launcher = files.read(os.path.join(pack_record.folder, HOOK))
+    launcher = draft.sources.once(files.read, os.path.join(pack_record.folder, HOOK))
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
     draft.has_foreign_programs = not is_known
-    misses_package = _misses_package(pack_record, launcher.data or b"")
+    misses_package = _misses_package(draft.sources, pack_record, launcher.data or b"")
     if not is_known or (draft.target.shared and not misses_package):
         _put_back(draft, GUARD, pack_record, wanted)
     elif (
         misses_package
-        or _has_to_be_written(pack_record, wanted, is_current=is_current)
+        or _has_to_be_written(draft.sources, pack_record, wanted, is_current=is_current)
         or _has_moved(draft, pack_record)
     ):
         _write_guard(draft, pack_record, wanted)
 
 
-def _misses_package(pack_record: PackRecord, launcher: bytes) -> bool:
+def _misses_package(sources: Sources, pack_record: PackRecord, launcher: bytes) -> bool:
     """Whether a launcher names a package that is not there, or not whole."""
     programs, folder = load_programs(wrapper=False), folder_beside(pack_record.folder)
     for name in packages_named(launcher):
-        modules = read_modules(os.path.join(folder, name))
+        modules = sources.once(read_modules, os.path.join(folder, name))
         wanted = programs.modules if name == programs.package else {}
         if not modules or wanted.keys() - modules.keys():
             return True
@@ -101,19 +103,19 @@ def _misses_package(pack_record: PackRecord, launcher: bytes) -> bool:
 
 
 def _has_to_be_written(
-    pack_record: PackRecord, wanted: Mapping[str, File], *, is_current: bool
+    sources: Sources, pack_record: PackRecord, wanted: Mapping[str, File], *, is_current: bool
 ) -> bool:
     """Whether the guard's files are unknown or not all there."""
     needed = set(pack_record.files)
     if is_current:
         needed |= wanted.keys()
-    return not pack_record.files or _misses_any(pack_record, needed)
+    return not pack_record.files or _misses_any(sources, pack_record, needed)
 
 
 def _has_moved(draft: Draft, pack_record: PackRecord) -> bool:
     """Whether the configuration names a state folder that is not there any more."""
     named = pack_record.settings.get("config", {}).get("state_dir", draft.folders.state)
-    return named != draft.folders.state and not os.path.isdir(named)
+    return named != draft.folders.state and not draft.sources.once(os.path.isdir, named)
 
 
 def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File]) -> None:
@@ -164,17 +166,19 @@ def _missing_pack_files(draft: Draft, name: str, pack_record: PackRecord) -> dic
     """A pack's files as installed, if one is missing and its source still has this version."""
     if draft.target.shared or not pack_record.source:
         return {}
-    if not _misses_any(pack_record, pack_record.files):
+    if not _misses_any(draft.sources, pack_record, pack_record.files):
         return {}
-    pack = load_file(pack_record.source)
+    pack = draft.sources.once(load_file, pack_record.source)
     if (pack.name, pack.version) != (name, pack_record.version):
         return {}
     wanted = {}
-    for file_name, (data, executable) in read_files(pack).items():
+    contents = draft.sources.once(read_files, pack, key=pack.source)
+    for file_name, (data, executable) in contents.items():
         if files.digest(data) == pack_record.files.get(file_name):
             wanted[file_name] = File(data, executable)
     return wanted
 
 
-def _misses_any(pack_record: PackRecord, names: Iterable[str]) -> bool:
-    return any(not os.path.lexists(os.path.join(pack_record.folder, name)) for name in names)
+def _misses_any(sources: Sources, pack_record: PackRecord, names: Iterable[str]) -> bool:
+    paths = [os.path.join(pack_record.folder, name) for name in names]
+    return not all(sources.once(os.path.lexists, path) for path in paths)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.ledger.ledgers import Records
 from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.packs import guard
 from hookctl.planner.draft import Draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import folders_of_others, uninstall_files
-from hookctl.settings.sources import Sources, look
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, active_file, find, target_of_record
 from hookctl.system import files, project
 from hookctl.system.backups import Backup
-from hookctl.system.files import Snapshot
-from hookctl.system.folders import Folders
 
 
 def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
@@ -29,14 +28,13 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     folders = sources.folders
     record_then = store.parse_record(folders, backup.page)
     try:
-        root = project.find(os.path.dirname(path), folders.environ)
-        records = ledgers.read(folders, [root])
+        records = sources.records([_project_of(sources, path)])
     except HookctlError:
         # A broken ledger of a stranger must not keep anybody from an earlier text.
-        records, record_then = ledgers.read(folders), None
+        records, record_then = sources.records(), None
     key, record = store.find_record(records, path)
-    target = _find_target(folders, records, key, record or record_then, path)
-    snapshot = files.read_settled(target.path)
+    target = _find_target(sources, records, key, record or record_then, path)
+    snapshot = sources.once(files.read_settled, target.path)
     document = _parse_or_empty(snapshot.data, target)
     draft = Draft(sources, target, snapshot, document, key, record)
     _decide_on_file(records, draft, backup.data, record_then)
@@ -48,7 +46,7 @@ def _decide_on_file(
 ) -> None:
     """Record what the restored text has of ours, and remove the files of packs that it has not."""
     record = draft.record
-    known = _with_todays_facts(record, record_then, draft.snapshot) if record_then else record
+    known = _with_todays_facts(draft, record_then) if record_then else record
     current = _read_current(data, draft.target, known)
     entries = _entries_in_text(draft.target, known, current)
     remaining = _remaining_packs(entries, current)
@@ -98,14 +96,19 @@ def _entries_of_packs(entries: tuple[Entry, ...], remaining: set[str]) -> tuple[
     return tuple(kept)
 
 
+def _project_of(sources: Sources, path: str) -> str:
+    folder = os.path.dirname(path)
+    return sources.once(project.find, folder, sources.folders.environ, key=folder)
+
+
 def _find_target(
-    folders: Folders, records: Mapping[str, Record], key: str, record: Record | None, path: str
+    sources: Sources, records: Mapping[str, Record], key: str, record: Record | None, path: str
 ) -> Target:
     """The target that a settings file is: by its record, or else by its path."""
     if record is not None:
         now = store.current_path(records, key) if key in records else path
         return target_of_record(hosts.load(record.host), record, now)
-    root = project.find(os.path.dirname(path), folders.environ)
+    folders, root = sources.folders, _project_of(sources, path)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
             _, settings = active_file(host, scope, folders.environ, root)
@@ -135,12 +138,13 @@ def _entries_of(record: Record | None) -> tuple[Entry, ...]:
     return record.entries if record else ()
 
 
-def _with_todays_facts(now: Record | None, then: Record, snapshot: Snapshot) -> Record:
+def _with_todays_facts(draft: Draft, then: Record) -> Record:
     """The record of back then, with what holds today: where things are, packs as chosen."""
+    now, is_there = draft.record, partial(draft.sources.once, os.path.isdir)
     if now is None:
         # It was uninstalled since: what exists now is somebody else's.
-        created_dirs = [folder for folder in then.created_dirs if not os.path.isdir(folder)]
-        created_file = then.created_file and snapshot.data is None
+        created_dirs = [folder for folder in then.created_dirs if not is_there(folder)]
+        created_file = then.created_file and draft.snapshot.data is None
         return then._replace(created_file=created_file, created_dirs=tuple(created_dirs))
     return then._replace(
         packs={name: now.packs.get(name, then.packs[name]) for name in then.packs},

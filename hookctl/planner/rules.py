@@ -21,7 +21,7 @@ from hookctl.packs.choices import Choice, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft, make_draft
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, require_inside, rules_target
 from hookctl.system import files
 
@@ -87,7 +87,8 @@ class RulesBlocks:
         pack = pack and self._worded(draft, pack)
         key, record = store.find_record(self._records, target.path)
         is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
-        if not is_recorded and (pack is None or not pack.rules or not _may_have_block(target.path)):
+        brings_rules = pack is not None and bool(pack.rules)
+        if not is_recorded and not (brings_rules and self._may_have_block(target.path)):
             return
         if self._is_used(key, name, draft):
             return
@@ -101,6 +102,14 @@ class RulesBlocks:
             entry = _entry(pack)
             file.entries += (entry,)
             self._leave_unrecorded(file, entry, name)
+
+    def _may_have_block(self, path: str) -> bool:
+        """Whether a file without a record can be read, and has a marker line of ours."""
+        data = self._sources.once(files.read_or_none, path) or b""
+        try:
+            return bool(RulesDocument.parse(data, where=path).packs)
+        except HookctlError:
+            return False
 
     def _leave_unrecorded(self, file: Draft, entry: Entry, name: str) -> None:
         current = file.read_current((), (entry,))
@@ -229,15 +238,6 @@ def _first_reader(scope: str, path: str, draft: Draft) -> str:
         if path_beside(load(name), scope, "", draft.target.project) == path:
             return name
     return draft.host.name
-
-
-def _may_have_block(path: str) -> bool:
-    """Whether a file without a record can be read, and has a marker line of ours."""
-    data = files.read_or_none(path) or b""
-    try:
-        return bool(RulesDocument.parse(data, where=path).packs)
-    except HookctlError:
-        return False
 
 
 def _unread_rules(error: HookctlError, pack: str) -> HookctlError:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hookctl.errors import FAILED, HookctlError, Recovered
 from hookctl.model import INTERRUPTED, Message
 from hookctl.planner.plan import Plan
-from hookctl.settings.sources import READ_AGAIN, READ_PAUSE, Sources
+from hookctl.planner.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files
 from hookctl.system.folders import Folders
 

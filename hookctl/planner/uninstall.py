@@ -10,7 +10,7 @@ from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.ledger.ledgers import Records
 from hookctl.masking import masked, masked_text
 from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
@@ -26,8 +26,8 @@ from hookctl.planner.packages import find_folder
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
+from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
-from hookctl.settings.sources import Sources
 from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
 from hookctl.system.runtime import Packages
@@ -53,7 +53,7 @@ def plan_uninstall(
     `loaded` are the packs whose own file can be read: hooks of theirs are known without a record.
     """
     folders = sources.folders
-    records = ledgers.read(folders, projects)
+    records = sources.records(projects)
     leaving = tuple(leaving)
     drafts: list[Draft] = []
     staying = dict(records)  # the last one to leave a folder of files removes them

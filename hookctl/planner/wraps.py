@@ -20,6 +20,7 @@ from hookctl.masking import masked_text
 from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target, readable
 from hookctl.values import NamedTuple
 
@@ -73,7 +74,7 @@ def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
     visible, hooks = _wrap_entries(draft), _wrapped_hooks(draft.host, draft.document)
     if not visible and not hooks and not request.text:
         return False
-    wraps = _Wraps(draft.document, draft.target, request, visible)
+    wraps = _Wraps(draft, request, visible)
     for hook in hooks:
         wraps.renew(hook)
     for entry in visible:
@@ -97,12 +98,11 @@ def _wrap_entries(draft: Draft) -> tuple[Entry, ...]:
 class _Wraps:
     """The entries and edits of one settings file while its wraps are being planned."""
 
-    def __init__(
-        self, document: Document, target: Target, request: WrapRequest, known: Iterable[Entry]
-    ) -> None:
-        self.document, self.target, self.request = document, target, request
+    def __init__(self, draft: Draft, request: WrapRequest, known: Iterable[Entry]) -> None:
+        self.sources, self.document = draft.sources, draft.document
+        self.target, self.request = draft.target, request
         self.known = {entry.id: entry for entry in known}
-        self.foreign = _foreign_commands(target.host, document.value)
+        self.foreign = _foreign_commands(self.target.host, self.document.value)
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
@@ -235,7 +235,7 @@ class _Wraps:
     def _ambiguous(self, text: str, commands: list[str], matches: list[str]) -> HookctlError:
         named = "several hooks" if matches else "no hook"
         hint = f"There is no other hook on {self.target.host.events['stop']}."
-        other_file = "" if matches else _file_beside(self.target, text)
+        other_file = "" if matches else _file_beside(self.sources, self.target, text)
         if other_file:
             named = f"a hook of {other_file}"
             hint = (
@@ -275,14 +275,14 @@ def _not_proven(host: Host) -> HookctlError:
     return HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
-def _file_beside(target: Target, text: str) -> str:
+def _file_beside(sources: Sources, target: Target, text: str) -> str:
     """Another file that the host reads in the same folder, with a hook that a text names; or ''."""
     host = target.host
     if not host.files_beside:
         return ""
     pattern = os.path.join(glob.escape(os.path.dirname(target.path)), host.files_beside)
-    for path in sorted(glob.glob(pattern)):
-        document = readable(path, host.format)
+    for path in sorted(sources.once(glob.glob, pattern)):
+        document = readable(path, host.format, sources.read)
         root = document.value if document else MISSING
         if any(text in command for _, command in _foreign_commands(host, root)):
             return path

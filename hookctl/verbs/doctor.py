@@ -14,8 +14,8 @@ from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import plan_data, plan_text
+from hookctl.planner.sources import Sources
 from hookctl.run.journal import read_journal
-from hookctl.settings.sources import Sources
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 

@@ -20,7 +20,7 @@ from hookctl.planner.install import check_request, plan_install
 from hookctl.planner.plan import Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.folders import Folders
 

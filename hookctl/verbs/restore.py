@@ -18,7 +18,7 @@ from hookctl.output.table import table
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import WAITING, carry_out, finish_pending, pending_first
-from hookctl.settings.sources import Sources
+from hookctl.planner.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders

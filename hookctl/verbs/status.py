@@ -31,9 +31,9 @@ from hookctl.packs.run_files import find as find_run_files
 from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import name_pending
+from hookctl.planner.sources import look, read_document
 from hookctl.settings import approval, effective, precedence
 from hookctl.settings.precedence import Source
-from hookctl.settings.sources import look, read_document
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders

@@ -18,8 +18,8 @@ from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
+from hookctl.planner.sources import Sources, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
-from hookctl.settings.sources import Sources, look, read_document
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple

@@ -20,7 +20,7 @@ from hookctl.planner.notices import single_folder_line, single_folder_reason
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
-from hookctl.settings.sources import Sources, look
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.settings import sources
+from hookctl.planner import sources
 from tests.conftest import Hookctl, put
 from tests.hostfiles import BY_NAME
 from tests.museum.conftest import FOREIGN, findings, ours, run, value_of

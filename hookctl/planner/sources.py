@@ -1,15 +1,17 @@
-"""What one command reads: each file once for a plan, and a broken one several times."""
+"""What one command reads: each thing once for a plan, and a broken file several times."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
+from hookctl.ledger import ledgers
+from hookctl.ledger.ledgers import Records
 from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
@@ -18,34 +20,49 @@ READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
 
 
+Answer = TypeVar("Answer")
+
+
 class Sources:
-    """The settings files that a command plans with, and the Python that its hooks run with."""
+    """All that a command plans with: what is on the disk, as it was when the plan first asked.
+
+    A plan reads through it alone. So the same sources give the same plan, whatever happens to the
+    disk meanwhile, until they `forget`.
+    """
 
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
-        self._read: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
-        self._backups: dict[str, bytes | None] = {}
+        self._answers: dict[tuple[Callable[..., Any], Hashable], Any] = {}
         self._edited: dict[str, tuple[Document, list[tuple[type, Edit]], Document]] = {}
         self._python: tuple[str, str] | None = None
 
     def forget(self) -> None:
-        """Read every file again, for another plan."""
-        self._read = {}
+        """Read everything again, for another plan."""
+        self._answers = {}
+
+    def once(self, read: Callable[..., Answer], *about: Any, key: Hashable = None) -> Answer:
+        """What a reading function says about something, once for a plan; no error is kept.
+
+        `key` stands for what cannot be hashed.
+        """
+        question = read, about if key is None else key
+        if question not in self._answers:
+            self._answers[question] = read(*about)
+        return self._answers[question]
 
     def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
-        """The file and its document, as they were when this plan first asked for them."""
-        key = path, format
-        if key not in self._read:
-            self._read[key] = read_document(path, format)
-        return self._read[key]
+        """A settings file and its document."""
+        return self.once(read_document, path, format)
+
+    def records(self, projects: Iterable[str] = ()) -> Records:
+        """The records of the state folder's ledger, and of the ledgers of these projects."""
+        return self.once(ledgers.read, self.folders, tuple(projects))
 
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before a write of ours, if they are kept."""
-        if sha not in self._backups:
-            from hookctl.system import backups  # late: most plans look at no backup
+        from hookctl.system import backups  # late: most plans look at no backup
 
-            self._backups[sha] = backups.find_backup(self.folders.state, sha)
-        return self._backups[sha]
+        return self.once(backups.find_backup, self.folders.state, sha)
 
     def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
         """The document with these edits; the same edits give the same document again."""
