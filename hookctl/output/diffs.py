@@ -26,7 +26,7 @@ _Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 
 def unified(file: FilePlan) -> str:
     """The change of a settings file as a unified diff."""
-    if not file.settings:
+    if file.old == file.after:
         return ""
     new = _parse_new(file)
     if new is None or not _is_old_readable(file):
@@ -89,7 +89,7 @@ def shown_lines(file: FilePlan) -> list[str]:
 
 def own_lines(file: FilePlan) -> OwnText:
     """The values that hookctl adds to and removes from a settings file, one a line, no context."""
-    if not file.settings or not file.decision.actions:
+    if file.old == file.after or not file.decision.actions:
         return OwnText("")
     new = _parse_new(file)
     if new is None or not _is_old_readable(file):

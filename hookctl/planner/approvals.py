@@ -219,15 +219,31 @@ def _operator_step(trust: Trust, target: Target) -> str:
     return f"{trust.gate}: {trust.step(target.scope)}"
 
 
+def commands_to_approve(draft: Draft) -> set[tuple[str, str]]:
+    """Event and command of each hook whose approval is asked for or kept up.
+
+    These are what is installed now and what this machine wrote, not what a committed ledger says.
+    """
+    shape = draft.host.shape
+    commands = set()
+    for want in draft.wants:
+        if want.id:
+            commands.add((shapes.event_of(shape, want.path), want.value["command"]))
+    for entry in draft.pack_entries():
+        if entry.kind == "element" and not draft.target.shared:
+            commands.add((shapes.event_of(shape, entry.path), entry.written["command"]))
+    return commands
+
+
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
     """The approvals that a pack's hooks need, and its hooks that somebody else edited."""
     shape, root = draft.host.shape, draft.document.value or {}
-    as_wanted, edited = set(), []
+    commands, as_wanted, edited = commands_to_approve(draft), set(), []
     for hook in shapes.elements(shape, root):
         if hook.pack != pack:
             continue
         event = shapes.event_of(shape, hook.path)
-        if (event, hook.fields["command"]) in draft.commands:
+        if (event, hook.fields["command"]) in commands:
             as_wanted.add(hook.path)
         else:
             edited.append(hook)

@@ -9,6 +9,7 @@ from typing import Any
 
 from hookctl import engine
 from hookctl.documents import MISSING
+from hookctl.hosts import shapes
 from hookctl.ledger.digests import content_digest
 from hookctl.model import Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
@@ -23,10 +24,10 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import Pack
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
-from hookctl.planner.wraps import WrapRequest, entries_without_wraps, wrap_hooks
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
 from hookctl.values import NamedTuple
@@ -48,8 +49,8 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known = draft.packs.get(GUARD)
     settings = _choose_settings(draft, choice, known)
-    wraps_any = wrap_hooks(draft, _wrap_request(pack, choice, folder, settings))
-    visible = entries_without_wraps(draft)
+    wraps_any = _wrap_hooks(draft, pack, choice, folder, settings)
+    visible = draft.pack_entries(wraps=False)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host)
     wants: list[Wanted] = []
@@ -64,21 +65,25 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
             draft, visible, pack, folder, settings, values, force=choice.force, wraps=wraps_any
         )
     recorded = _recorded_settings(settings, wanted_config)
-    if choice.settings.rules or (_has_rules(known) and not choice.reset):
+    had_rules = known is not None and known.settings.get("rules") is True
+    if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True
     return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
 
 
-def _has_rules(known: PackRecord | None) -> bool:
-    """Whether the last install was asked for the guard's rules."""
-    return known is not None and known.settings.get("rules") is True
+def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, folder: str, settings: Settings) -> bool:
+    """Bring wrapped hooks up to date and wrap the requested one; whether any hook is wrapped."""
+    hooks = shapes.elements(draft.host.shape, draft.document.value or {})
+    ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
+    if choice.settings.wrap is None and not any(map(is_wrap_id, ids)):
+        return False
+    from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
 
-
-def _wrap_request(pack: Pack, choice: Choice, folder: str, settings: Settings) -> WrapRequest:
     text = choice.settings.wrap
     if choice.reset and text is None:
         text = ""
-    return WrapRequest(text, pack.version, folder, settings.python, choice.force)
+    request = WrapRequest(text, pack.version, folder, settings.python, choice.force)
+    return wrap_hooks(draft, request)
 
 
 def _recorded_settings(settings: Settings, config: dict[str, Any]) -> dict[str, Any]:

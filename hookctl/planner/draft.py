@@ -30,6 +30,7 @@ from hookctl.model import (
     Record,
     Wanted,
 )
+from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.placeholders import (
     placeholders_after,
     placeholders_in,
@@ -91,8 +92,7 @@ class Draft:
         # An earlier text to put back, and the record that is true of it:
         self.restored: tuple[bytes, Record | None] | None = None
         self.has_foreign_programs = False  # a program of the guard that somebody edited stays
-        # Event and command of each hook that we want here:
-        self.commands: frozenset[tuple[str, str]] = frozenset()
+        self.wants: list[Wanted] = []  # what the installed pack has here
         # What is done and said on the way:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -113,9 +113,15 @@ class Draft:
         path, host = self.target.path, self.host.name
         self.messages += [Message(text, code, level, host, path) for text in texts]
 
-    def pack_entries(self) -> tuple[Entry, ...]:
-        """The entries of packs' hooks and values, without approvals in the same file."""
-        entries = [entry for entry in self.entries if entry.path[:2] != APPROVALS]
+    def pack_entries(self, *, wraps: bool = True) -> tuple[Entry, ...]:
+        """The entries of packs' hooks and values, without approvals in the same file.
+
+        With `wraps=False` also without other tools' hooks that we wrap.
+        """
+        entries = []
+        for entry in self.entries:
+            if entry.path[:2] != APPROVALS and (wraps or not is_wrap_id(entry.id)):
+                entries.append(entry)
         return self.visible_entries(entries)
 
     def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
@@ -165,14 +171,19 @@ class Draft:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
-        if not self.is_exact:
+        if not self.is_exact and self.host.registration.top:
             decision = self._keep_top_keys(decision)
+        before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            decision = settle_placeholders(
-                self.host, self.document, decision, self.placeholders, visible
-            )
+            decision = settle_placeholders(self.host, before, decision, self.placeholders, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
-        self._make_edits(decision.edits)
+        if decision.edits:
+            self.document = self.sources.edit(self.host.shape, before, decision.edits)
+        if decision.edits and self.host.shape.positions:
+            self.placeholders = placeholders_after(
+                self.placeholders, self.host, before, self.document
+            )
+        self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
 
@@ -204,22 +215,13 @@ class Draft:
         before = formats.parse(self.record.format, backup, where=self.snapshot.path)
         return bool(shapes.handlers(self.host.shape, before.value))
 
-    def _make_edits(self, edits: tuple[Edit, ...]) -> None:
-        if not edits:
-            return
-        edited = self.sources.edit(self.host.shape, self.document, edits)
-        if self.host.shape.positions:
-            self.placeholders = placeholders_after(
-                self.placeholders, self.host, self.document, edited
-            )
-        self.document = edited
-        self.edits += edits
-
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
 
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
+        if not self.host.has_variants:
+            return
         for layout in other_layouts(self.host):
             stranded = []
             for hook in shapes.elements(layout.shape, self.document.value):
@@ -286,17 +288,6 @@ class Draft:
         """Whether the draft adds a hook of ours."""
         return any(isinstance(edit, AddHook) for edit in self.edits)
 
-    @property
-    def has_nothing_of_ours(self) -> bool:
-        """Whether nothing of ours will be in the file."""
-        has_entries = any(entry.kind != "container" for entry in self.entries)
-        return not (self.packs or has_entries or self.placeholders)
-
-    @property
-    def was_lost(self) -> bool:
-        """Whether something was ours that the ledger did not know."""
-        return any(action.action == "take-back" for action in self.actions)
-
 
 def make_draft(
     sources: Sources, records: Records, target: Target, decide: Callable[[Draft], None]
@@ -307,19 +298,6 @@ def make_draft(
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)
     decide(draft)
     return draft
-
-
-def written_hooks(target: Target, entries: Iterable[Entry]) -> frozenset[tuple[str, str]]:
-    """Event and command of the hooks whose approvals are kept up.
-
-    These are what this machine wrote, not what a committed ledger says.
-    """
-    hooks = set()
-    for entry in entries:
-        if entry.kind == "element" and not target.shared:
-            event = shapes.event_of(target.host.shape, entry.path)
-            hooks.add((event, entry.written["command"]))
-    return frozenset(hooks)
 
 
 def plan_file(records: Records, draft: Draft) -> FilePlan:
@@ -359,11 +337,17 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
 
 def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
     """The file's bytes and its record after the run."""
-    if draft.has_nothing_of_ours:
+    has_entries = any(entry.kind != "container" for entry in draft.entries)
+    if not (draft.packs or has_entries or draft.placeholders):
         return _bytes_without_us(draft), None
     after = draft.document.data if draft.is_edited else draft.snapshot.data
     if draft.record is None:
-        record = _first_record(records, draft, after)
+        record = first_record(
+            draft.sources, draft.target, draft.snapshot, after, draft.entries, draft.packs
+        )
+        if record.created_file and draft.adds_files:
+            path = draft.snapshot.path
+            record = with_folders_above(draft.sources, records, draft.target, record, path)
     else:
         record = next_record(
             draft.sources,
@@ -376,20 +360,13 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
             is_recreated=draft.is_recreated,
         )
     record = record._replace(gaps=draft.placeholders)
-    is_new_project = draft.target.shared and draft.record is None
-    if draft.adds_files and (draft.changes or draft.was_lost or is_new_project):
-        record = with_own_folders(draft.sources, records, draft.target, record, lost=draft.was_lost)
+    if draft.adds_files:
+        # Something was ours that the ledger did not know.
+        was_lost = any(action.action == "take-back" for action in draft.actions)
+        is_new_project = draft.target.shared and draft.record is None
+        if draft.changes or was_lost or is_new_project:
+            record = with_own_folders(draft.sources, records, draft.target, record, lost=was_lost)
     return after, record
-
-
-def _first_record(records: Records, draft: Draft, after: bytes | None) -> Record:
-    record = first_record(
-        draft.sources, draft.target, draft.snapshot, after, draft.entries, draft.packs
-    )
-    if record.created_file and draft.adds_files:
-        path = draft.snapshot.path
-        return with_folders_above(draft.sources, records, draft.target, record, path)
-    return record
 
 
 def _bytes_without_us(draft: Draft) -> bytes | None:

@@ -1,4 +1,7 @@
-"""What an install of a pack does: the pack's wants in a file, decided by the engine."""
+"""What an install of a pack does: the pack's wants in a file, decided by the engine.
+
+A pack that is not built in is shown and agreed to first, and only that very content is planned.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,18 @@ import os
 import shlex
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import load, loading, reading, shapes
+from hookctl.hosts import load, loading, reading
 from hookctl.ledger.ledgers import Records
 from hookctl.model import PackRecord, Wanted
-from hookctl.packs.choices import Choice, Request, Settings, choose
+from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import Content, guard_content
-from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
+from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.notices import find_notices
 from hookctl.planner.packages import add_package
 from hookctl.planner.plan import Plan, assemble_plan
@@ -34,6 +37,10 @@ from hookctl.settings.targets import (
 )
 from hookctl.system import files
 from hookctl.system.runtime import HOOK
+from hookctl.values import NamedTuple
+
+if TYPE_CHECKING:  # late: most calls are about the guard
+    from hookctl.planner.consent import Review
 
 
 def plan_install(
@@ -216,11 +223,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
         from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
 
         update_other_packs(draft, pack.name)
-    others = [entry for entry in draft.pack_entries() if pack.name not in entry.owners]
-    wrapped = [entry for entry in draft.pack_entries() if is_wrap_id(entry.id)]
-    draft.commands = _wanted_commands(target, content.wants) | written_hooks(
-        target, [*others, *wrapped]
-    )
+    draft.wants = content.wants
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 
@@ -229,7 +232,8 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
     """Refuse a project below the top of its repository where the host's hooks start from there."""
     repository = repository_above(target)
     project = target.host.environment.in_command
-    if repository and any(project in command for _, command in _wanted_commands(target, wants)):
+    commands = [want.value["command"] for want in wants if want.id]
+    if repository and any(project in command for command in commands):
         message = f"{target.host.title} takes the top of the repository for the project"
         hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
         raise HookctlError("usage", message, path=target.project, hint=hint, exit_code=USAGE)
@@ -314,16 +318,6 @@ def _choose_folder(records: Records, pack: Pack, draft: Draft) -> str:
     return pack_folder(draft.folders, draft.target, pack.name, records, draft.key)
 
 
-def _wanted_commands(target: Target, wants: list[Wanted]) -> frozenset[tuple[str, str]]:
-    """Event and command of each wanted hook."""
-    commands = set()
-    for want in wants:
-        if want.id:
-            event = shapes.event_of(target.host.shape, want.path)
-            commands.add((event, want.value["command"]))
-    return frozenset(commands)
-
-
 def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
     """Refuse to register a program that the repository brought."""
     if runtime.foreign:
@@ -331,3 +325,53 @@ def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
         hint = "Look at it, then remove it, or install with --force: either puts ours there."
         path = runtime.foreign[0]
         raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
+
+
+# Consent
+
+
+class Prepared(NamedTuple):
+    """An install that may be carried out, and what was shown of its pack."""
+
+    make_plan: Callable[[], Plan]
+    review: Review | None = None  # None for a built-in pack, and where nothing of it fits
+
+
+def prepare(
+    sources: Sources,
+    pack: Pack,
+    targets: list[Target],
+    choice: Choice,
+    *,
+    ask: Permission | None,
+    command: str,
+    show_progress: Callable[[Target], None] | None = None,
+) -> Prepared:
+    """An install of the pack at these targets, agreed to by whoever `ask` asks; None asks nobody.
+
+    `command` shows what an install would write. Raises a usage error where nobody agrees.
+    """
+    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
+    if not pack.source:
+        return Prepared(make_plan)
+    from hookctl.planner import consent  # late: most calls are about the guard
+
+    plan = make_plan()
+    if plan.conflicts or not _has_targets(plan, pack):
+        return Prepared(make_plan)
+    review = consent.review(sources, pack, plan)
+    if ask is not None:
+        consent.require_consent(review, ask, command)
+    sources.forget()
+
+    def make_reviewed_plan() -> Plan:
+        plan = make_plan()
+        consent.require_digest(plan, pack.name, review.digest)
+        return plan
+
+    return Prepared(make_reviewed_plan, review)
+
+
+def _has_targets(plan: Plan, pack: Pack) -> bool:
+    """Whether something of the pack belongs to any host of this command."""
+    return any(file.record and pack.name in file.record.packs for file in plan.files)

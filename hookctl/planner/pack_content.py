@@ -16,7 +16,6 @@ from hookctl.planner.content import Content
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import File
 from hookctl.planner.sources import Sources
-from hookctl.planner.wraps import entries_without_wraps
 from hookctl.settings.targets import Target, in_sh, top
 
 
@@ -40,6 +39,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     # A clone must get the committed digest from its files alone: it has no manifest.
     manifest = b"" if draft.target.shared else pack.manifest
     digest = content_digest(manifest, contents)
+    visible = draft.pack_entries(wraps=False)
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)
@@ -47,7 +47,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         digest=content_digest(pack.manifest, contents),
         env=tuple(name for name in risky_env(pack) if name in allowed),
     )
-    return Content(wants, files, settings, source, digest, entries_without_wraps(draft), consent)
+    return Content(wants, files, settings, source, digest, visible, consent)
 
 
 def _recorded_source(sources: Sources, pack: Pack, target: Target) -> str:

@@ -35,13 +35,6 @@ class FilePlan(NamedTuple):
     not_loaded: str = ""  # why the host loads nothing of the file
     switched_off: str = ""  # what switches its hooks off, in whichever file
 
-    @property
-    def settings(self) -> Change | None:
-        """The change of the settings file; None where its bytes stay."""
-        if self.old == self.after:
-            return None
-        return Change(self.path, self.old, self.after, self.target.new_file_mode, settings=True)
-
 
 class Plan(NamedTuple):
     """Everything that a command would do, in the order in which it would do it."""
@@ -69,14 +62,17 @@ def assemble_plan(
 
     A pack's files come before their registrations on install, and after them on uninstall.
     """
-    runtime = _runtime_changes(plans)
+    # Each change once: in a project the hosts share a pack's folder.
+    by_path = {change.path: change for plan in plans for change in plan.runtime}
+    runtime, joined = list(by_path.values()), ()
+    changed = _changed_records(records, plans)
     packages = [one for plan in plans for one in plan.packages]
-    planned = _changed_records(records, plans)
-    moved = move_launchers({**records, **planned}, packages, runtime)
-    runtime += moved.changes
-    joined, lines = join_packages(packages, runtime)
-    _add_lines(plans, lines)
-    changed = {**planned, **moved.records}
+    if packages or runtime:
+        moved = move_launchers({**records, **changed}, packages, runtime)
+        runtime += moved.changes
+        changed |= moved.records
+        joined, lines = join_packages(packages, runtime)
+        _add_lines(plans, lines)
     project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
@@ -136,20 +132,14 @@ def _add_project_files(
 def _settings_changes(plans: list[FilePlan]) -> list[Change]:
     changes = []
     for plan in plans:
-        change = plan.settings
-        if not change:
+        if plan.old == plan.after:
             continue
         if plan.target.project:
             # A link may have come after the target was found.
             require_inside(plan.target.project, plan.path)
-        changes.append(change)
+        mode = plan.target.new_file_mode
+        changes.append(Change(plan.path, plan.old, plan.after, mode, settings=True))
     return changes
-
-
-def _runtime_changes(plans: list[FilePlan]) -> list[Change]:
-    """The changes of packs' files, each once: in a project the hosts share a pack's folder."""
-    changes = {change.path: change for plan in plans for change in plan.runtime}
-    return list(changes.values())
 
 
 def _removed_paths(plans: list[FilePlan]) -> set[str]:

@@ -27,54 +27,38 @@ def find_record(
     it is known by the bytes of our last write, or by commands of ours.
     """
     key, record = store.find_record(records, target.path)
-    if record is not None:
-        _require_same_scope(record, target)
-        return key, _follow_project(record, target), ""
-    _require_no_shared_record(sources, records, target, key)
-    folder = find_orphan_folder(sources.folders, document, target)
-    moved_key = _find_by_folder(sources, records, folder)
-    moved_key = moved_key or _find_moved(sources, records, target, snapshot)
-    if moved_key:
-        _require_same_scope(records[moved_key], target)
-        return moved_key, _follow_project(records[moved_key], target), ""
-    if _is_folder_taken(records, folder):
-        folder = ""
-    return key, None, folder
+    orphaned = ""
+    if record is None:
+        if records.projects.get(key) and not target.shared:
+            # The project's own ledger may have the file, at another scope.
+            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+        orphaned = find_orphan_folder(sources.folders, document, target)
+        users = _users_of_folder(records, orphaned) if orphaned else []
+        moved = [user for user in users if not sources.once(os.path.lexists, user)]
+        moved = moved or _find_moved(sources, records, target, snapshot)
+        if moved:
+            key, record = moved[0], records[moved[0]]
+        if moved or users:
+            orphaned = ""
+    _require_same_scope(record, target)
+    return key, record and _follow_project(record, target), orphaned
 
 
-def _require_no_shared_record(sources: Sources, records: Records, target: Target, key: str) -> None:
-    """Refuse where a project's own ledger has the file at another scope."""
-    project = records.projects.get(key, "")
-    if project and not target.shared:
-        record = sources.records([project]).get(key)
-        if record is not None:
-            _require_same_scope(record, target)
-
-
-def _find_by_folder(sources: Sources, records: Mapping[str, Record], folder: str) -> str:
-    """The key of the record of a missing file whose hooks run from this folder, or ''."""
-    if not folder:
-        return ""
+def _users_of_folder(records: Mapping[str, Record], folder: str) -> list[str]:
+    """The keys of the records that have a pack in this folder."""
+    users = []
     for key, record in records.items():
-        if _uses_folder(record, folder) and not sources.once(os.path.lexists, key):
-            return key
-    return ""
-
-
-def _is_folder_taken(records: Mapping[str, Record], folder: str) -> bool:
-    return any(_uses_folder(record, folder) for record in records.values())
-
-
-def _uses_folder(record: Record, folder: str) -> bool:
-    return any(pack_record.folder == folder for pack_record in record.packs.values())
+        if any(pack_record.folder == folder for pack_record in record.packs.values()):
+            users.append(key)
+    return users
 
 
 def _find_moved(
     sources: Sources, records: Mapping[str, Record], target: Target, snapshot: files.Snapshot
-) -> str:
-    """The key of the only record whose file may have been moved here; '' for none or several."""
+) -> list[str]:
+    """The key of the only record whose file may have been moved here; none for several."""
     if target.shared:
-        return ""
+        return []
     missing = {}
     for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
@@ -88,7 +72,7 @@ def _find_moved(
         candidates = [
             key for key, record in missing.items() if store.has_our_command(target.path, record)
         ]
-    return candidates[0] if len(candidates) == 1 else ""
+    return candidates if len(candidates) == 1 else []
 
 
 def _is_missing(sources: Sources, key: str, record: Record) -> bool:
@@ -97,9 +81,9 @@ def _is_missing(sources: Sources, key: str, record: Record) -> bool:
     return not sources.once(os.path.isdir, record.project)
 
 
-def _require_same_scope(record: Record, target: Target) -> None:
+def _require_same_scope(record: Record | None, target: Target) -> None:
     """Refuse a second scope: in a home that is a project too, one file would be at two scopes."""
-    if record.scope != target.scope:
+    if record is not None and record.scope != target.scope:
         message = f"this is installed at {record.scope} scope already"
         hint = f"Use --scope {record.scope}, or uninstall it there first."
         raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)

@@ -33,8 +33,8 @@ from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import is_wrap_id
-from hookctl.planner.approvals import Approvals
-from hookctl.planner.draft import Draft, make_draft, plan_file, written_hooks
+from hookctl.planner.approvals import Approvals, commands_to_approve
+from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.repair_files import repair_files
 from hookctl.planner.sources import Sources
@@ -58,7 +58,7 @@ def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
                 drafts.append(draft)
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
-        if draft.commands:
+        if commands_to_approve(draft):
             for pack in draft.packs:
                 approvals.install(draft, pack, ask=False)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
@@ -97,7 +97,6 @@ def _decide_on_file(records: Records, draft: Draft) -> None:
     _repair_entries(draft, current, orphan)
     repair_files(draft)
     draft.adds_files = True
-    draft.commands = written_hooks(target, draft.pack_entries())
 
 
 # Entries

@@ -27,7 +27,7 @@ from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.sources import Sources
-from hookctl.planner.wraps import entries_without_wraps, unwrap_hooks
+from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
 from hookctl.system.runtime import Packages
@@ -161,7 +161,7 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.record is None and any(want.id in ids for want in wants)
-    visible = entries_without_wraps(draft)
+    visible = draft.pack_entries(wraps=False)
     current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 

@@ -85,12 +85,6 @@ def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
     return bool(wraps.entries)
 
 
-def entries_without_wraps(draft: Draft) -> tuple[Entry, ...]:
-    """The entries that are a pack's own, without those of other tools' hooks."""
-    entries = [entry for entry in draft.pack_entries() if not wrapping.is_wrap_id(entry.id)]
-    return draft.visible_entries(entries)
-
-
 def _wrap_entries(draft: Draft) -> tuple[Entry, ...]:
     return tuple(entry for entry in draft.entries if wrapping.is_wrap_id(entry.id))
 

@@ -16,9 +16,8 @@ from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission
 from hookctl.packs.model import Pack
-from hookctl.planner.install import check_request, plan_install
+from hookctl.planner.install import check_request, plan_install, prepare
 from hookctl.planner.plan import Plan
-from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target

@@ -16,9 +16,9 @@ from hookctl.output.plans import plan_data, plan_text
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
+from hookctl.planner.install import prepare
 from hookctl.planner.notices import single_folder_line, single_folder_reason
 from hookctl.planner.plan import FilePlan, Plan
-from hookctl.planner.preparing import prepare
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
