@@ -108,11 +108,11 @@ def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.M
     apply_change, done = files.apply_change, list[Change]()
 
     def apply(change: Change) -> Change:
-        if done:
+        done.append(change)
+        if len(done) == 2:
             if foreign:
                 foreign.write_text("theirs")
             raise error
-        done.append(change)
         return apply_change(change)
 
     monkeypatch.setattr(files, "apply_change", apply)

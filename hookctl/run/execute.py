@@ -35,7 +35,7 @@ def execute(
 
     Raises Changed, with everything rolled back, where another program wrote meanwhile.
     """
-    done: list[Change] = []
+    undoing: list[Change] = []  # what puts each changed file back
     created: list[str] = []
     kept: dict[str, list[str]] = {}
     with contextlib.ExitStack() as locks:
@@ -46,10 +46,10 @@ def execute(
             _begin(folders, changes, records, rmdirs, tuple(kept))
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
-                done.append(files.apply_change(change))
+                undoing.append(files.apply_change(change))
             save_records(folders, records)
         except (Changed, HookctlError) as error:
-            _undo(done, error)
+            _undo(undoing, error)
             _end(folders, changes, kept, sorted(created, key=len, reverse=True))
             raise
         _end(folders, changes, kept, rmdirs)
@@ -107,14 +107,14 @@ def _back_up_settings(
         backups.back_up(folders, change.path, change.before, first=first, record=data)
 
 
-def _undo(done: list[Change], error: Exception) -> None:
-    """Undo the changes done; raises `partial` where one cannot be: the next run completes it."""
+def _undo(undoing: list[Change], error: Exception) -> None:
+    """Put every changed file back; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
     if isinstance(error, HookctlError) and error.code == "torn":
         stuck.append(error.path)
-    for change in reversed(done):
+    for change in reversed(undoing):
         try:
-            files.undo_change(change)
+            files.apply_change(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
     if stuck:

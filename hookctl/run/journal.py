@@ -106,11 +106,16 @@ def make_pending_folder(folders: Folders) -> None:
 
 
 def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
-    """Keep the bytes that a run is to write, each under its digest."""
-    for change in changes:
-        if change.after is not None:
-            sha = files.digest(change.after)
-            files.write_own(os.path.join(folders.pending, sha), change.after)
+    """Keep the bytes that a run is to write, each under its digest, which tells a torn one."""
+    pending = {files.digest(change.after): change.after for change in changes}
+    try:
+        for sha, data in pending.items():
+            path = os.path.join(folders.pending, sha)
+            if data is not None and files.read_or_none(path) != data:  # an earlier try left it
+                files.write_new(path, data, files.PRIVATE)
+        files.sync_folder(folders.pending)
+    except OSError as error:
+        raise files.cannot_write(folders.pending, error) from None
 
 
 def read_pending_bytes(folders: Folders, sha: str) -> bytes | None:

@@ -27,10 +27,13 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     mode = stat.S_IMODE(old.st_mode)
     if chmod is not None:
         mode = chmod
-    with contextlib.suppress(OSError):
-        os.fchown(handle, -1, old.st_gid)
-    with contextlib.suppress(OSError):
-        os.fchown(handle, old.st_uid, -1)
+    new = os.fstat(handle)
+    if new.st_gid != old.st_gid:
+        with contextlib.suppress(OSError):
+            os.fchown(handle, -1, old.st_gid)
+    if new.st_uid != old.st_uid:
+        with contextlib.suppress(OSError):
+            os.fchown(handle, old.st_uid, -1)
     _require_same_access(path, old, os.fstat(handle), mode)
     if hasattr(os, "listxattr"):
         _copy_extended(path, handle)

@@ -224,27 +224,45 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
-    from hookctl.system import attributes  # late: most calls write nothing
+    with _temporary(old.path) as temp:
+        if old.data is None:
+            write_new(temp, data, mode)
+            _require_unchanged(old)
+            _link_new(temp, old.path)
+            return
+        from hookctl.system import attributes  # late: most calls write nothing
 
-    temp = temporary_name(old.path)
-    try:
         handle = os.open(temp, _NEW_FILE, PRIVATE)
         with open(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
-            if old.data is None:
-                os.fchmod(handle, mode)
-            else:
-                attributes.copy_attributes(old.path, handle, chmod)
+            attributes.copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _require_unchanged(old)
-        if old.data is None:
-            _link_new(temp, old.path)
-        else:
-            os.replace(temp, old.path)
-    finally:
+        os.replace(temp, old.path)
+
+
+@contextlib.contextmanager
+def _temporary(path: str) -> Iterator[str]:
+    """The name of a temporary file beside it, which is removed where it was not renamed."""
+    temp = temporary_name(path)
+    try:
+        yield temp
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temp)
+        raise
+
+
+def write_new(path: str, data: bytes, mode: int) -> None:
+    """Write a file that is not there yet, durably and with this mode, whatever the umask."""
+    handle = os.open(path, _NEW_FILE, mode)
+    with open(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        if stat.S_IMODE(os.fstat(handle).st_mode) != mode:
+            os.fchmod(handle, mode)
+        os.fsync(handle)
 
 
 def _link_new(temp: str, path: str) -> None:
@@ -257,6 +275,9 @@ def _link_new(temp: str, path: str) -> None:
         if error.errno not in _NO_HARD_LINKS:
             raise
         os.replace(temp, path)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(temp)
 
 
 def _write_in_place(old: Snapshot, data: bytes) -> None:
@@ -285,28 +306,13 @@ def _overwrite(path: str, data: bytes) -> None:
         os.fsync(stream.fileno())
 
 
-def set_mode(path: str, mode: int) -> None:
-    """Give a file this mode, where that is possible."""
-    with contextlib.suppress(OSError):
-        os.chmod(path, mode)
-
-
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
         make_private_folder(os.path.dirname(path))
-        temp = temporary_name(path)
-        try:
-            handle = os.open(temp, _NEW_FILE, PRIVATE)
-            with open(handle, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fchmod(handle, PRIVATE)
-                os.fsync(handle)
+        with _temporary(path) as temp:
+            write_new(temp, data, PRIVATE)
             os.replace(temp, path)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temp)
         sync_folder(os.path.dirname(path))
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -316,8 +322,17 @@ def make_private_folder(folder: str) -> None:
     """Make a folder and those above it that are missing, each 0700 whatever the umask."""
     for missing in reversed(missing_folders(folder)):
         with contextlib.suppress(FileExistsError):  # another hookctl was faster
-            os.mkdir(missing, 0o700)
-            os.chmod(missing, 0o700)
+            make_folder(missing, PRIVATE)
+
+
+def make_folder(folder: str, mode: int) -> None:
+    """Make a folder for files of this mode: 0700 for private ones, else as the umask says."""
+    if mode & 0o077:
+        os.mkdir(folder)
+        return
+    os.mkdir(folder, 0o700)
+    if os.stat(folder).st_mode & 0o700 != 0o700:
+        os.chmod(folder, 0o700)
 
 
 def umask() -> int:
@@ -337,27 +352,18 @@ def missing_folders(folder: str) -> list[str]:
 
 
 def apply_change(change: Change) -> Change:
-    """Write one file of a run; returns the change with the file's old mode, for `undo_change`."""
-    undoable = change
+    """Write one file of a run; returns the change that undoes it."""
+    back = change._replace(before=change.after, after=change.before)
     links = 1
     with contextlib.suppress(OSError):
         status = os.stat(change.path)
         links = status.st_nlink
-        undoable = undoable._replace(mode=stat.S_IMODE(status.st_mode))
+        back = back._replace(mode=stat.S_IMODE(status.st_mode))
         if change.chmod is not None:
-            undoable = undoable._replace(chmod=undoable.mode)
+            back = back._replace(chmod=back.mode)
     old = Snapshot(change.path, change.before, links)
     replace(old, change.after, mode=change.mode, chmod=change.chmod)
-    return undoable
-
-
-def undo_change(change: Change) -> None:
-    """Put a file back as it was before a change, unless another program has written it since."""
-    links = 1
-    with contextlib.suppress(OSError):
-        links = os.stat(change.path).st_nlink
-    written = Snapshot(change.path, change.after, links)
-    replace(written, change.before, mode=change.mode, chmod=change.chmod)
+    return back
 
 
 def make_parent_folders(path: str, mode: int) -> list[str]:
@@ -368,17 +374,12 @@ def make_parent_folders(path: str, mode: int) -> list[str]:
     if real(path) != path:
         raise Changed(path)
     folder = os.path.dirname(path)
-    folder_mode = 0o700
-    if mode & 0o077:
-        folder_mode = 0o777
     created: list[str] = []
     try:
         for missing in reversed(missing_folders(folder)):
             with contextlib.suppress(FileExistsError):  # another program was faster
-                os.mkdir(missing, folder_mode)
+                make_folder(missing, mode)
                 created.insert(0, missing)
-                if folder_mode == 0o700:
-                    os.chmod(missing, folder_mode)
     except OSError as error:
         remove_folders(created)
         raise cannot_write(folder, error) from None

@@ -90,11 +90,9 @@ def _lay(packages: Packages) -> None:
         return
     staged = files.temporary_name(target)
     try:
-        os.mkdir(staged, _folder_mode(packages.mode))
-        if not packages.mode & 0o077:
-            files.set_mode(staged, 0o700)  # whatever the umask
+        files.make_folder(staged, packages.mode)
         for name, data in packages.modules.items():
-            _write(os.path.join(staged, name), data, packages.mode)
+            files.write_new(os.path.join(staged, name), data, packages.mode)
         files.sync_folder(staged)
         _put_in_place(staged, target)
         files.sync_folder(packages.path)
@@ -118,20 +116,6 @@ def _put_in_place(staged: str, target: str) -> None:
         os.rename(old, target)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _folder_mode(mode: int) -> int:
-    return 0o777 if mode & 0o077 else 0o700
-
-
-def _write(path: str, data: bytes, mode: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with open(handle, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        if mode & files.umask():
-            os.fchmod(handle, mode)
-        os.fsync(handle)
 
 
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
