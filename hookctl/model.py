@@ -106,7 +106,7 @@ class PackRecord(NamedTuple):
     files: dict[str, str] = {}  # noqa: RUF012
     # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
     source: str = ""
-    digest: str = ""  # of all that the pack brought (digests.py)
+    digest: str = ""  # of all that the pack brought (files.content_digest)
     consent: Consent = Consent()  # never committed: it holds on this machine only
 
 

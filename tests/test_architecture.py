@@ -150,7 +150,7 @@ def test_only_the_report_prints() -> None:
 
 
 READING = {
-    "open", "read_inside", "files.read_or_none", "ledgers.read", "files.read", "files.read_settled",
+    "open", "read_inside", "files.read_or_none", "store.read", "files.read", "files.read_settled",
     "files.missing_folders", "backups.find_backup", "os.path.isdir", "os.path.isfile", "os.path.islink",
     "os.path.exists", "os.path.lexists", "os.path.realpath", "os.lstat", "os.stat", "os.listdir", "os.scandir",
     "os.walk", "glob.glob", "files.is_same", "files.is_read_only", "interpreter.is_usable", "read_files",

@@ -11,7 +11,7 @@ import pytest
 
 from hookctl.engine import leaf_after_install
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, ledgers, store
+from hookctl.ledger import committed, store
 from hookctl.model import Claim, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
@@ -105,7 +105,7 @@ def test_a_text_of_toml_to_put_back_is_one_value(before: str, project: Path, led
 
 
 def test_no_project_among_the_projects_is_left_out(ledger: dict[str, Any], project: Path) -> None:
-    assert ledgers.read(folders.here(), ["", str(project)]).keys() == {str(project / SETTINGS)}
+    assert store.read(folders.here(), ["", str(project)]).keys() == {str(project / SETTINGS)}
 
 
 def record(version: str) -> Record:
@@ -115,7 +115,7 @@ def record(version: str) -> Record:
 def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
     here = folders.here()
     put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}))
-    assert ledgers.find_readable(here) == ([str(isolated / "work")], [])
+    assert store.find_readable(here) == ([str(isolated / "work")], [])
 
 
 def test_a_leaf_that_no_pack_wants_has_the_value_of_the_file() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl.ledger.digests import content_digest
+from hookctl.system.files import content_digest
 
 BROUGHT = [
     (b"", {}), (b"a", {}), (b"", {"a": b""}), (b"", {"": b"a"}), (b"a", {"b": b"c"}), (b"ab", {"": b"c"}),

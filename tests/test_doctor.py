@@ -17,9 +17,9 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import hosts
-from hookctl.ledger.digests import content_digest
 from hookctl.packs.presets import PRESETS
 from hookctl.system import folders
+from hookctl.system.files import content_digest
 from hookctl.system.project import session_hash
 from hookctl.verbs.doctor import Request, doctor
 
@@ -121,7 +121,7 @@ def test_warnings_count_only_if_they_are_to(
 
 def source_codes() -> set[str]:
     """Every code that a finding can have, read from the source."""
-    places = {name: None for name in ("verbs/doctor.py", "ledger/store.py")}
+    places = {name: None for name in ("verbs/doctor.py", "ledger/codec.py")}
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl.ledger.digests import content_digest
+from hookctl.system.files import content_digest
 
 from . import findings
 from .conftest import Hookctl, put

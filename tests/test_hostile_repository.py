@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from hookctl import engine
-from hookctl.ledger.digests import content_digest
 from hookctl.model import Claim, Current, Entry, Hooks
+from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 

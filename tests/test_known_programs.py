@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.ledger.digests import content_digest
 from hookctl.packs import released
+from hookctl.system.files import content_digest
 from tests import digests_of_programs
 from tests.conftest import Hookctl, put
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.ledger.digests import content_digest
+from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 

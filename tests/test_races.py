@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.system import folders
 from tests.conftest import Hookctl, agreed, put
 from tests.counting import count
@@ -137,7 +137,7 @@ def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isol
         put(file, THEIRS)
     for _ in range(ROUNDS):
         assert codes(INSTALL, *((*INSTALL, *place) for place in places)) == [0, 0, 0]
-        pages = ledgers.read(folders.here(), [str(isolated / "a"), str(isolated / "b")])
+        pages = store.read(folders.here(), [str(isolated / "a"), str(isolated / "b")])
         assert {path: set(page.packs) for path, page in pages.items()} == {str(file): {"guard"} for file in files}
         assert codes(UNINSTALL, *((*UNINSTALL, *place) for place in places)) == [0, 0, 0]
         assert [file.read_bytes() for file in files] == [THEIRS] * 3

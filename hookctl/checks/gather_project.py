@@ -21,7 +21,6 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, reading
 from hookctl.ledger import committed
-from hookctl.ledger.digests import content_digest
 from hookctl.model import HEAD, PackRecord, Record, Wanted
 from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import schema
@@ -48,6 +47,7 @@ from hookctl.settings.targets import (
 )
 from hookctl.system import files, git
 from hookctl.system import project as project_folder
+from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.system.runtime import PACKAGES, folder_beside, is_as_named, list_packages
 

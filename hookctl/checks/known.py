@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookctl.errors import HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -64,5 +64,5 @@ def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
 
 def _project_records(folders: Folders, root: str) -> dict[str, Record]:
     """The records in a project's own ledger."""
-    records = ledgers.read(folders, [root])
+    records = store.read(folders, [root])
     return {key: record for key, record in records.items() if record.scope == "project"}

@@ -15,12 +15,12 @@ from hookctl.checks.facts import FileFacts
 from hookctl.checks.rules import judge_blocks
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.ledger.digests import content_digest, with_unix_endings
 from hookctl.model import IgnoreRule, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
 from hookctl.settings.targets import GUARD, OWN
+from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"

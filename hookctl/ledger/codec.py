@@ -1,143 +1,191 @@
-"""Named tuples to JSON and back, by the annotations of their fields.
+"""hookctl's own files as JSON: named tuples to data and back, and how a broken file is refused.
 
 A named tuple is an object under its field names, so a field's name is a key of hookctl's files on
-disk. A field with its default value is left out, and gets it again when it is read. How a type is
-written and read is worked out once; values that are JSON as they stand are only looked at.
+disk. A field with its default value is left out, and gets it again when it is read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
+import re
 import types
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, get_args, get_origin, get_type_hints
 
-_PLAIN = (str, int, bool, dict)
-_NO_DEFAULT = object()
+from hookctl.documents.scan import is_too_deep
+from hookctl.errors import HookctlError
+from hookctl.model import Entry, Record
+
+VERSION = 2
+NEEDS = "0.2.0"  # the first hookctl that can read this version
+MOVE_AWAY = (
+    "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
+)
+_MERGE_RULES = ("", "max", "min", "first")
+_WRONG_TYPE = r"object|indices|argument|must be|invalid literal|conversion"
 
 
-def to_json(kind: Any, value: Any) -> Any:
-    """A value of this type as JSON data."""
-    writer = _writer(kind)
-    return writer(value) if writer else value
+def to_json(value: Any) -> Any:
+    """A value of hookctl's types as JSON data."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        defaults = type(value)._field_defaults
+        json_object = {}
+        for name, field in zip(value._fields, value, strict=True):
+            if name not in defaults or field != defaults[name]:
+                json_object[name] = to_json(field)
+        return json_object
+    if isinstance(value, tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    return value
 
 
 def from_json(kind: Any, data: Any, name: str) -> Any:
     """The value of this type; TypeError or KeyError with the field's name if the data is wrong."""
-    return _reader(kind)(data, name)
-
-
-@functools.cache
-def _plain_types(kind: Any) -> tuple[type, ...] | None:
-    """The types of values that are JSON as they stand, none for all; None for other kinds."""
     if kind is Any:
-        return ()
+        return data
     kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-    if all(each in (*_PLAIN, types.NoneType) for each in kinds):
-        return kinds
-    return None
-
-
-@functools.cache
-def _writer(kind: Any) -> Callable[[Any], Any] | None:
-    """How values of a type are written; None where they are JSON as they stand."""
-    if _plain_types(kind) is not None:
-        return None
+    if type(data) in kinds:  # here a bool is not an int
+        return data
+    kind, origin = kinds[0], get_origin(kinds[0])
     if hasattr(kind, "_fields"):
-        fields = []
-        for name, field_kind in get_type_hints(kind).items():
-            default = kind._field_defaults.get(name, _NO_DEFAULT)
-            fields.append((name, default, _writer(field_kind)))
-        return functools.partial(_write_object, fields)
-    inner = _writer(get_args(kind)[0 if get_origin(kind) is not dict else 1])
-    if get_origin(kind) is dict:
-        return functools.partial(_write_values, inner) if inner else None
-    if get_origin(kind) is tuple:
-        return functools.partial(_write_items, inner)
-    return lambda value: None if value is None else inner and inner(value)
+        return _read_object(kind, from_json(dict, data, name))
+    if origin is dict:
+        inner, items = get_args(kind)[1], from_json(dict, data, name)
+        return {key: from_json(inner, item, name) for key, item in items.items()}
+    if origin is tuple:
+        inner, items = get_args(kind)[0], from_json(list, data, name)
+        return tuple(from_json(inner, item, name) for item in items)
+    names = [each.__name__ for each in kinds if each is not types.NoneType]
+    raise TypeError(f"{name} is not of type {' or '.join(names)}")
 
 
-def _write_object(fields: list[tuple[str, Any, Any]], value: Any) -> dict[str, Any]:
-    json_object = {}
-    for name, default, writer in fields:
-        field = getattr(value, name)
-        if default is _NO_DEFAULT or field != default:
-            json_object[name] = writer(field) if writer else field
-    return json_object
+_field_types = functools.cache(get_type_hints)
 
 
-def _write_values(writer: Callable[[Any], Any], value: dict[str, Any]) -> dict[str, Any]:
-    return {key: writer(item) for key, item in value.items()}
-
-
-def _write_items(writer: Callable[[Any], Any] | None, value: tuple[Any, ...]) -> list[Any]:
-    return [writer(item) for item in value] if writer else list(value)
-
-
-@functools.cache
-def _reader(kind: Any) -> Callable[[Any, str], Any]:
-    """How values of a type are read from data, with the name that a fault is told by."""
-    plain = _plain_types(kind)
-    if plain is not None:
-        return functools.partial(_read_plain, plain)
-    if hasattr(kind, "_fields"):
-        hints = get_type_hints(kind)
-        return functools.partial(
-            _read_object,
-            kind,
-            {name: _plain_types(hint) for name, hint in hints.items()},
-            {name: _reader(hint) for name, hint in hints.items()},
-        )
-    if get_origin(kind) is dict:
-        return functools.partial(_read_values, get_args(kind)[1])
-    if get_origin(kind) is tuple:
-        return functools.partial(_read_items, get_args(kind)[0])
-    inner = _reader(get_args(kind)[0])
-    return lambda data, name: None if data is None else inner(data, name)
-
-
-def _read_plain(kinds: tuple[type, ...], data: Any, name: str) -> Any:
-    """The data, if it is of these types; here a bool is not an int."""
-    if kinds and type(data) not in kinds:
-        names = [each.__name__ for each in kinds if each is not types.NoneType]
-        raise TypeError(f"{name} is not of type {' or '.join(names)}")
-    return data
-
-
-def _read_object(
-    kind: Any,
-    plain: dict[str, tuple[type, ...] | None],
-    readers: dict[str, Callable[[Any, str], Any]],
-    data: Any,
-    name: str,
-) -> Any:
-    _read_plain((dict,), data, name)
-    unknown = sorted(data.keys() - readers.keys())
+def _read_object(kind: Any, data: dict[str, Any]) -> Any:
+    field_types = _field_types(kind)
+    unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
-    for field in readers:
+    for field in field_types:
         if field not in data and field not in kind._field_defaults:
             raise KeyError(field)
-    values = {}
-    for field, item in data.items():
-        kinds = plain[field]
-        is_read = kinds is not None and type(item) in kinds
-        values[field] = item if is_read else readers[field](item, field)
+    values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     return kind(**values)
 
 
-def _read_values(kind: Any, data: Any, name: str) -> dict[str, Any]:
-    _read_plain((dict,), data, name)
-    kinds, reader = _plain_types(kind), _reader(kind)
-    if kinds == ():
-        return data
-    return {
-        key: item if kinds and type(item) in kinds else reader(item, name)
-        for key, item in data.items()
-    }
+def dump_object(key: str, value: Any) -> bytes:
+    """The bytes of a file of hookctl's own, with its version under `key`."""
+    json_object = {key: VERSION, "needs": NEEDS, **to_json(value)}
+    return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
 
 
-def _read_items(kind: Any, data: Any, name: str) -> tuple[Any, ...]:
-    _read_plain((list,), data, name)
-    kinds, reader = _plain_types(kind), _reader(kind)
-    return tuple(item if kinds and type(item) in kinds else reader(item, name) for item in data)
+def encode(text: str) -> bytes:
+    """JSON as UTF-8; the surrogates of a path that is not UTF-8 become JSON's own escapes."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+@contextlib.contextmanager
+def refusals(title: str, path: str, hint: str) -> Iterator[None]:
+    """Turn every fault of a file of hookctl's own into a `ledger_unreadable` in plain words."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise unreadable(title, error, path, hint) from None
+
+
+def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
+    """The values of a file of hookctl's own; its version stands under `key`.
+
+    Raises `ledger_newer` for a later version, and `ledger_unreadable` for one before
+    the first that was released.
+    """
+    json_object = json.loads(data, parse_constant=_refuse_constant)
+    if is_too_deep(json_object):
+        raise RecursionError
+    version = json_object.pop(key)
+    if type(version) is not int or version < 1:
+        raise TypeError(f"{key} is not a number")
+    if version > VERSION:
+        raise _newer(json_object.get("needs"), path)
+    if version < VERSION:
+        raise _older(path)
+    from_json(str, json_object.pop("needs"), "needs")
+    return json_object
+
+
+def _newer(needs: Any, path: str) -> HookctlError:
+    version = "a later hookctl"
+    if isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs):
+        version = f"hookctl {needs} or later"
+    message = f"{version} is needed to read this record"
+    return HookctlError("ledger_newer", message, path=path, hint=f"Upgrade to {version}.")
+
+
+def _older(path: str) -> HookctlError:
+    message = f"a hookctl before {NEEDS} wrote this record, and no such version was released"
+    return HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
+
+
+def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlError:
+    """The error of a file of hookctl's own, with the position where it is known."""
+    line, column = 0, 0
+    if isinstance(error, json.JSONDecodeError):
+        line, column = error.lineno, error.colno
+    message = f"{title} cannot be read: {_describe(error)}"
+    return HookctlError(
+        "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
+    )
+
+
+def _describe(error: Exception) -> str:
+    """What is wrong, in plain words instead of Python's."""
+    if isinstance(error, json.JSONDecodeError):
+        return "not valid JSON"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    if isinstance(error, UnicodeDecodeError):
+        return "not valid UTF-8"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if re.search(_WRONG_TYPE, str(error)):
+        return "a value has the wrong type"
+    return str(error)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not valid JSON")
+
+
+def check_record(record: Record) -> None:
+    """Refuse a record of the right types that hookctl still cannot have written."""
+    for path in record.gaps:
+        if not all(isinstance(key, str) for key in path):
+            raise TypeError("a gap is not a path of keys")
+    for entry in record.entries:
+        _check_entry(entry)
+
+
+def _check_entry(entry: Entry) -> None:
+    if not entry.path:
+        raise TypeError("an entry's path is empty")
+    if entry.kind not in ("leaf", "element", "container"):
+        raise ValueError("kind is unknown")
+    if entry.kind == "container":
+        if entry != Entry(entry.path, entry.kind, before=entry.before):
+            raise ValueError("a container has more than its path")
+        return
+    if entry.kind == "element":
+        written = from_json(dict, entry.written, "written")
+        from_json(str, written["command"], "command")
+    if not entry.owners:
+        raise ValueError("an entry has no owner")
+    for claim in entry.owners.values():
+        if claim.merge not in _MERGE_RULES:
+            raise ValueError("merge is unknown")
+        if claim.merge in ("max", "min"):
+            int(claim.value)

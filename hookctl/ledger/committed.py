@@ -20,9 +20,18 @@ from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.ledger import store
-from hookctl.ledger.codec import from_json, to_json
-from hookctl.ledger.digests import content_digest
+from hookctl.ledger.codec import (
+    MOVE_AWAY,
+    NEEDS,
+    VERSION,
+    check_record,
+    encode,
+    from_json,
+    parse_object,
+    refusals,
+    to_json,
+    unreadable,
+)
 from hookctl.model import Consent, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
@@ -39,6 +48,7 @@ from hookctl.settings.targets import (
     variant_of_file,
 )
 from hookctl.system import files
+from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -89,13 +99,13 @@ def load(
     if data is None:
         return {}
     records = {}
-    with store.refusals("hookctl's record", path, store.MOVE_AWAY):
-        json_object = store.parse_object(data, "ledger_version", path)
+    with refusals("hookctl's record", path, MOVE_AWAY):
+        json_object = parse_object(data, "ledger_version", path)
         if json_object.keys() != {"files"}:
             raise TypeError("hookctl's record has unexpected keys")
         for name, record_data in _without_end(json_object["files"]).items():
             target = _find_target(folders, project, name)
-            key = store.real_path(target.path)
+            key = os.path.realpath(target.path)
             _refuse_other_scopes(folders, target, name)
             records[key] = _load_record(folders, target, record_data, stubs.get(key))
     return records
@@ -103,15 +113,15 @@ def load(
 
 def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
     """Refuse project settings that a link makes the settings of another scope."""
-    key = store.real_path(target.path)
+    key = os.path.realpath(target.path)
     for scope in target.host.scopes:
         if scope == "project":
             continue
         other = hosts.settings_path(target.host, scope, folders.environ, target.project)
-        if other != target.path and key == store.real_path(other):
+        if other != target.path and key == os.path.realpath(other):
             fault = one_file_error(target, scope, other)
             error = ValueError(f"{name} leads to the {scope} settings")
-            raise store.unreadable("hookctl's record", error, fault.path, fault.hint)
+            raise unreadable("hookctl's record", error, fault.path, fault.hint)
 
 
 def _load_record(folders: Folders, target: Target, data: Any, stub: Record | None) -> Record:
@@ -121,7 +131,7 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
     name = os.path.relpath(target.path, target.project)
     record = _to_record(folders, target, from_json(CommittedRecord, data, name))
-    store.check_record(record)
+    check_record(record)
     _check_entries(target, record)
     if stub is not None:
         record = record._replace(
@@ -213,8 +223,8 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
         return None
     lines = [
         "{",
-        f' "ledger_version": {store.VERSION},',
-        f' "needs": "{store.NEEDS}",',
+        f' "ledger_version": {VERSION},',
+        f' "needs": "{NEEDS}",',
         ' "files": {',
     ]
     committed = {}
@@ -226,12 +236,12 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
         lines += _record_lines(committed[name])
         lines.append("  },")
     lines += [f'  "": {_dump_line(_END)}', " }", "}", ""]
-    return store.encode("\n".join(lines))
+    return encode("\n".join(lines))
 
 
 def _record_lines(record: CommittedRecord) -> list[str]:
     """A record's lines; the last one is the same in every version of it."""
-    data = to_json(CommittedRecord, record)
+    data = to_json(record)
     lines = []
     for name in sorted(data.keys() - {"entries", "packs", "format"}):
         lines.append(f'   "{name}": {_dump_line(data[name])},')
@@ -357,7 +367,7 @@ def _resolve_folder(target: Target, name: str) -> str:
     folder = os.path.normpath(os.path.join(target.project, name))
     if folder == os.path.join(target.project, OWN):
         return folder
-    settings = (target.path, store.real_path(target.path))
+    settings = (target.path, os.path.realpath(target.path))
     is_above = any(path.startswith(f"{folder}/") for path in settings)
     if not is_above or not folder.startswith(top(target.project)):
         raise ValueError(

@@ -1,36 +1,36 @@
-"""The ledger of the state folder: what hookctl wrote where, and what was there before.
+"""hookctl's records: what it wrote where, and what was there before.
 
-It holds our own text, never a copy of a whole file. The records of user and local scope lie here.
-Those of project scope lie in the project (committed.py); the state folder has a stub of each, with
-what holds on this machine only.
+They hold our own text, never a copy of a whole file. Those of user and local scope lie in the
+ledger of the state folder. Those of project scope lie in the project (committed.py); the state
+folder has a stub of each, with what holds on this machine only.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-from hookctl.documents.scan import is_too_deep
+from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.ledger.codec import from_json, to_json
-from hookctl.model import Consent, Entry, PackRecord, Record
-from hookctl.system import files, project
+from hookctl.ledger.codec import (
+    MOVE_AWAY,
+    check_record,
+    dump_object,
+    from_json,
+    parse_object,
+    refusals,
+)
+from hookctl.model import Consent, PackRecord, Record
+from hookctl.system import files
+from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
-VERSION = 2
-NEEDS = "0.2.0"  # the first hookctl that can read this version
-MOVE_AWAY = (
-    "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
-)
-_MERGE_RULES = ("", "max", "min", "first")
+_VERSION_KEY = "ledger_version"
 Optional = TypeVar("Optional", Record, Record | None)
-_WRONG_TYPE = r"object|indices|argument|must be|invalid literal|conversion"
 
 
 class _Ledger(NamedTuple):
@@ -107,83 +107,110 @@ def parse(data: bytes | None, path: str) -> dict[str, Record]:
     if data is None:
         return {}
     with refusals("hookctl's record", path, MOVE_AWAY):
-        json_object = parse_object(data, "ledger_version", path)
+        json_object = parse_object(data, _VERSION_KEY, path)
         records = from_json(_Ledger, json_object, "hookctl's record").files
         for record in records.values():
             check_record(record)
         return records
 
 
-@contextlib.contextmanager
-def refusals(title: str, path: str, hint: str) -> Iterator[None]:
-    """Turn every fault of a file of hookctl's own into a `ledger_unreadable` in plain words."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise unreadable(title, error, path, hint) from None
+class Records(dict[str, Record]):
+    """The records by the real path of their settings file.
 
-
-def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
-    """The values of a file of hookctl's own; its version stands under `key`.
-
-    Raises `ledger_newer` for a later version, and `ledger_unreadable` for one before
-    the first that was released.
+    `projects` has the project of each file that lies in one, and `ledgers` the bytes that the
+    records of a project were read from: what is planned for them holds for no others.
     """
-    json_object = json.loads(data, parse_constant=_refuse_constant)
-    if is_too_deep(json_object):
-        raise RecursionError
-    version = json_object.pop(key)
-    if type(version) is not int or version < 1:
-        raise TypeError(f"{key} is not a number")
-    if version > VERSION:
-        raise _newer(json_object.get("needs"), path)
-    if version < VERSION:
-        raise _older(path)
-    from_json(str, json_object.pop("needs"), "needs")
-    return json_object
+
+    def __init__(
+        self,
+        records: Mapping[str, Record],
+        projects: Mapping[str, str],
+        ledgers: dict[str, bytes | None],
+    ) -> None:
+        super().__init__(records)
+        self.projects, self.ledgers = projects, ledgers
+
+    def add(self, more: Records) -> None:
+        """Take in the records of another reading."""
+        self.update(more)
+        self.ledgers.update(more.ledgers)
 
 
-def _newer(needs: Any, path: str) -> HookctlError:
-    version = "a later hookctl"
-    if isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs):
-        version = f"hookctl {needs} or later"
-    message = f"{version} is needed to read this record"
-    return HookctlError("ledger_newer", message, path=path, hint=f"Upgrade to {version}.")
+def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
+    """The records of the state folder's ledger, and of the ledgers of these projects."""
+    records, stubs = _load_state(folders)
+    ledgers: dict[str, bytes | None] = {}
+    for project in filter(None, dict.fromkeys(projects)):
+        ledgers[project], loaded = _load_project(folders, project, stubs)
+        records |= loaded
+    projects_by_key = {key: stub.project for key, stub in stubs.items()}
+    return Records(records, projects_by_key, ledgers)
 
 
-def _older(path: str) -> HookctlError:
-    message = f"a hookctl before {NEEDS} wrote this record, and no such version was released"
-    return HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
+def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
+    """The known projects whose ledgers can be read, and the errors of the others.
+
+    Known are the current project and those that the state folder has a stub of.
+    """
+    _, stubs = _load_state(folders)
+    loaded, problems = _load_known(folders, stubs)
+    return list(loaded), problems
 
 
-def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlError:
-    """The error of a file of hookctl's own, with the position where it is known."""
-    line, column = 0, 0
-    if isinstance(error, json.JSONDecodeError):
-        line, column = error.lineno, error.colno
-    message = f"{title} cannot be read: {_describe(error)}"
-    return HookctlError(
-        "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
-    )
+def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
+    """Every known record, and the errors of the projects whose ledgers cannot be read."""
+    records, stubs = _load_state(folders)
+    loaded, problems = _load_known(folders, stubs)
+    for more in loaded.values():
+        records |= more
+    return records, problems
 
 
-def _describe(error: Exception) -> str:
-    """What is wrong, in plain words instead of Python's."""
-    if isinstance(error, json.JSONDecodeError):
-        return "not valid JSON"
-    if isinstance(error, KeyError):
-        return f"{error.args[0]} is missing"
-    if isinstance(error, UnicodeDecodeError):
-        return "not valid UTF-8"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if re.search(_WRONG_TYPE, str(error)):
-        return "a value has the wrong type"
-    return str(error)
+def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
+    """The whole records of the state folder's ledger, and its stubs.
+
+    A stub only says that a project has a ledger of its own, which holds the record.
+    """
+    records: dict[str, Record] = {}
+    stubs: dict[str, Record] = {}
+    for key, record in load(folders).items():
+        if record.format == "plugin":
+            formats.remember(record.sha256_after)
+        if record.scope == "project":
+            stubs[real_path(key)] = record  # the project may lie behind a link by now
+        else:
+            records[key] = record
+    return records, stubs
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not valid JSON")
+def _load_known(
+    folders: Folders, stubs: Mapping[str, Record]
+) -> tuple[dict[str, dict[str, Record]], list[HookctlError]]:
+    """The records of each known project, and the errors of those that cannot be read."""
+    projects = []
+    root = project_folder.search(folders.cwd, folders.environ)
+    if not project_folder.is_foreign(root):
+        projects.append(root)
+    projects += [real_path(stub.project) for stub in stubs.values() if stub.project]
+    loaded: dict[str, dict[str, Record]] = {}
+    problems: list[HookctlError] = []
+    for project in dict.fromkeys(projects):
+        try:
+            _, loaded[project] = _load_project(folders, project, stubs)
+        except HookctlError as error:
+            problems.append(error)
+    return loaded, problems
+
+
+def _load_project(
+    folders: Folders, project: str, stubs: Mapping[str, Record]
+) -> tuple[bytes | None, dict[str, Record]]:
+    """The bytes of a project's ledger, and the records in them."""
+    from hookctl.ledger import committed  # late: most calls are about no project
+
+    project_folder.require_own(project)
+    data = files.read(committed.ledger_path(project)).data
+    return data, committed.load(folders, project, data, stubs)
 
 
 def make_stub(record: Record) -> Record:
@@ -212,7 +239,7 @@ def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
     found = {}
     for key, record in records.items():
         if record.project:
-            if project.is_away(record.project):
+            if project_folder.is_away(record.project):
                 found[key] = record.project
         elif missing_folder(folders, key, record):
             found[key] = missing_folder(folders, key, record)
@@ -271,18 +298,7 @@ def real_path(path: str) -> str:
 
 def dump(records: Mapping[str, Record]) -> bytes:
     """The bytes of a ledger with these records, in an order that does not depend on the history."""
-    ledger = _Ledger({path: records[path] for path in sorted(records)})
-    return dump_object({"ledger_version": VERSION, "needs": NEEDS, **to_json(_Ledger, ledger)})
-
-
-def dump_object(json_object: dict[str, Any]) -> bytes:
-    """The bytes of a file of hookctl's own."""
-    return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
-
-
-def encode(text: str) -> bytes:
-    """JSON as UTF-8; the surrogates of a path that is not UTF-8 become JSON's own escapes."""
-    return text.encode("utf-8", "backslashreplace")
+    return dump_object(_VERSION_KEY, _Ledger({path: records[path] for path in sorted(records)}))
 
 
 def dump_record(folders: Folders, record: Record) -> bytes:
@@ -296,33 +312,3 @@ def parse_record(folders: Folders, data: bytes | None) -> Record | None:
         return rename(parse(data, ""), folders.resolve).get("")
     except HookctlError:
         return None
-
-
-def check_record(record: Record) -> None:
-    """Refuse a record of the right types that hookctl still cannot have written."""
-    for path in record.gaps:
-        if not all(isinstance(key, str) for key in path):
-            raise TypeError("a gap is not a path of keys")
-    for entry in record.entries:
-        _check_entry(entry)
-
-
-def _check_entry(entry: Entry) -> None:
-    if not entry.path:
-        raise TypeError("an entry's path is empty")
-    if entry.kind not in ("leaf", "element", "container"):
-        raise ValueError("kind is unknown")
-    if entry.kind == "container":
-        if entry != Entry(entry.path, entry.kind, before=entry.before):
-            raise ValueError("a container has more than its path")
-        return
-    if entry.kind == "element":
-        written = from_json(dict, entry.written, "written")
-        from_json(str, written["command"], "command")
-    if not entry.owners:
-        raise ValueError("an entry has no owner")
-    for claim in entry.owners.values():
-        if claim.merge not in _MERGE_RULES:
-            raise ValueError("merge is unknown")
-        if claim.merge in ("max", "min"):
-            int(claim.value)

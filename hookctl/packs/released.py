@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 
 from hookctl import __version__
 from hookctl.errors import HookctlError
-from hookctl.ledger.digests import content_digest, with_unix_endings
 from hookctl.model import PackRecord
 from hookctl.packs.model import (
     ADDED,
@@ -31,6 +30,7 @@ from hookctl.packs.model import (
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
+from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.system.package_data import read_data
 from hookctl.system.runtime import (
     HOOK,

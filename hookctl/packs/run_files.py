@@ -18,7 +18,7 @@ from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.events import read_object
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, stillness, supervised
@@ -169,9 +169,9 @@ def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackReco
 
 def _read_records(folders: Folders, root: str) -> dict[str, Record]:
     try:
-        return ledgers.read(folders, [root])
+        return store.read(folders, [root])
     except HookctlError:  # a project's broken ledger must not hide the user's guard
-        return ledgers.read(folders)
+        return store.read(folders)
 
 
 def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:

@@ -13,7 +13,6 @@ from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
-from hookctl.ledger.digests import content_digest
 from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
@@ -24,6 +23,7 @@ from hookctl.packs.risks import risky_env
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.sources import Sources
 from hookctl.system import files
+from hookctl.system.files import content_digest
 from hookctl.values import NamedTuple
 
 Entries = tuple[Entry, ...]

@@ -10,7 +10,6 @@ from typing import Any
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.ledger.digests import content_digest
 from hookctl.model import Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
@@ -30,6 +29,7 @@ from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
+from hookctl.system.files import content_digest
 from hookctl.values import NamedTuple
 
 

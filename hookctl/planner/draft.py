@@ -12,7 +12,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import (
     Action,
     AddHook,

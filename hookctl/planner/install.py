@@ -15,7 +15,7 @@ from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading, reading
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from hookctl.ledger.digests import content_digest
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import Pack
@@ -17,6 +16,7 @@ from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import File
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, in_sh, top
+from hookctl.system.files import content_digest
 
 
 def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 
 from hookctl import packs
 from hookctl.errors import FAILED, HookctlError
-from hookctl.ledger.digests import content_digest
 from hookctl.model import Action, Change, Record
 from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import Runtime, file_action, is_ours
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside
 from hookctl.system import files
+from hookctl.system.files import content_digest
 from hookctl.system.runtime import (
     HOOK,
     LAUNCHERS,

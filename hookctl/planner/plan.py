@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
 from hookctl.planner.packages import join_packages, move_launchers
 from hookctl.settings.targets import Target, require_inside

@@ -7,7 +7,7 @@ import os
 from collections.abc import Container, Mapping
 
 from hookctl.ledger import committed, store
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.runtime_files import Runtime, file_action, word_for
 from hookctl.settings.targets import OWN, Target, read_inside

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import Entry, PackRecord, Record
 from hookctl.planner.guard_files import find_orphan_folder
 from hookctl.planner.runtime_files import own_top

@@ -17,7 +17,7 @@ from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import reading, shapes
 from hookctl.hosts.shell_words import split_words
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import (
     Action,
     Current,

@@ -11,7 +11,7 @@ from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.packs import guard
 from hookctl.planner.draft import Draft, plan_file

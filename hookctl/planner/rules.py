@@ -14,8 +14,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load, names
 from hookctl.hosts.rules import path_beside
 from hookctl.ledger import store
-from hookctl.ledger.ledgers import Records
 from hookctl.ledger.rules import rules_path
+from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import Choice, settings_from
 from hookctl.packs.guard_rules import write_rules

@@ -10,8 +10,8 @@ from hookctl.documents import MISSING, Document, formats, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.ledger import ledgers
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger import store
+from hookctl.ledger.store import Records
 from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
@@ -56,7 +56,7 @@ class Sources:
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
-        return self.once(ledgers.read, self.folders, tuple(projects))
+        return self.once(store.read, self.folders, tuple(projects))
 
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before a write of ours, if they are kept."""

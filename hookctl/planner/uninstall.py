@@ -11,7 +11,7 @@ from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.ledger import store
-from hookctl.ledger.ledgers import Records
+from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
 from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard

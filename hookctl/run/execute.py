@@ -108,7 +108,7 @@ def _back_up_settings(
 
 
 def _undo(undoing: list[Change], error: Exception) -> None:
-    """Put every changed file back; raises `partial` where one cannot be: the next run completes it."""
+    """Put the files back; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
     if isinstance(error, HookctlError) and error.code == "torn":
         stuck.append(error.path)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.ledger.codec import from_json, to_json
+from hookctl.ledger.codec import check_record, dump_object, from_json, parse_object, refusals
 from hookctl.model import Change, Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -49,19 +49,18 @@ def read_journal(folders: Folders) -> Journal | None:
     if data is None:
         return None
     hint = "Move it away and run `hookctl doctor`."
-    with store.refusals("the journal of an interrupted run", folders.journal, hint):
-        json_object = store.parse_object(data, _KEY, folders.journal)
+    with refusals("the journal of an interrupted run", folders.journal, hint):
+        json_object = parse_object(data, _KEY, folders.journal)
         journal = from_json(Journal, json_object, "the journal")
         for record in journal.records.values():
             if record is not None:
-                store.check_record(record)
+                check_record(record)
     return _rename_paths(journal, folders.resolve)
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:
     stored = _rename_paths(journal, folders.shorten)
-    json_object = {_KEY: store.VERSION, "needs": store.NEEDS, **to_json(Journal, stored)}
-    files.write_own(folders.journal, store.dump_object(json_object))
+    files.write_own(folders.journal, dump_object(_KEY, stored))
 
 
 def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:

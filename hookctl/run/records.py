@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 
 from hookctl.errors import HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.system import backups, files
 from hookctl.system.folders import Folders
@@ -24,7 +24,7 @@ def records_before(folders: Folders, records: Mapping[str, Record | None]) -> di
     for project in projects:
         # Where its ledger is missing or cannot be trusted, nothing is known of the project.
         with contextlib.suppress(HookctlError):
-            before |= ledgers.read(folders, [project])
+            before |= store.read(folders, [project])
     return before
 
 

@@ -212,8 +212,7 @@ def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[fi
             return snapshot, False
         if snapshot.sha == step.sha_after:
             if step.chmod is not None:
-                with contextlib.suppress(OSError):
-                    os.chmod(snapshot.path, step.chmod)
+                files.set_mode(snapshot.path, step.chmod)
             return snapshot, False
         if snapshot.sha != step.sha_before and not _is_torn(folders, snapshot, step, record):
             return snapshot, False

@@ -13,7 +13,7 @@ import os
 import shlex
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from hookctl.errors import FAILED, HookctlError
@@ -60,6 +60,24 @@ def digest(data: bytes | None) -> str:
     if data is None:
         return ""
     return sha256(data).hexdigest()
+
+
+def content_digest(manifest: bytes, contents: Mapping[str, bytes]) -> str:
+    """The SHA-256 over a pack's manifest and the names and bytes of its files, sorted by name."""
+    parts = [manifest]
+    for name in sorted(contents):
+        parts += [name.encode("utf-8", "surrogatepass"), contents[name]]
+    result = sha256()
+    for part in parts:
+        # The length before each part keeps parts apart: "ab", "c" differs from "a", "bc".
+        result.update(b"%d:" % len(part))
+        result.update(part)
+    return result.hexdigest()
+
+
+def with_unix_endings(data: bytes) -> bytes:
+    """A text as it was before git's autocrlf wrote it out."""
+    return data.replace(b"\r\n", b"\n")
 
 
 def real(path: str) -> str:
@@ -304,6 +322,12 @@ def _overwrite(path: str, data: bytes) -> None:
         stream.truncate()
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def set_mode(path: str, mode: int) -> None:
+    """Give a file this mode, where that is possible."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, mode)
 
 
 def write_own(path: str, data: bytes) -> None:

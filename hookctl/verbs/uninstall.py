@@ -10,7 +10,7 @@ from functools import partial
 from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output import removals
 from hookctl.output.lines import amount, tilde
@@ -49,7 +49,7 @@ def uninstall(
     unreadable: list[HookctlError] = []
     sources = Sources(folders)
     if request.everywhere:
-        projects, unreadable = ledgers.find_readable(folders)
+        projects, unreadable = store.find_readable(folders)
     _require_known(folders, request, projects)
     if not request.everywhere:
         targets = _add_other_files(folders, request, targets, projects)
@@ -128,7 +128,7 @@ def _list_leavings(
     """For each settings file a function that says what leaves it, or raises for an unknown host."""
     if not request.everywhere:
         return [partial(Leaving, target, (request.name,)) for target in targets]
-    records = ledgers.read(folders, projects)
+    records = store.read(folders, projects)
     known_keys = _select_keys(folders, records, request)
     leavings = [partial(_make_leaving, records, key, request) for key in known_keys]
     if request.name in ("", GUARD):
@@ -199,7 +199,7 @@ def _find_project(folders: Folders, error: HookctlError) -> str:
     above, own, _ = error.path.partition(f"/{OWN}")
     if own:
         return above
-    for record in ledgers.read_known(folders)[0].values():
+    for record in store.read_known(folders)[0].values():
         if record.project and error.path.startswith(f"{record.project}/"):
             return record.project
     return ""
@@ -238,7 +238,7 @@ def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
 
 def _stays_in(folders: Folders, project: str, plan: Plan) -> bool:
     """Whether something is installed at project scope once the plan is carried out."""
-    records = {**ledgers.read(folders, [project]), **plan.records}
+    records = {**store.read(folders, [project]), **plan.records}
     for record in records.values():
         is_there = record and record.scope == "project" and record.project == project
         if is_there and not _has_only_gaps(record):
@@ -258,7 +258,7 @@ def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) 
 def _add_other_files(
     folders: Folders, request: Request, targets: list[Target], projects: list[str]
 ) -> list[Target]:
-    records = ledgers.read(folders, projects)
+    records = store.read(folders, projects)
     all_targets = []
     for target in targets:
         all_targets += _list_files_to_leave(folders, request, target, records)
@@ -297,9 +297,9 @@ def _is_readable(target: Target) -> bool:
 
 def question(folders: Folders, request: Request) -> str:
     """The question that `--all` asks, with every settings file in it; empty if there is no file."""
-    projects, unreadable = ledgers.find_readable(folders)
+    projects, unreadable = store.find_readable(folders)
     _require_known(folders, request, projects)
-    records = ledgers.read(folders, projects)
+    records = store.read(folders, projects)
     files = []
     for key in _select_keys(folders, records, request):
         record = records[key]
@@ -316,7 +316,7 @@ def _require_known(folders: Folders, request: Request, projects: list[str]) -> N
     if not request.name or request.pack or request.name in packs.names():
         return
     stored = store.load(folders)  # with what is known of projects that are away
-    records = {**stored, **ledgers.read_known(folders)[0], **ledgers.read(folders, projects)}
+    records = {**stored, **store.read_known(folders)[0], **store.read(folders, projects)}
     installed = set[str]().union(*(record.packs for record in records.values()))
     if request.name not in installed:
         names = ", ".join(sorted(installed)) or "none"
@@ -334,7 +334,7 @@ def _name_remaining(
     """
     name = request.name or GUARD
     planned = {file.key for file in plan.files}
-    records, _ = ledgers.read_known(folders)
+    records, _ = store.read_known(folders)
     away = store.away(folders, records)
     remaining, elsewhere = {}, {}
     for key, record in records.items():

@@ -8,7 +8,7 @@ from typing import Any
 from hookctl import engine, errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
-from hookctl.ledger import ledgers, store
+from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, program, tilde
@@ -63,7 +63,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     All packs are shown and agreed to before the first one is written. A pack with a problem is
     named and left as it is, and does not stop the others.
     """
-    records, unreadable = ledgers.read_known(folders)
+    records, unreadable = store.read_known(folders)
     away = store.away(folders, records)
     present = {key: record for key, record in records.items() if key not in away}
     chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
