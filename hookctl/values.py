@@ -1,13 +1,13 @@
-"""NamedTuple as typing has it, without typing's check of each annotation.
+"""NamedTuple as typing has it, but made without compiling code for each class.
 
-hookctl's values are about eighty classes. To make them took a tenth of a call that finds nothing to
-do, and two thirds of that went into the checks.
+hookctl's values are about eighty classes. To make them with typing took a tenth of a call that
+finds nothing to do.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import namedtuple
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or sys.version_info >= (3, 14):  # annotations are made late there
@@ -15,16 +15,51 @@ if TYPE_CHECKING or sys.version_info >= (3, 14):  # annotations are made late th
 else:
 
     class _Maker(type):
-        """The metaclass: a class below NamedTuple becomes a named tuple with its methods."""
+        """The metaclass: the annotations in a class body are the fields, its values defaults."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
-            """The named tuple; the values in the class body are the defaults of its fields."""
-            fields = body.pop("__annotations__", {})
-            defaults = [body.pop(field) for field in fields if field in body]
-            made = namedtuple(name, fields, defaults=defaults, module=body.pop("__module__"))
-            made.__annotations__ = fields
-            for key, value in body.items():
-                setattr(made, key, value)
-            return made
+            """The class, with a property for each field."""
+            fields = tuple(body.get("__annotations__", ()))
+            defaults = {field: body[field] for field in fields if field in body}
+            for index, field in enumerate(fields):
+                body[field] = property(itemgetter(index))
+            body |= {"_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
+            return super().__new__(cls, name, bases, {**body, "__slots__": ()})
 
-    NamedTuple = type.__new__(_Maker, "NamedTuple", (), {})
+    class NamedTuple(tuple, metaclass=_Maker):
+        """A tuple whose places have names, and can be given by these."""
+
+        def __new__(cls, *given: Any, **named: Any) -> NamedTuple:
+            """The tuple of these values; a field that is not given has its default."""
+            if named or len(given) != len(cls._fields):
+                given = cls._complete(given, named)
+            return tuple.__new__(cls, given)
+
+        @classmethod
+        def _complete(cls, given: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+            """The values of all fields in their order."""
+            later = cls._fields[len(given) :]
+            values = {**cls._field_defaults, **named}
+            missing = [field for field in later if field not in values]
+            unknown = named.keys() - set(later)
+            if missing or unknown or len(given) > len(cls._fields):
+                fault = f"missing {missing}, unknown {sorted(unknown)}, of {len(given)} in order"
+                raise TypeError(f"{cls.__name__}: {fault}")
+            return [*given, *(values[field] for field in later)]
+
+        def _asdict(self) -> dict[str, Any]:
+            """The values by their names."""
+            return dict(zip(self._fields, self, strict=True))
+
+        def _replace(self, **changed: Any) -> NamedTuple:
+            """The same with other values in these fields."""
+            return type(self)(**{**self._asdict(), **changed})
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            """What makes a copy, or the value again from a pickle."""
+            return tuple(self)
+
+        def __repr__(self) -> str:
+            """As it is written to make the value."""
+            pairs = [f"{field}={value!r}" for field, value in self._asdict().items()]
+            return f"{type(self).__name__}({', '.join(pairs)})"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from hookctl.system import folders
@@ -15,6 +17,7 @@ from .conftest import Hookctl
 
 DEAR = {
     "pydantic", "rich", "jsonschema", "tomlkit", "filelock", "subprocess", "difflib", "hashlib", "tempfile",
+    "platformdirs",
 }  # fmt: skip
 LIST = """
 import json, sys
@@ -37,8 +40,10 @@ def of_typer() -> set[str]:
 
 @pytest.mark.parametrize("arguments", [("install", "--host", "claude"), ("status",), ("run", "status")])
 def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
-    hookctl: Hookctl, arguments: tuple[str, ...]
+    hookctl: Hookctl, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # as on a person's machine
+        monkeypatch.delenv(name)
     assert hookctl("install", "--host", "claude").code == 0
     assert not modules(LIST, *arguments) & (DEAR - of_typer())
 
@@ -85,24 +90,14 @@ def test_an_install_with_nothing_to_do_knows_neither_runs_nor_projects_nor_appro
     }  # fmt: skip
 
 
-def test_our_own_folders_are_asked_of_platformdirs_only_where_no_variable_names_them(hookctl: Hookctl) -> None:
-    assert "platformdirs" not in modules(LIST, "status")
-
-
-@pytest.mark.parametrize(
-    ("xdg", "state", "data"),
-    [
-        ("", "/home/ann/.local/state/hookctl", "/home/ann/.local/share/hookctl"),
-        ("/xdg", "/xdg/hookctl", "/xdg/hookctl"),
-    ],
-)
-def test_our_own_folders_lie_where_the_xdg_rules_want_them(
-    xdg: str, state: str, data: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("xdg", ["", "/xdg", "/xdg/", "relative", "~/xdg"])
+@pytest.mark.parametrize("home", ["/home/ann", "/home/ann/", "/"])
+def test_our_own_folders_lie_where_platformdirs_has_them(xdg: str, home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     for name in ("XDG_STATE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, xdg)
-    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("HOME", home)
     found = folders.here()
-    assert (found.state, found.data) == (state, data)
+    usual = platformdirs.user_state_dir("hookctl", False), platformdirs.user_data_dir("hookctl", False)
+    assert (found.state, found.data) == tuple(map(os.path.abspath, usual))
