@@ -31,7 +31,7 @@ def run(arguments: list[str]) -> int:
     if "--" in arguments:
         words = arguments[: arguments.index("--")]
     as_json = "--json" in words
-    command = _first_command(words)
+    command = next((word for word in words if not word.startswith("-")), "")
     try:
         from hookctl import cli  # late: where typer is missing, that is said below
 
@@ -57,13 +57,6 @@ def run(arguments: list[str]) -> int:
         return _fail(command, _unexpected(error), as_json=as_json)
     except Exception as error:  # the last net: a bug of ours, or a machine that is failing
         return _fail(command, _find_host_fault() or _unexpected(error), as_json=as_json)
-
-
-def _first_command(words: list[str]) -> str:
-    for word in words:
-        if not word.startswith("-"):
-            return word
-    return ""
 
 
 def _find_host_fault() -> errors.HookctlError | None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from hookctl import __version__
-from hookctl.commands.options import Command
-from hookctl.errors import INTERRUPTED, OK, USAGE, HookctlError
-from hookctl.output import help
+from hookctl.commands.options import COMPLETE, Command
+from hookctl.errors import INTERRUPTED, OK, usage_error
+
+if TYPE_CHECKING:  # late: typer's own affair
+    from typer._click import HelpFormatter
 
 # The headings of `hookctl --help`, and under each its commands, which are in one module.
 GROUPS = {
@@ -22,6 +25,8 @@ GROUPS = {
     "Shell": ("shell", ("completion",)),
 }
 NAMES = [name for _, names in GROUPS.values() for name in names]
+_WIDEST = 122  # columns of a help text; the formatter leaves two of them free
+_OTHER_OPTIONS = "Options"
 
 _ABOUT = """Installs hooks and environment settings into coding agents' settings files, and
 removes them again, without touching a byte of anybody else's.
@@ -39,19 +44,19 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
-    named = [name for name in arguments if not name.startswith("-")][:1]
+    named = next((word for word in arguments if not word.startswith("-")), "")
     # Building the parameters of every command would cost each call as much as its own work.
-    only = named if named and named[0] in NAMES else NAMES
+    only = [named] if named in NAMES else NAMES
     if arguments == ["--version"]:
         only = []
-    if "_HOOKCTL_COMPLETE" in os.environ:  # a shell asks, by the script of `hookctl completion`
+    if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     try:
         code = program(only)(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
-        name = f"hookctl {named[0]}" if named and named[0] in NAMES else "hookctl"
+        name = f"hookctl {named}" if named in NAMES else "hookctl"
         hint = f"`{name} --help` shows how it is used."
-        raise HookctlError("usage", error.format_message(), hint=hint, exit_code=USAGE) from None
+        raise usage_error(error.format_message(), hint) from None
     if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
         raise KeyboardInterrupt
     return code if isinstance(code, int) else OK
@@ -60,11 +65,8 @@ def call(arguments: list[str]) -> int:
 def program(names: list[str]) -> typer.Typer:
     """The program with these of its commands."""
     app = typer.Typer(
-        cls=help.Group,
-        context_settings={
-            "max_content_width": help.WIDEST,
-            "help_option_names": ["--help", "-h"],
-        },
+        cls=_Program,
+        context_settings={"max_content_width": _WIDEST, "help_option_names": ["--help", "-h"]},
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,
@@ -73,20 +75,12 @@ def program(names: list[str]) -> typer.Typer:
     for heading, (module, its_names) in GROUPS.items():
         for name in its_names:
             if name in names:
-                _add(app, heading, name, find_command(module, name))
+                commands = import_module(f"hookctl.commands.{module}").COMMANDS
+                command: Command = commands[name]
+                text = f"{command.summary}\n\n\b\nExamples:\n{command.examples}"
+                add = app.command(name, cls=_Command, help=text, rich_help_panel=heading)
+                add(command.build())
     return app
-
-
-def find_command(module: str, name: str) -> Command:
-    """The command of this name, from a module of `hookctl.commands`."""
-    commands: dict[str, Command] = import_module(f"hookctl.commands.{module}").COMMANDS
-    return commands[name]
-
-
-def _add(app: typer.Typer, heading: str, name: str, command: Command) -> None:
-    text = f"{command.summary}\n\n\b\nExamples:\n{command.examples}"
-    add = app.command(name, cls=help.Command, help=text, rich_help_panel=heading)
-    add(command.function)
 
 
 def _print_version(value: bool) -> None:
@@ -103,3 +97,47 @@ _Version = Annotated[
 
 def _main(version: _Version = False) -> None:
     pass
+
+
+# The help texts: commands in groups, options in panels, and no description cut short.
+
+
+class _Program(TyperGroup):
+    """The program, whose help shows its commands in groups."""
+
+    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:
+        """Write a list for each group of commands, every description in full."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        names = self.list_commands(ctx)
+        columns = max(map(len, names), default=0)
+        for name in names:
+            command = self.get_command(ctx, name)
+            if not isinstance(command, TyperCommand):
+                continue
+            summary = (command.help or "").split("\n\n")[0]
+            rows = groups.setdefault(command.rich_help_panel or "Commands", [])
+            rows.append((name.ljust(columns), summary))
+        for heading, rows in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+class _Command(TyperCommand):
+    """A command, whose help shows its arguments, and its options in panels."""
+
+    def format_options(self, ctx: typer.Context, formatter: HelpFormatter) -> None:
+        """Write the arguments and then a list for each panel of options."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is None:
+                continue
+            heading = getattr(parameter, "rich_help_panel", None) or _OTHER_OPTIONS
+            if parameter.param_type_name == "argument":
+                heading = "Arguments"
+            panels.setdefault(heading, []).append(row)
+        others = panels.pop(_OTHER_OPTIONS, [])
+        for heading, rows in [*panels.items(), (_OTHER_OPTIONS, others)]:
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)

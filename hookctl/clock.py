@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import HookctlError, usage_error
 
 END = 250_000_000_000  # seconds: the year 9892, near the end of what a date can say
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -34,7 +34,7 @@ def seconds(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?)([smhd])", text.strip())
     if not match:
         hint = "Write a number and a unit: 12h, 90m, 30s, 2d."
-        raise HookctlError("usage", f"{text!r} is not a duration", hint=hint, exit_code=USAGE)
+        raise usage_error(f"{text!r} is not a duration", hint)
     return float(match[1]) * _UNITS[match[2]]
 
 
@@ -48,16 +48,13 @@ def moment(text: str, now: float) -> float:
         return now - seconds(text)
     except HookctlError:
         hint = "Write 2h for two hours ago, or a date: 2026-11-21T22:00."
-        raise HookctlError("usage", f"{text!r} is not a time", hint=hint, exit_code=USAGE) from None
+        raise usage_error(f"{text!r} is not a time", hint) from None
 
 
 def stamp(moment: float) -> str:
     """A moment in UTC to the microsecond."""
-    return (
-        datetime.fromtimestamp(moment, UTC)
-        .isoformat(timespec="microseconds")
-        .replace("+00:00", "Z")
-    )
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds")
+    return text.replace("+00:00", "Z")
 
 
 def local(moment: float) -> str:

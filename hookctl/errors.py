@@ -123,6 +123,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {names[matches[0]]}? "
 
 
-def usage_error(message: str, hint: str) -> HookctlError:
+def usage_error(message: str, hint: str, path: str = "") -> HookctlError:
     """The error of a command that was given wrong options (exit 2)."""
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    return HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ from hookctl.errors import UNREADABLE, USAGE, HookctlError, Recovered
 
 if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
-    from hookctl.system.folders import Folders
 
 
 def show(
@@ -24,12 +22,12 @@ def show(
 ) -> int:
     """Run a verb and print its result; `writes` in the user's folders, `homeless` needs none."""
     from hookctl import report
-    from hookctl.system import folders
+    from hookctl.system import folders, owners
 
     while True:
         place = folders.without_home() if homeless else folders.here()
         if writes:
-            require_own_home(place)
+            owners.require_own_home(place.home, place.state, place.data)
         try:
             result = verb(place)
             break
@@ -41,14 +39,6 @@ def show(
             raise
     report.show(command, result, as_json=as_json)
     return result.exit_code
-
-
-def require_own_home(place: Folders) -> None:
-    """Refuse, as root, to write into another user's folders."""
-    if os.geteuid() == 0:
-        from hookctl.system.owners import require_own_home
-
-        require_own_home(place.home, place.state, place.data)
 
 
 def confirm(question: str) -> bool:

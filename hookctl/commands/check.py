@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hookctl.commands import options
 from hookctl.commands.calling import show
-from hookctl.commands.options import Command, completed_by
+from hookctl.commands.options import Command, argument, flag, option
+
+_SINCE_LOG = "Only newer lines: 2h, 30m, or a date."
+_SINCE_STATS = "Only newer decisions, as far back as the log has them: 7d, 2h."
+_CODE = "Only this reason, such as tripped; may be repeated."
+_DECISION = "Only allow, block, release, end or refuse; may be repeated."
+_FOLLOW = "Keep printing new lines; with --json one object per line."
+_REQUIRE = "Fail unless this pack is installed here; a file: with this very content."
+_PROMETHEUS = "Print the totals as metrics, for its textfiles."
+
+OfProject = Annotated[str, option("DIR", "Only decisions in this project.")]
 
 
 def _doctor(
@@ -16,10 +24,8 @@ def _doctor(
     scope: options.AnyScope = "",
     project: options.Project = "",
     all_: options.Everywhere = False,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair hookctl's own entries and files first.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
+    fix: Annotated[bool, flag("Repair hookctl's own entries and files first.", "--fix")] = False,
+    strict: Annotated[bool, flag("Treat warnings as errors.", "--strict")] = False,
     verbose: options.Verbose = False,
     json: options.Json = False,
 ) -> int:
@@ -35,14 +41,7 @@ def _doctor(
 
 def _check(
     project: options.Project = "",
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--require",
-            metavar="PACK|./FILE",
-            help="Fail unless this pack is installed here; a file: with this very content.",
-        ),
-    ] = None,
+    require: Annotated[list[str] | None, option("PACK|./FILE", _REQUIRE, "--require")] = None,
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.check import Request, check
@@ -52,35 +51,12 @@ def _check(
 
 
 def _log(
-    session: Annotated[
-        str, typer.Option(metavar="ID", help="Only this session: its id, or its hash.")
-    ] = "",
-    since: Annotated[
-        str, typer.Option(metavar="TIME", help="Only newer lines: 2h, 30m, or a date.")
-    ] = "",
-    code: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODE",
-            help="Only this reason, such as tripped; may be repeated.",
-            autocompletion=completed_by("code"),
-        ),
-    ] = None,
-    decision: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WORD",
-            help="Only allow, block, release, end or refuse; may be repeated.",
-            autocompletion=completed_by("decision"),
-        ),
-    ] = None,
-    follow: Annotated[
-        bool,
-        typer.Option("--follow", help="Keep printing new lines; with --json one object per line."),
-    ] = (False),
-    project: Annotated[
-        str, typer.Option(metavar="DIR", help="Only decisions in this project.")
-    ] = "",
+    session: Annotated[str, option("ID", "Only this session: its id, or its hash.")] = "",
+    since: Annotated[str, option("TIME", _SINCE_LOG)] = "",
+    code: Annotated[list[str] | None, option("CODE", _CODE, completes="code")] = None,
+    decision: Annotated[list[str] | None, option("WORD", _DECISION, completes="decision")] = None,
+    follow: Annotated[bool, flag(_FOLLOW, "--follow")] = False,
+    project: OfProject = "",
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.log import Filter, log
@@ -95,18 +71,9 @@ def _log(
 
 
 def _stats(
-    since: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help="Only newer decisions, as far back as the log has them: 7d, 2h."
-        ),
-    ] = "",
-    project: Annotated[
-        str, typer.Option(metavar="DIR", help="Only decisions in this project.")
-    ] = "",
-    prometheus: Annotated[
-        bool, typer.Option("--prometheus", help="Print the totals as metrics, for its textfiles.")
-    ] = False,
+    since: Annotated[str, option("TIME", _SINCE_STATS)] = "",
+    project: OfProject = "",
+    prometheus: Annotated[bool, flag(_PROMETHEUS, "--prometheus")] = False,
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.stats import stats
@@ -116,12 +83,7 @@ def _stats(
 
 def _hosts(
     host: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Only these hosts, in detail.",
-            show_default=False,
-            autocompletion=completed_by("host"),
-        ),
+        list[str] | None, argument("Only these hosts, in detail.", completes="host")
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -130,25 +92,17 @@ def _hosts(
     return show("hosts", lambda f: hosts(f, host or ()), json)
 
 
+_CHECK = "The check: exit code 0 passes, 1 to 125 is not yet."
+_RECHECKS = "How often to run it at most; 0 means 1."
+_GRACE = "Seconds between two runs, or a time such as 2m."
+_TIMEOUT = "Seconds in total, or a time such as 30m; default: no limit."
+
+
 def _verify(
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="-- COMMAND...", help="The check: exit code 0 passes, 1 to 125 is not yet."
-        ),
-    ] = None,
-    rechecks: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How often to run it at most; 0 means 1.")
-    ] = 3,
-    grace: Annotated[
-        str, typer.Option(metavar="S", help="Seconds between two runs, or a time such as 2m.")
-    ] = "15",
-    timeout: Annotated[
-        str,
-        typer.Option(
-            metavar="S", help="Seconds in total, or a time such as 30m; default: no limit."
-        ),
-    ] = "",
+    command: Annotated[list[str] | None, argument(_CHECK, "-- COMMAND...")] = None,
+    rechecks: Annotated[int, option("N", _RECHECKS, min=0)] = 3,
+    grace: Annotated[str, option("S", _GRACE)] = "15",
+    timeout: Annotated[str, option("S", _TIMEOUT)] = "",
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.verify import Request, verify
@@ -157,21 +111,13 @@ def _verify(
     return show("verify", lambda f: verify(f, request, as_json=json), json, homeless=True)
 
 
+_EVENTS = "A file with one JSON object per line; - is stdin."
+_EVENT_HOST = "The host of the events, where a line does not say it."
+
+
 def _simulate(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="EVENTS.jsonl|-", help="A file with one JSON object per line; - is stdin."
-        ),
-    ],
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="H",
-            help="The host of the events, where a line does not say it.",
-            autocompletion=completed_by("host"),
-        ),
-    ] = "claude",
+    source: Annotated[str, argument(_EVENTS, "EVENTS.jsonl|-")],
+    host: Annotated[str, option("H", _EVENT_HOST, completes="host")] = "claude",
     mode: options.Mode = "",
     preset: options.Preset = "",
     assign: options.Set = None,

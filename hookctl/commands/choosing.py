@@ -9,11 +9,10 @@ import sys
 
 from hookctl import hosts as known
 from hookctl.commands.calling import confirm
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.packs.choices import Permission
-from hookctl.packs.model import Pack
 from hookctl.report import say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
@@ -21,12 +20,7 @@ from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
 
 
-def permission_for(pack: Pack, yes: bool, accept_changed: bool, as_json: bool) -> Permission | None:
-    """What may be done with a pack; None for a built-in one, which needs no consent."""
-    return permission_from(yes, accept_changed, as_json) if pack.source else None
-
-
-def permission_from(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
     """What may be done with packs that are not built in."""
     if as_json:
         return Permission(yes, accept_changed)
@@ -37,39 +31,37 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     """The named hosts; without --host the detected ones, after a question at the terminal."""
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
-        raise HookctlError("usage", message, hint="Use it inside WSL.", exit_code=USAGE)
-    if scope not in ("user", "project", "local"):
-        message, hint = f"unknown scope {scope!r}", "Use user, project or local."
-        if scope == "managed":
-            message = "hookctl does not write managed settings"
-            hint = "`hookctl render --scope managed` prints what to put there."
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        raise usage_error(message, "Use it inside WSL.")
+    if scope == "managed":
+        hint = "`hookctl render --scope managed` prints what to put there."
+        raise usage_error("hookctl does not write managed settings", hint)
+    _require_scope(scope)
     if names and "all" not in names:
-        return [known.load(name) for name in dict.fromkeys(names)]
-    folders, found = here(), []
-    ours = store.made_paths(folders)
-    if command.partition(" ")[0] not in ("install", "plan"):
-        ours = set()  # `all` are also those where we are installed
-    for host in map(known.load, known.names()):
-        if known.detected(host, folders.environ, ours):
-            found.append(host)
-    detected = [host.name for host in found if scope in host.scopes]
-    without = ", ".join(host.title for host in found if scope not in host.scopes)
+        return load_hosts(names)
+    detected = _detect(everywhere=command.partition(" ")[0] not in ("install", "plan"))
+    hosts = [host for host in detected if scope in host.scopes]
     if not names:
-        listed = ", ".join(detected) or "none"
-        if not detected or as_json or not confirm(f"Detected here: {listed}. Go on with {listed}?"):
-            named = command.removesuffix(" guard")
-            message, hint = (
-                "which host?",
-                f"Name it, as in `hookctl {named} --host claude`. Detected here: {listed}.",
+        listed = ", ".join(host.name for host in hosts) or "none"
+        if not hosts or as_json or not confirm(f"Detected here: {listed}. Go on with {listed}?"):
+            example = f"hookctl {command.removesuffix(' guard')} --host claude"
+            raise usage_error(
+                "which host?", f"Name it, as in `{example}`. Detected here: {listed}."
             )
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    if not detected:
+    if not hosts:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
-        raise HookctlError("usage", "no host was detected here", hint=hint, exit_code=USAGE)
+        raise usage_error("no host was detected here", hint)
+    without = ", ".join(host.title for host in detected if scope not in host.scopes)
     if without:
         say(f"skipped, no {scope} settings: {without}")
-    return [known.load(name) for name in detected]
+    return hosts
+
+
+def _detect(*, everywhere: bool) -> list[Host]:
+    """The hosts in use here; `everywhere` also those that only an install of ours points to."""
+    folders = here()
+    ours = set() if everywhere else store.made_paths(folders)
+    hosts = map(known.load, known.names())
+    return [host for host in hosts if known.detected(host, folders.environ, ours)]
 
 
 def find_targets(
@@ -99,10 +91,14 @@ def load_hosts(names: list[str] | None) -> list[Host]:
 
 def known_scope(scope: str) -> str:
     """A scope that files can be filtered by; empty for all of them."""
-    if scope not in ("", "user", "project", "local"):
-        hint = "Use user, project or local."
-        raise HookctlError("usage", f"unknown scope {scope!r}", hint=hint, exit_code=USAGE)
+    if scope:
+        _require_scope(scope)
     return scope
+
+
+def _require_scope(scope: str) -> None:
+    if scope not in known.SCOPES:
+        raise usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
 
 
 def in_project(folders: Folders, project: str) -> Folders:

@@ -2,91 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from hookctl.commands import options
-from hookctl.commands.calling import confirm, require_own_home, show
-from hookctl.commands.options import Command, completed_by
-from hookctl.errors import USAGE, HookctlError
+from hookctl.commands.calling import confirm, show
+from hookctl.commands.options import Command, argument, flag, option
+from hookctl.errors import usage_error
+
+if TYPE_CHECKING:  # late: a help text needs none of it
+    from hookctl.model import Result
+    from hookctl.system.folders import Folders
+
+_TO = "The number of a backup, as --list shows it."
+_PRUNE = "Remove FILE's backups; without FILE, all backups."
 
 
 def _restore(
-    file: Annotated[str, typer.Argument(help="The settings file.", show_default=False)] = "",
-    list_: Annotated[bool, typer.Option("--list", help="List the backups.")] = False,
-    to: Annotated[
-        int, typer.Option(metavar="N", help="The number of a backup, as --list shows it.")
-    ] = 1,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove FILE's backups; without FILE, all backups.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    file: Annotated[str, argument("The settings file.")] = "",
+    list_: Annotated[bool, flag("List the backups.", "--list")] = False,
+    to: Annotated[int, option("N", _TO)] = 1,
+    prune: Annotated[bool, flag(_PRUNE, "--prune")] = False,
+    yes: Annotated[bool, flag("Do not ask.", "--yes", "-y")] = False,
     dry_run: options.Dry = False,
     json: options.Json = False,
 ) -> int:
-    from hookctl.system.folders import here
     from hookctl.verbs.restore import Request, prune_question, restore, undo_question
 
-    if not (list_ or dry_run):
-        require_own_home(here())  # the questions finish an interrupted run first
-    if prune and not (dry_run or yes):
-        question = prune_question(here(), file)
-        if question and (json or not confirm(question)):
-            message, hint = "--prune needs confirmation, but there is no terminal", "Pass --yes."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     request = Request(file, to, list_, prune, dry_run)
-    if file and not (prune or list_ or dry_run or yes):
-        question = undo_question(here(), request)
-        if question and (json or not confirm(f"{question}\nGo on?")):
-            message = "this would undo edits that hookctl did not make"
-            hint = f"See them with `hookctl restore {file} --to {to} --dry-run`, then pass --yes."
-            raise HookctlError("usage", message, path=file, hint=hint, exit_code=USAGE)
-    writes = not (list_ or dry_run)
-    return show("restore", lambda f: restore(f, request), json, writes=writes)
+    is_sure = yes or list_ or dry_run
+
+    def verb(folders: Folders) -> Result:
+        if prune and not (yes or dry_run):
+            question = prune_question(folders, file)
+            if question and (json or not confirm(question)):
+                message = "--prune needs confirmation, but there is no terminal"
+                raise usage_error(message, "Pass --yes.")
+        elif file and not is_sure:
+            question = undo_question(folders, request)
+            if question and (json or not confirm(f"{question}\nGo on?")):
+                message = "this would undo edits that hookctl did not make"
+                look = f"hookctl restore {file} --to {to} --dry-run"
+                raise usage_error(message, f"See them with `{look}`, then pass --yes.", file)
+        return restore(folders, request)
+
+    return show("restore", verb, json, writes=not (list_ or dry_run))
+
+
+_HOST = "The host; it must have settings of this scope."
+_PYTHON = "The Python that runs the guard; in managed settings /usr/bin/python3."
+_PLATFORM = "Managed settings for linux or macos.  [default: this machine's]"
 
 
 def _render(
     pack: options.Pack = "guard",
-    host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="H",
-            help="The host; it must have settings of this scope.",
-            autocompletion=completed_by("host"),
-        ),
-    ] = None,
+    host: Annotated[list[str] | None, option("H", _HOST, completes="host")] = None,
     scope: Annotated[
-        str,
-        typer.Option(
-            metavar="S",
-            help="managed, user, project or local.",
-            autocompletion=completed_by("rendered scope"),
-        ),
+        str, option("S", "managed, user, project or local.", completes="rendered scope")
     ] = "managed",
-    hook_dir: Annotated[
-        str,
-        typer.Option(
-            "--hook-dir", metavar="DIR", help="The folder of the pack's files.", show_default=False
-        ),
-    ] = "",
-    python: Annotated[
-        str,
-        typer.Option(
-            metavar="P",
-            help="The Python that runs the guard; in managed settings /usr/bin/python3.",
-            show_default=False,
-        ),
-    ] = "",
-    platform: Annotated[
-        str,
-        typer.Option(
-            metavar="OS",
-            help="Managed settings for linux or macos.  [default: this machine's]",
-            show_default=False,
-            autocompletion=completed_by("platform"),
-        ),
-    ] = "",
+    hook_dir: Annotated[str, option("DIR", "The folder of the pack's files.", "--hook-dir")] = "",
+    python: Annotated[str, option("P", _PYTHON)] = "",
+    platform: Annotated[str, option("OS", _PLATFORM, completes="platform")] = "",
     mode: options.Mode = "",
     preset: options.Preset = "",
     assign: options.Set = None,

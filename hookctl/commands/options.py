@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from hookctl.values import NamedTuple
+
+COMPLETE = "_HOOKCTL_COMPLETE"  # the variable of a shell that asks for completions
+WHERE, _WHAT = "Where", "What it may overwrite"
+_GUARD, _PACKS = "The guard's settings", "Other packs"
 
 
 class Command(NamedTuple):
@@ -17,30 +22,46 @@ class Command(NamedTuple):
     function: Callable[..., int]  # its parameters are the options; it returns the exit code
     summary: str
     examples: str
+    fixed: dict[str, Any] = {}  # noqa: RUF012 (its parameters that are no options; never changed)
+
+    def build(self) -> Callable[..., int]:
+        """What typer makes the command of: the function, with the fixed parameters given."""
+        if not self.fixed:
+            return self.function
+
+        def command(**given: Any) -> int:
+            return self.function(**given, **self.fixed)
+
+        signature = inspect.signature(self.function, eval_str=True)
+        options = [each for each in signature.parameters.values() if each.name not in self.fixed]
+        command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+        return command
 
 
-_WHERE, _WHAT, _GUARD, _PACKS = (
-    "Where",
-    "What it may overwrite",
-    "The guard's settings",
-    "Other packs",
-)
+def option(
+    value: str, help: str, *names: str, completes: str = "", panel: str | None = None, **more: Any
+) -> Any:
+    """An option with a value; `completes` names the values that a shell offers."""
+    completion = _completion(completes)
+    return typer.Option(
+        *names, metavar=value, help=help, autocompletion=completion, rich_help_panel=panel, **more
+    )
 
 
-def with_fixed(function: Callable[..., int], **fixed: Any) -> Callable[..., int]:
-    """A command with all options of another one but these, whose values are fixed."""
-    signature = inspect.signature(function, eval_str=True)
-    options = [option for name, option in signature.parameters.items() if name not in fixed]
-
-    def command(**given: Any) -> int:
-        return function(**given, **fixed)
-
-    command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
-    return command
+def flag(help: str, *names: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help, rich_help_panel=panel)
 
 
-def completed_by(name: str) -> Callable[[str], Sequence[str]]:
-    """The completion of an argument, worked out only when a shell asks."""
+def argument(help: str, value: str | None = None, *, completes: str = "") -> Any:
+    """An argument."""
+    return typer.Argument(help=help, metavar=value, autocompletion=_completion(completes))
+
+
+def _completion(name: str) -> Callable[[str], Sequence[str]] | None:
+    """The completion by these values; typer takes long over it, so only where a shell asks."""
+    if not name or COMPLETE not in os.environ:
+        return None
 
     def offered(incomplete: str) -> Sequence[str]:
         from hookctl.verbs.completion import values
@@ -51,190 +72,55 @@ def completed_by(name: str) -> Callable[[str], Sequence[str]]:
 
 
 Pack = Annotated[
-    str,
-    typer.Argument(
-        help="A built-in pack, or the path of a pack file or its folder.",
-        autocompletion=completed_by("pack"),
-    ),
+    str, argument("A built-in pack, or the path of a pack file or its folder.", completes="pack")
 ]
-Hosts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--host",
-        metavar="H",
-        help="The host; repeat it for several, or `all` for every detected one.",
-        autocompletion=completed_by("hosts"),
-        rich_help_panel=_WHERE,
-    ),
-]
-Scope = Annotated[
-    str,
-    typer.Option(
-        metavar="S",
-        help="user (you), project (everyone, in version control) or local (this checkout).",
-        autocompletion=completed_by("scope"),
-        rich_help_panel=_WHERE,
-    ),
-]
-Mode = Annotated[
-    str,
-    typer.Option(
-        metavar="M",
-        help="The guard's mode: breaker, keepalive, guard or off.",
-        show_default=False,
-        autocompletion=completed_by("mode"),
-        rich_help_panel=_GUARD,
-    ),
-]
-Preset = Annotated[
-    str,
-    typer.Option(
-        metavar="P",
-        help="Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none.",
-        show_default=False,
-        autocompletion=completed_by("preset"),
-        rich_help_panel=_GUARD,
-    ),
-]
-Nudge = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TOOL[,TOOL]",
-        help="Remind the agent once to call one of these before it stops; '' turns it off.",
-        rich_help_panel=_GUARD,
-    ),
-]
-NudgeEnv = Annotated[
-    str | None,
-    typer.Option(
-        "--nudge-env",
-        metavar="VAR",
-        help="Remind only where this variable is set.",
-        rich_help_panel=_GUARD,
-    ),
-]
-Dispatch = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TOOL[:MAX/SECONDS]",
-        help="Refuse more than MAX (30) identical calls of this tool in SECONDS (300), and end "
-        "the turn after 10 refusals where the host can. '*' is every tool.",
-        rich_help_panel=_GUARD,
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ...",
-        rich_help_panel=_GUARD,
-    ),
-]
-Wrap = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT",
-        help="Limit another tool's Stop hook whose command contains TEXT; '' for none.",
-        rich_help_panel=_GUARD,
-    ),
-]
-Guidance = Annotated[
-    bool,
-    typer.Option(
-        "--guidance",
-        help="Tell a session at its start what waits, and how to wait without polling.",
-        rich_help_panel=_GUARD,
-    ),
-]
-Rules = Annotated[
-    bool,
-    typer.Option(
-        "--rules",
-        help="Also tell the agent in its own file (CLAUDE.md, AGENTS.md, ...) how to report work.",
-        rich_help_panel=_GUARD,
-    ),
-]
-Reset = Annotated[
-    bool,
-    typer.Option(
-        "--reset",
-        help="Start from the defaults instead of the settings of the last install.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Overwrite your changes; uninstall restores them.",
-        rich_help_panel=_WHAT,
-    ),
-]
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust",
-        help="Also approve the hooks on a host that needs it (Codex).",
-        rich_help_panel=_WHAT,
-    ),
-]
-Yes = Annotated[
-    bool,
-    typer.Option(
-        "--yes",
-        "-y",
-        help="Agree to what a pack that is not built in brings.",
-        rich_help_panel=_PACKS,
-    ),
-]
-AllowEnv = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-env",
-        metavar="NAME",
-        help="Let a pack set PATH, a proxy or another variable that is refused.",
-        rich_help_panel=_PACKS,
-    ),
-]
-AcceptChanged = Annotated[
-    bool,
-    typer.Option(
-        "--accept-changed",
-        help="Take a pack whose content changed under the same version.",
-        rich_help_panel=_PACKS,
-    ),
-]
-Dry = Annotated[
-    bool, typer.Option("--dry-run", help="Show the changes as plan does, and write nothing.")
-]
-Diff = Annotated[
-    bool,
-    typer.Option("--diff", help="Show the unified diff, with hookctl's own files in it."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
-Project = Annotated[
-    str,
-    typer.Option(
-        metavar="DIR",
-        help="The project folder; default: the nearest one above with .hookctl or .git.",
-        show_default=False,
-        rich_help_panel=_WHERE,
-    ),
-]
-AnyScope = Annotated[
-    str,
-    typer.Option(
-        "--scope",
-        metavar="S",
-        help="Only user, project or local scope; default: all of them.",
-        autocompletion=completed_by("scope"),
-        rich_help_panel=_WHERE,
-    ),
-]
-Everywhere = Annotated[
-    bool, typer.Option("--all", help="Also the other projects that the records know.")
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show every entry, and what is fine.")
-]
+_HOSTS = "The host; repeat it for several, or `all` for every detected one."
+Hosts = Annotated[list[str] | None, option("H", _HOSTS, "--host", completes="hosts", panel=WHERE)]
+_SCOPE = "user (you), project (everyone, in version control) or local (this checkout)."
+Scope = Annotated[str, option("S", _SCOPE, completes="scope", panel=WHERE)]
+_ANY_SCOPE = "Only user, project or local scope; default: all of them."
+AnyScope = Annotated[str, option("S", _ANY_SCOPE, "--scope", completes="scope", panel=WHERE)]
+_PROJECT = "The project folder; default: the nearest one above with .hookctl or .git."
+Project = Annotated[str, option("DIR", _PROJECT, panel=WHERE)]
+Everywhere = Annotated[bool, flag("Also the other projects that the records know.", "--all")]
+
+_MODE = "The guard's mode: breaker, keepalive, guard or off."
+Mode = Annotated[str, option("M", _MODE, completes="mode", panel=_GUARD)]
+_PRESET = "Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none."
+Preset = Annotated[str, option("P", _PRESET, completes="preset", panel=_GUARD)]
+_SET = "A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."
+Set = Annotated[list[str] | None, option("KEY=VALUE", _SET, "--set", panel=_GUARD)]
+_NUDGE = "Remind the agent once to call one of these before it stops; '' turns it off."
+Nudge = Annotated[str | None, option("TOOL[,TOOL]", _NUDGE, panel=_GUARD)]
+_NUDGE_ENV = "Remind only where this variable is set."
+NudgeEnv = Annotated[str | None, option("VAR", _NUDGE_ENV, "--nudge-env", panel=_GUARD)]
+_DISPATCH = (
+    "Refuse more than MAX (30) identical calls of this tool in SECONDS (300), and end "
+    "the turn after 10 refusals where the host can. '*' is every tool."
+)
+Dispatch = Annotated[list[str] | None, option("TOOL[:MAX/SECONDS]", _DISPATCH, panel=_GUARD)]
+_WRAP = "Limit another tool's Stop hook whose command contains TEXT; '' for none."
+Wrap = Annotated[str | None, option("TEXT", _WRAP, panel=_GUARD)]
+_GUIDANCE = "Tell a session at its start what waits, and how to wait without polling."
+Guidance = Annotated[bool, flag(_GUIDANCE, "--guidance", panel=_GUARD)]
+_RULES = "Also tell the agent in its own file (CLAUDE.md, AGENTS.md, ...) how to report work."
+Rules = Annotated[bool, flag(_RULES, "--rules", panel=_GUARD)]
+
+_RESET = "Start from the defaults instead of the settings of the last install."
+Reset = Annotated[bool, flag(_RESET, "--reset", panel=_WHAT)]
+_FORCE = "Overwrite your changes; uninstall restores them."
+Force = Annotated[bool, flag(_FORCE, "--force", panel=_WHAT)]
+_TRUST = "Also approve the hooks on a host that needs it (Codex)."
+Trust = Annotated[bool, flag(_TRUST, "--trust", panel=_WHAT)]
+
+_YES = "Agree to what a pack that is not built in brings."
+Yes = Annotated[bool, flag(_YES, "--yes", "-y", panel=_PACKS)]
+_ALLOW_ENV = "Let a pack set PATH, a proxy or another variable that is refused."
+AllowEnv = Annotated[list[str] | None, option("NAME", _ALLOW_ENV, "--allow-env", panel=_PACKS)]
+_ACCEPT = "Take a pack whose content changed under the same version."
+AcceptChanged = Annotated[bool, flag(_ACCEPT, "--accept-changed", panel=_PACKS)]
+
+Dry = Annotated[bool, flag("Show the changes as plan does, and write nothing.", "--dry-run")]
+Diff = Annotated[bool, flag("Show the unified diff, with hookctl's own files in it.", "--diff")]
+Json = Annotated[bool, flag("Print one JSON object for machines.", "--json")]
+Verbose = Annotated[bool, flag("Show every entry, and what is fine.", "--verbose", "-v")]

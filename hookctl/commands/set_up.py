@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from hookctl.commands import options
-from hookctl.commands.calling import confirm, require_own_home, show
-from hookctl.commands.options import Command, completed_by, with_fixed
-from hookctl.errors import PENDING, USAGE, HookctlError
+from hookctl.commands.calling import confirm, show
+from hookctl.commands.options import Command, argument, flag, option
+from hookctl.errors import PENDING, usage_error
 
 if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
     from hookctl.system.folders import Folders
+
+
+_EXIT_CODE = "Exit with 10 if a settings file would change."
 
 
 def _set_up(
@@ -36,9 +37,7 @@ def _set_up(
     allow_env: options.AllowEnv = None,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 10 if a settings file would change.")
-    ] = False,
+    exit_code: Annotated[bool, flag(_EXIT_CODE, "--exit-code")] = False,
     diff: options.Diff = False,
     json: options.Json = False,
     project: options.Project = "",
@@ -62,7 +61,7 @@ def _set_up(
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
         targets = choosing.find_targets(folders, hosts, scope, project)
-        permission = choosing.permission_for(content, yes, accept_changed, json)
+        permission = choosing.permission(yes, accept_changed, json)
         result = install(
             folders, content, targets, choice, dry_run=dry_run, diff=diff, permission=permission
         )
@@ -73,26 +72,15 @@ def _set_up(
     return show(command, verb, json, writes=not dry_run)
 
 
+_ONLY_PACK = "Only this pack, by its name; default: every installed one."
+_ONLY_PROJECT = "Only what is installed in this project; . is the one of this folder."
+
+
 def _upgrade(
-    pack: Annotated[
-        str,
-        typer.Argument(
-            help="Only this pack, by its name; default: every installed one.",
-            show_default=False,
-            autocompletion=completed_by("pack"),
-        ),
-    ] = "",
+    pack: Annotated[str, argument(_ONLY_PACK, completes="pack")] = "",
     host: options.Hosts = None,
     scope: options.AnyScope = "",
-    project: Annotated[
-        str,
-        typer.Option(
-            metavar="DIR",
-            help="Only what is installed in this project; . is the one of this folder.",
-            show_default=False,
-            rich_help_panel="Where",
-        ),
-    ] = "",
+    project: Annotated[str, option("DIR", _ONLY_PROJECT, panel=options.WHERE)] = "",
     yes: options.Yes = False,
     accept_changed: options.AcceptChanged = False,
     dry_run: options.Dry = False,
@@ -105,7 +93,7 @@ def _upgrade(
     from hookctl.system.project import find
     from hookctl.verbs.upgrade import Request, upgrade
 
-    permission = choosing.permission_from(yes, accept_changed, json)
+    permission = choosing.permission(yes, accept_changed, json)
     hosts = tuple(host.name for host in choosing.load_hosts(host))
     scope = choosing.known_scope(scope)
 
@@ -119,30 +107,17 @@ def _upgrade(
     return show("upgrade", verb, json, writes=not dry_run)
 
 
+_PACK_OR_FILE = "A pack's name or file; default: guard, with --all every pack."
+_SCOPE = "user, project or local; default: user, with --all every one."
+
+
 def _uninstall(
-    pack: Annotated[
-        str,
-        typer.Argument(
-            help="A pack's name or file; default: guard, with --all every pack.",
-            autocompletion=completed_by("pack"),
-        ),
-    ] = "",
+    pack: Annotated[str, argument(_PACK_OR_FILE, completes="pack")] = "",
     host: options.Hosts = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="S",
-            help="user, project or local; default: user, with --all every one.",
-            autocompletion=completed_by("scope"),
-        ),
-    ] = "",
+    scope: Annotated[str, option("S", _SCOPE, completes="scope")] = "",
     project: options.Project = "",
-    all_: Annotated[
-        bool, typer.Option("--all", help="Uninstall everywhere, after a question.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask with --all; --json needs it.")
-    ] = False,
+    all_: Annotated[bool, flag("Uninstall everywhere, after a question.", "--all")] = False,
+    yes: Annotated[bool, flag("Do not ask with --all; --json needs it.", "--yes", "-y")] = False,
     dry_run: options.Dry = False,
     diff: options.Diff = False,
     json: options.Json = False,
@@ -150,26 +125,21 @@ def _uninstall(
     from hookctl import hosts as known
     from hookctl import packs
     from hookctl.commands import choosing
-    from hookctl.planner.run import finish_pending, pending_first
+    from hookctl.planner.run import pending_first
     from hookctl.report import say
-    from hookctl.system.folders import here
     from hookctl.verbs.uninstall import Request, question, uninstall
 
-    if not dry_run:
-        require_own_home(here())
-        finish_pending(here(), say)  # the question names what is installed then
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = choosing.choose_hosts("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     request = Request(name, all_, content, named_hosts, scope)
-    if all_ and not (dry_run or yes) and (json or not confirm(question(here(), request))):
-        message, hint = "--all needs confirmation, and nobody can be asked", "Add --yes."
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
+        if all_ and not (dry_run or yes) and (json or not confirm(question(folders, request))):
+            raise usage_error("--all needs confirmation, and nobody can be asked", "Add --yes.")
         targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
         return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 
@@ -194,12 +164,13 @@ def _status(
 
 COMMANDS = {
     "install": Command(
-        with_fixed(_set_up, command="install", exit_code=False),
+        _set_up,
         "Add a pack's hooks and settings to a host's settings file.",
         "  hookctl install --host claude\n"
         "  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
         "  hookctl install --host claude --scope project  for each clone of it\n"
         "  hookctl install ./notify.toml --host claude    a pack of your own",
+        fixed={"command": "install", "exit_code": False},
     ),
     "uninstall": Command(
         _uninstall,
@@ -209,9 +180,10 @@ COMMANDS = {
         "  hookctl uninstall --all --yes    do not ask",
     ),
     "plan": Command(
-        with_fixed(_set_up, command="plan", dry_run=True),
+        _set_up,
         "Show what install would do as a unified diff, and write nothing.",
         "  hookctl plan --host claude\n  hookctl plan --host claude --exit-code",
+        fixed={"command": "plan", "dry_run": True},
     ),
     "upgrade": Command(
         _upgrade,

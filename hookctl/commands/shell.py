@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hookctl.commands import options
 from hookctl.commands.calling import show
-from hookctl.commands.options import Command, completed_by
+from hookctl.commands.options import Command, argument
 
 
 def _completion(
-    shell: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHELL", help="One of: bash, zsh, fish.", autocompletion=completed_by("shell")
-        ),
-    ],
+    shell: Annotated[str, argument("One of: bash, zsh, fish.", "SHELL", completes="shell")],
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.completion import completion

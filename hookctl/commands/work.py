@@ -4,64 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hookctl.commands import options
 from hookctl.commands.calling import show
-from hookctl.commands.options import Command, completed_by
+from hookctl.commands.options import Command, argument, flag, option
 from hookctl.errors import usage_error
+
+_ACTION = "One of: start, heartbeat, remaining, conclude, stop, release, status, wait."
+_OWNER = "For start and remaining: whose work it is; `none`: nobody's yet."
+_RUN_FOR = "For start: how long it lasts, such as 30m, at most 7d; default: 12h."
+_IF_STALE = "For status: exit code 1 where work is stale, or a reminder was ignored."
+_TIMEOUT = "For wait: exit code 124 after it, which says to wait again; default: 100s."
+_STALL = "For wait: exit code 1 once nothing has moved for so long, over all its calls."
 
 
 def _run(
-    action: Annotated[
-        str,
-        typer.Argument(
-            metavar="ACTION",
-            help="One of: start, heartbeat, remaining, conclude, stop, release, status, wait.",
-            autocompletion=completed_by("action"),
-        ),
-    ],
-    count: Annotated[
-        str, typer.Argument(metavar="[N]", help="For remaining: how much work is left.")
-    ] = "",
-    remaining: Annotated[
-        str, typer.Option(metavar="N", help="For start: how much work is left.")
-    ] = "",
-    owner: Annotated[
-        str,
-        typer.Option(
-            metavar="ID", help="For start and remaining: whose work it is; `none`: nobody's yet."
-        ),
-    ] = "",
-    duration: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            metavar="TIME",
-            help="For start: how long it lasts, such as 30m, at most 7d; default: 12h.",
-        ),
-    ] = "",
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="For status: exit code 1 where work is stale, or a reminder was ignored.",
-        ),
-    ] = False,
-    timeout: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="For wait: exit code 124 after it, which says to wait again; default: 100s.",
-        ),
-    ] = "",
-    stall: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="For wait: exit code 1 once nothing has moved for so long, over all its calls.",
-        ),
-    ] = "",
+    action: Annotated[str, argument(_ACTION, "ACTION", completes="action")],
+    count: Annotated[str, argument("For remaining: how much work is left.", "[N]")] = "",
+    remaining: Annotated[str, option("N", "For start: how much work is left.")] = "",
+    owner: Annotated[str, option("ID", _OWNER)] = "",
+    duration: Annotated[str, option("TIME", _RUN_FOR, "--for")] = "",
+    check: Annotated[bool, flag(_IF_STALE, "--check")] = False,
+    timeout: Annotated[str, option("TIME", _TIMEOUT)] = "",
+    stall: Annotated[str, option("TIME", _STALL)] = "",
     project: options.Project = "",
     json: options.Json = False,
 ) -> int:
@@ -83,24 +47,18 @@ def _wait(timeout: str, stall: str, project: str, as_json: bool) -> int:
     return show("run", lambda f: wait(f, request), as_json, writes=bool(stall))
 
 
+_AGENT = "The agent, as you would start it."
+_RESPAWNS = "How often to start it again."
+_SUPERVISE_FOR = (
+    "How long the run lasts, such as 8h, at most 7d; default: what is left of one "
+    "that is going on, or 12h."
+)
+
+
 def _supervise(
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND...", help="The agent, as you would start it."),
-    ] = None,
-    respawns: Annotated[
-        int,
-        typer.Option("--max-respawns", metavar="N", min=0, help="How often to start it again."),
-    ] = 5,
-    duration: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            metavar="TIME",
-            help="How long the run lasts, such as 8h, at most 7d; default: what is left of one "
-            "that is going on, or 12h.",
-        ),
-    ] = "",
+    command: Annotated[list[str] | None, argument(_AGENT, "-- COMMAND...")] = None,
+    respawns: Annotated[int, option("N", _RESPAWNS, "--max-respawns", min=0)] = 5,
+    duration: Annotated[str, option("TIME", _SUPERVISE_FOR, "--for")] = "",
     project: options.Project = "",
     json: options.Json = False,
 ) -> int:
@@ -111,7 +69,7 @@ def _supervise(
 
 
 def _demo(
-    fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
+    fast: Annotated[bool, flag("Without pauses.", "--fast")] = False,
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.demo import demo

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from hookctl import errors, report
@@ -44,7 +44,7 @@ def install(
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     ask = None if dry_run else permission or Permission()
-    command = _plan_command(pack, targets)
+    command = _plan_command(pack, targets) if pack.source else ""
     try:
         make_plan, review = prepare(
             sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
@@ -56,10 +56,14 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
-    messages += _report_without_effect(plan, choice)
+    messages += tuple(_report_without_effect(plan, choice.settings.assignments))
     if plan.conflicts:
         return _refuse(plan, messages)
-    done = [] if plan.empty else _describe(folders, plan, pack, targets)
+    done: list[str | Line] = []
+    if not plan.empty:
+        from hookctl.verbs.outcome import describe_success  # late: most calls find nothing to do
+
+        done = describe_success(folders, plan, pack, targets)
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     if review is not None and not review.is_agreed:
@@ -70,26 +74,14 @@ def install(
     return Result(data, tuple(text), messages, hints=hints(done))
 
 
-def _describe(folders: Folders, plan: Plan, pack: Pack, targets: list[Target]) -> list[str | Line]:
-    from hookctl.verbs.outcome import describe_success  # late: most calls find nothing to do
-
-    return describe_success(folders, plan, pack, targets)
-
-
-def _report_without_effect(plan: Plan, choice: Choice) -> tuple[Message, ...]:
+def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[Message]:
     """The limit that was asked for by name, where a value of the operator's stays instead."""
-    asked = [
-        text for text in choice.settings.assignments if text.upper().startswith(f"{LIMIT_KEY}=")
-    ]
-    if not asked:
-        return ()
-    messages = []
-    for file in plan.files:
+    asked = [text for text in assignments if text.upper().startswith(f"{LIMIT_KEY}=")]
+    for file in plan.files if asked else ():
         host = file.target.host
         if any(action.path[-1:] == (LIMIT_KEY,) for action in file.decision.kept):
             text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
-            messages.append(Message(text, "no_effect", host=host.name, path=file.path))
-    return tuple(messages)
+            yield Message(text, "no_effect", host=host.name, path=file.path)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
