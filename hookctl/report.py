@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from hookctl.errors import FAILED
 from hookctl.masking import by_look, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
-from hookctl.output import terminal
+from hookctl.output.lines import paint_diff, render, width, wrap
 
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
@@ -41,14 +41,12 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _print(error_text(error))
 
 
-def _shown(line: str | Line, *, is_verbatim: bool) -> str:
+def _shown(line: str | Line, *, is_verbatim: bool = False) -> str:
     """A line of a result as its stream shows it; plain text keeps its width."""
     if isinstance(line, str):
-        text = line if is_verbatim else by_look(line)
-        return terminal.paint_diff(plain(text), sys.stdout)
+        return paint_diff(plain(line if is_verbatim else by_look(line)), sys.stdout)
     text, label = plain(by_look(line.text)), plain(by_look(line.label))
-    safe = line._replace(text=text, label=label, path=plain(line.path))
-    return terminal.render(safe, sys.stdout)
+    return render(line._replace(text=text, label=label, path=plain(line.path)), sys.stdout)
 
 
 def say(message: str | Message) -> None:
@@ -59,14 +57,14 @@ def say(message: str | Message) -> None:
     _print(message)
 
 
-def _print(line: str) -> None:
-    columns = terminal.width(sys.stderr)
-    first, *others = by_look(line).split("\n")
-    lines = [terminal.wrap(plain(first), columns, 2, start="hookctl: ")]
+def _print(text: str) -> None:
+    columns = width(sys.stderr)
+    first, *others = by_look(text).split("\n")
+    lines = [wrap(plain(first), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
-        text = plain(other.removeprefix("  "))
-        is_prose = text.startswith("fix: ")  # the rest is what people look at whole, or copy
-        lines.append(terminal.wrap(text, columns if is_prose else 0, 4, start="  "))
+        line = plain(other.removeprefix("  "))
+        is_prose = line.startswith("fix: ")  # the rest is what people look at whole, or copy
+        lines.append(wrap(line, columns if is_prose else 0, 4, start="  "))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
 
@@ -78,7 +76,7 @@ def progress(line: str) -> None:
 
 def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether somebody still reads it."""
-    return _write(sys.stdout, _shown(line, is_verbatim=False) + "\n")
+    return _write(sys.stdout, _shown(line) + "\n")
 
 
 def is_unread(seconds: float) -> bool:
@@ -90,10 +88,9 @@ def is_unread(seconds: float) -> bool:
         poll.register(sys.stdout.fileno(), 0)
         events = poll.poll(seconds * 1000)
     except (OSError, ValueError):  # stdout is no file
-        time.sleep(seconds)
-        return False
+        events = [(0, select.POLLNVAL)]
     flags = events[0][1] if events else 0
-    if flags & select.POLLNVAL:  # the file cannot be polled
+    if flags & select.POLLNVAL:  # what cannot be polled
         time.sleep(seconds)
         return False
     return bool(flags)
@@ -115,29 +112,21 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 def _data(command: str, result: Result) -> dict[str, Any]:
     """The data of a result, with its messages where there are any or the command writes."""
     data = dict(result.data if command in _VERBATIM else veiled(result.data))
-    messages = [*result.messages, *result.hints]
+    messages: list[Message] = []
+    for message in (*result.messages, *result.hints):
+        messages.append(message if isinstance(message, Message) else Message(message, "note"))
     if messages or "actions" in data:
         data["messages"] = [_message_data(message) for message in messages]
     says_changed = "changed" in data or not result.data
-    if says_changed and any(message.code == INTERRUPTED for message in _said_in(messages)):
+    if says_changed and any(message.code == INTERRUPTED for message in messages):
         data["changed"] = True  # completing that run changes files, too
     return data
 
 
-def _said_in(messages: list[str | Message]) -> list[Message]:
-    return [message for message in messages if isinstance(message, Message)]
-
-
-def _message_data(message: str | Message) -> dict[str, str]:
-    if not isinstance(message, Message):
-        message = Message(message, "note")
-    return {
-        "code": message.code,
-        "level": message.level,
-        "host": message.host,
-        "path": message.path,
-        "message": by_look(message.text),
-    }
+def _message_data(message: Message) -> dict[str, str]:
+    data = message._asdict()
+    text = data.pop("text")
+    return {**data, "message": by_look(text)}
 
 
 def error_text(error: dict[str, Any]) -> str:
@@ -180,8 +169,4 @@ def plain(text: str) -> str:
     """A line with control characters escaped: no text from elsewhere controls the terminal."""
     if text.isprintable():
         return text
-    return re.sub(_CONTROL, _escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode("ascii")
+    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -93,15 +93,11 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("words", "expected"), VALUES, ids=[" ".join(words) for words, _ in VALUES])
-def test_every_value_that_there_is_is_offered(
-    words: tuple[str, ...], expected: set[str], hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the scripts of bash call, in this process."""
+def test_every_value_that_there_is_is_offered(words: tuple[str, ...], expected: set[str], process: Hookctl) -> None:
+    """What the scripts of bash call."""
     line = [*words] if words[-1] == "--" else [*words, ""]
-    monkeypatch.setenv("COMP_WORDS", " ".join(["hookctl", *line]))
-    monkeypatch.setenv("COMP_CWORD", str(len(line)))
-    monkeypatch.setenv(completion.VARIABLE, "complete_bash")
-    done = hookctl()
+    asked = {"COMP_WORDS": " ".join(["hookctl", *line]), "COMP_CWORD": str(len(line))}
+    done = process(**asked, **{completion.VARIABLE: "complete_bash"})
     assert (done.code, done.err) == (0, "")
     assert set(done.out.split()) == expected
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookctl.model import Line
-from hookctl.output import terminal
+from hookctl.output import lines
 
 PROSE = st.text(alphabet="abc `\u00e9", max_size=200)
 
@@ -39,8 +39,8 @@ def coloured(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     ],
 )  # fmt: skip
 def test_a_diff_has_colours_at_a_terminal(coloured: Terminal, line: str, shown: str) -> None:
-    assert terminal.paint_diff(line, coloured) == shown
-    assert terminal.paint_diff(line, io.StringIO()) == line
+    assert lines.paint_diff(line, coloured) == shown
+    assert lines.paint_diff(line, io.StringIO()) == line
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -48,8 +48,8 @@ def test_who_minds_colours_gets_words(
     coloured: Terminal, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert terminal.render(Line("done", "ok"), coloured) == "ok    done"
-    assert terminal.paint_diff("+ new", coloured) == "+ new"
+    assert lines.render(Line("done", "ok"), coloured) == "ok    done"
+    assert lines.paint_diff("+ new", coloured) == "+ new"
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_who_minds_colours_gets_words(
 def test_a_mark_is_a_symbol_at_a_terminal_and_a_word_elsewhere(
     coloured: Terminal, mark: str, symbol: str, word: str
 ) -> None:
-    shown = terminal.render(Line("text", mark), coloured)
+    shown = lines.render(Line("text", mark), coloured)
     assert re.sub(r"\033\[\d+m", "", shown) == f"{symbol} text"
     assert shown != f"{symbol} text"
-    assert terminal.render(Line("text", mark), io.StringIO()) == f"{word}text"
+    assert lines.render(Line("text", mark), io.StringIO()) == f"{word}text"
 
 
 def test_a_terminal_without_the_symbols_gets_words(coloured: Terminal) -> None:
     coloured.encoding = "latin-1"  # type: ignore[misc]
-    assert re.sub(r"\033\[\d+m", "", terminal.render(Line("text", "ok"), coloured)) == "ok    text"
+    assert re.sub(r"\033\[\d+m", "", lines.render(Line("text", "ok"), coloured)) == "ok    text"
 
 
 @given(PROSE, st.integers(40, 120), st.integers(0, 8))
 def test_no_line_is_wider_than_asked_unless_a_word_or_command_is(text: str, columns: int, hang: int) -> None:
-    shown = terminal.wrap(text, columns, hang)
+    shown = lines.wrap(text, columns, hang)
     whole = re.findall(r"`[^`]*`|[^ `]+", text)
     longest = hang + max((len(part) for part in re.findall(r"(?:`[^`]*`|[^ ])+", text)), default=0)
     assert all(len(line) <= max(columns, longest) for line in shown.split("\n")), whole
@@ -81,13 +81,13 @@ def test_no_line_is_wider_than_asked_unless_a_word_or_command_is(text: str, colu
 
 def test_a_command_stays_on_one_line() -> None:
     text = "x" * 30 + " and then run `hookctl run remaining 3` here"
-    assert terminal.wrap(text, 50, 2) == "x" * 30 + " and then run\n  `hookctl run remaining 3` here"
+    assert lines.wrap(text, 50, 2) == "x" * 30 + " and then run\n  `hookctl run remaining 3` here"
 
 
 def test_a_line_that_nobody_sees_at_a_terminal_keeps_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     text = "word " * 60
-    assert terminal.render(Line(text), io.StringIO()) == text
+    assert lines.render(Line(text), io.StringIO()) == text
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_a_line_that_nobody_sees_at_a_terminal_keeps_its_width(monkeypatch: pyte
     ],
 )  # fmt: skip
 def test_a_path_loses_its_middle(path: str, columns: int, shown: str) -> None:
-    assert terminal.shorten(path, columns).replace("//", "/") == shown
+    assert lines.shorten(path, columns).replace("//", "/") == shown
 
 
 def test_a_path_that_does_not_fit_gets_a_line_of_its_own(coloured: Terminal) -> None:
-    shown = terminal.render(Line("a " * 30, "ok", path="~/" + "b" * 40), coloured)
+    shown = lines.render(Line("a " * 30, "ok", path="~/" + "b" * 40), coloured)
     assert [len(line) <= 80 for line in re.sub(r"\033\[\d+m", "", shown).split("\n")] == [True, True]

@@ -18,8 +18,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Decision, Entry, Record, Result
 from hookctl.output import diffs
-from hookctl.output.lines import program, tilde
-from hookctl.output.table import table
+from hookctl.output.lines import program, table, tilde
 from hookctl.planner.plan import FilePlan
 from hookctl.settings.targets import Target
 

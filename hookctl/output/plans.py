@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import Action, Line, Message, Path, Record
+from hookctl.model import Action, Line, Message, Path
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
@@ -48,7 +48,12 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     actions: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
     for file in plan.files:
-        actions += [_action_data(file, action) for action in _actions(file)]
+        # In the order of the run: files are made before and removed after their hooks.
+        runtime = [action for _, action in file.runtime_actions]
+        done = [*runtime, *file.decision.actions]
+        if any(action.action == "remove-file" for action in runtime):
+            done = [*file.decision.actions, *runtime]
+        actions += [_action_data(file, action) for action in done]
         kept += [_action_data(file, action) for action in file.decision.kept]
     data: dict[str, Any] = {
         "actions": actions,
@@ -69,14 +74,19 @@ def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = F
 
     `diff` shows it in any case, and with hookctl's own files in it.
     """
-    if dry_run:
-        return _dry_lines(plan, diff=diff)
-    lines = _whole_diff(plan) if diff else []
+    lines: list[Text] = []
+    if diff:
+        from hookctl.output.patches import patch_lines  # late: only with --diff
+
+        lines += patch_lines(plan)
     for file in plan.files:
-        lines += _file_lines(file, is_alone=len(plan.files) == 1)
+        if dry_run:
+            lines += _dry_lines(file, with_diff=not diff)
+        else:
+            lines += _file_lines(file, is_alone=len(plan.files) == 1)
     if plan.empty:
         return [*lines, "nothing to do"]
-    return [*lines, *done]
+    return [*lines, "(nothing was written)"] if dry_run else [*lines, *done]
 
 
 def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
@@ -97,7 +107,8 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
 
 def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     """A settings file, and below it what was done in it, or for it, and what was not."""
-    details = [*_action_lines(file), *_kept_lines(file)]
+    actions = [_action_line(file, action) for action in file.decision.actions]
+    details = [*actions, *_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
         return []
     target = file.target
@@ -111,36 +122,20 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 
 
-def _whole_diff(plan: Plan) -> list[Text]:
-    from hookctl.output.patches import patch_lines  # late: only with --diff
+def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
+    """What would be done in a settings file and for it.
 
-    return [*patch_lines(plan)]
+    Without signs: behind a diff, `patch` would take them for lines of it.
+    """
+    lines: list[Text] = []
+    if with_diff:
+        from hookctl.output.diffs import shown_lines  # late: only on a dry run
 
-
-def _dry_lines(plan: Plan, *, diff: bool) -> list[Text]:
-    from hookctl.output.diffs import shown_lines  # late: only on a dry run
-
-    lines = _whole_diff(plan) if diff else []
-    for file in plan.files:
-        if not diff:
-            lines += shown_lines(file)
-        # Without signs: behind a diff, `patch` would take them for lines of it.
-        lines += [_as_intended(line) for line in _program_lines(file)]
-        lines += [line._replace(sign="", indent=0) for line in _kept_lines(file)]
-    if plan.empty:
-        return [*lines, "nothing to do"]
-    return [*lines, "(nothing was written)"]
-
-
-def _as_intended(line: Line) -> Line:
-    """A line about files, in the words of a run that writes nothing."""
-    return line._replace(text=f"would {_INTENDED[line.sign]} {line.text}", sign="", indent=0)
-
-
-def _action_lines(file: FilePlan) -> list[Line]:
-    """The actions, where each file of a program is none of its own."""
-    lines = [_action_line(file, action) for action in file.decision.actions]
-    return [*lines, *_program_lines(file)]
+        lines += shown_lines(file)
+    for line in _program_lines(file):
+        text = f"would {_INTENDED[line.sign]} {line.text}"
+        lines.append(line._replace(text=text, sign="", indent=0))
+    return [*lines, *(line._replace(sign="", indent=0) for line in _kept_lines(file))]
 
 
 def _program_lines(file: FilePlan) -> list[Line]:
@@ -150,30 +145,23 @@ def _program_lines(file: FilePlan) -> list[Line]:
     """
     names: dict[tuple[str, str, str], list[str]] = {}
     paths = [os.path.split(str(action.path[0])) for _, action in file.runtime_actions]
-    has_launchers = any(_is_launchers_folder(folder) for folder, _ in paths)
+    parents = {os.path.basename(os.path.dirname(folder)) for folder, _ in paths}
     has_package = any(os.path.basename(folder) == PACKAGES for folder, _ in paths)
     for (folder, name), (_, action) in zip(paths, file.runtime_actions, strict=True):
         is_package = os.path.basename(folder) == PACKAGES
-        if is_package and has_launchers and action.action != "keep":
+        if is_package and LAUNCHERS in parents and action.action != "keep":
             continue
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []
     for (sign, folder, reason), contents in names.items():
+        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         is_program = HOOK in contents and (has_package or len(contents) > 1)
-        is_program = is_program or os.path.basename(folder) == PACKAGES
-        text = "program files" if is_program else _describe_files(contents)
+        if is_program or os.path.basename(folder) == PACKAGES:
+            text = "program files"
         if reason:
             text += f": {reason}"
         lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
-
-
-def _describe_files(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else amount(len(names), "file")
-
-
-def _is_launchers_folder(folder: str) -> bool:
-    return os.path.basename(os.path.dirname(folder)) == LAUNCHERS
 
 
 def _action_line(file: FilePlan, action: Action) -> Line:
@@ -219,24 +207,13 @@ def event_of(path: Path) -> str:
 
 def _value_of(file: FilePlan, action: Action) -> str | None:
     """The value that hookctl writes or removes at a path, on one short line, masked."""
-    if action.action == "remove":
-        record: Record | None = file.known
-    else:
-        record = file.record
+    record = file.known if action.action == "remove" else file.record
     for entry in record.entries if record else ():
         if entry.path == action.path and entry.kind == "leaf":
             value = masked(entry.written, str(entry.path[-1]))
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             return text if len(text) <= _LONGEST and "\n" not in text else None
     return None
-
-
-def _actions(file: FilePlan) -> list[Action]:
-    """The actions in the order of the run: files are made before and removed after their hooks."""
-    runtime = [action for _, action in file.runtime_actions]
-    if any(action.action == "remove-file" for action in runtime):
-        return [*file.decision.actions, *runtime]
-    return [*runtime, *file.decision.actions]
 
 
 def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from hookctl import hosts as known
 from hookctl.hosts import Host
 from hookctl.ledger.store import made_paths
 from hookctl.model import Line, Result
-from hookctl.output.lines import labelled, tilde
-from hookctl.output.table import table
+from hookctl.output.lines import labelled, table, tilde
 from hookctl.packs.abilities import shortcomings
 from hookctl.system.folders import Folders
 

@@ -12,9 +12,8 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.diffs import shown_lines
-from hookctl.output.lines import tilde
+from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.output.table import table
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import WAITING, carry_out, finish_pending, pending_first

@@ -13,8 +13,7 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.events import Kind
 from hookctl.ledger import store
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, labelled, tilde
-from hookctl.output.table import table
+from hookctl.output.lines import amount, labelled, table, tilde
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
