@@ -115,7 +115,7 @@ def record(version: str) -> Record:
 def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
     here = folders.here()
     put(Path(here.ledger), store.dump({str(isolated / "x.json"): record("1")}))
-    assert store.find_readable(here) == ([str(isolated / "work")], [])
+    assert store.read_known(here) == ({}, [])
 
 
 def test_a_leaf_that_no_pack_wants_has_the_value_of_the_file() -> None:

@@ -147,22 +147,23 @@ def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
     return Records(records, projects_by_key, ledgers)
 
 
-def find_readable(folders: Folders) -> tuple[list[str], list[HookctlError]]:
-    """The known projects whose ledgers can be read, and the errors of the others.
+def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
+    """Every known record, and the errors of the projects whose ledgers cannot be read.
 
     Known are the current project and those that the state folder has a stub of.
     """
-    _, stubs = _load_state(folders)
-    loaded, problems = _load_known(folders, stubs)
-    return list(loaded), problems
-
-
-def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
-    """Every known record, and the errors of the projects whose ledgers cannot be read."""
     records, stubs = _load_state(folders)
-    loaded, problems = _load_known(folders, stubs)
-    for more in loaded.values():
-        records |= more
+    projects = []
+    root = project_folder.search(folders.cwd, folders.environ)
+    if not project_folder.is_foreign(root):
+        projects.append(root)
+    projects += [real_path(stub.project) for stub in stubs.values() if stub.project]
+    problems: list[HookctlError] = []
+    for project in dict.fromkeys(projects):
+        try:
+            records |= _load_project(folders, project, stubs)[1]
+        except HookctlError as error:
+            problems.append(error)
     return records, problems
 
 
@@ -181,25 +182,6 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
         else:
             records[key] = record
     return records, stubs
-
-
-def _load_known(
-    folders: Folders, stubs: Mapping[str, Record]
-) -> tuple[dict[str, dict[str, Record]], list[HookctlError]]:
-    """The records of each known project, and the errors of those that cannot be read."""
-    projects = []
-    root = project_folder.search(folders.cwd, folders.environ)
-    if not project_folder.is_foreign(root):
-        projects.append(root)
-    projects += [real_path(stub.project) for stub in stubs.values() if stub.project]
-    loaded: dict[str, dict[str, Record]] = {}
-    problems: list[HookctlError] = []
-    for project in dict.fromkeys(projects):
-        try:
-            _, loaded[project] = _load_project(folders, project, stubs)
-        except HookctlError as error:
-            problems.append(error)
-    return loaded, problems
 
 
 def _load_project(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hookctl.errors import HookctlError
 from hookctl.model import Line
@@ -28,7 +28,10 @@ def question_text(subject: str, files: Sequence[Installed], left: Sequence[Hookc
         scope = f" ({files[0].scope} scope)" if files[0].scope != "user" else ""
         return f"Uninstall {subject} from {files[0].path}{scope}?"
     lines = []
-    for project, members in _by_project(files).items():
+    by_project: dict[str, list[Installed]] = {}
+    for file in files:
+        by_project.setdefault(file.project, []).append(file)
+    for project, members in by_project.items():
         lines.append(f"{project or 'your own files'}:")
         for file in members:
             name = os.path.relpath(file.path, project) if project else file.path
@@ -37,14 +40,15 @@ def question_text(subject: str, files: Sequence[Installed], left: Sequence[Hookc
     return "\n".join([*lines, f"Uninstall {subject} from all of these?"])
 
 
-def removed_text(subject: str, files: Sequence[Installed], left: Iterable[str]) -> str:
+def removed_text(subject: str, projects: Collection[str], left: Iterable[str]) -> str:
     """How much is removed where something is left: `removed from 4 of 5 projects; left:`.
 
-    `left` has the project of each thing that is left, '' for one of the user's own files.
+    `projects` has the project of each file with something removed, and `left` that of each thing
+    that is left; '' is one of the user's own files.
     """
-    kept = {project for project in left if project}
-    removed = {file.project for file in files if file.project} - kept
-    parts = ["your own files"] if any(not file.project for file in files) else []
+    kept, own = set(left) - {""}, "" in set(projects)
+    removed = set(projects) - kept - {""}
+    parts = ["your own files"] if own else []
     if removed or kept:
         parts.append(f"{len(removed)} of {amount(len(removed | kept), 'project')}")
     verb = f"{subject} is removed" if subject else "removed"
@@ -68,10 +72,3 @@ def commit_lines(names_by_project: Mapping[str, Sequence[str]]) -> list[Line]:
     for project, names in names_by_project.items():
         lines.append(Line(f"in {tilde(project)}: commit {' '.join(names)} .hookctl", indent=2))
     return lines
-
-
-def _by_project(files: Iterable[Installed]) -> dict[str, list[Installed]]:
-    grouped: dict[str, list[Installed]] = {}
-    for file in files:
-        grouped.setdefault(file.project, []).append(file)
-    return grouped

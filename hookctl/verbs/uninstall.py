@@ -34,6 +34,15 @@ class Request(NamedTuple):
     hosts: tuple[str, ...] = ()  # only these; empty: all
     scope: str = ""
 
+    def means(self, record: Record) -> bool:
+        """Whether the request is about the settings file of a record."""
+        if self.scope not in ("", record.scope):
+            return False
+        if self.hosts and record.host not in self.hosts:
+            return False
+        is_installed = self.name in record.packs if self.name else bool(record.packs)
+        return is_installed or _has_only_gaps(record)
+
 
 def uninstall(
     folders: Folders,
@@ -44,15 +53,17 @@ def uninstall(
     diff: bool = False,
 ) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know."""
-    loaded = _load_packs(request)
-    projects = [target.project for target in targets if target.shared]
-    unreadable: list[HookctlError] = []
-    sources = Sources(folders)
+    sources, loaded = Sources(folders), _load_packs(request)
+    known_records, unreadable = store.read_known(folders)
     if request.everywhere:
-        projects, unreadable = store.find_readable(folders)
-    _require_known(folders, request, projects)
+        projects = _shared_projects(known_records)
+        records = known_records
+    else:
+        projects, unreadable = [target.project for target in targets if target.shared], []
+        records = store.read(folders, projects)
+    _require_known(folders, request, {**known_records, **records})
     if not request.everywhere:
-        targets = _add_other_files(folders, request, targets, projects)
+        targets = _add_other_files(folders, request, targets, records)
     list_leavings = partial(_list_leavings, folders, request, targets, projects)
 
     def plan_some(some: list[Callable[[], Leaving]]) -> Plan:
@@ -70,30 +81,138 @@ def uninstall(
         attempts = [partial(plan_some, [make_leaving]) for make_leaving in leavings]
         refused, others = _split_by_refusal(attempts, leavings)
         if request.hosts or not refused or not others:
-            return _refuse(errors.problems_of(error, attempts), error.exit_code)
+            problems = errors.problems_of(error, attempts)
+            error_list = tuple(problem.as_dict() for problem in problems)
+            return Result({}, errors=error_list, exit_code=error.exit_code)
         plan_others = partial(plan_some, others)
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     refused += plan.unread
     unreadable += refused
-    away = _find_away(folders, request)
-    if request.everywhere and (unreadable or away):
-        done = _describe_part(folders, request, plan, unreadable, away)
-    else:
-        done = _describe_success(folders, request, plan, is_partial=bool(unreadable))
+    away = _find_away(folders, request) if request.everywhere else {}
+    done = _describe_done(folders, request, known_records, plan, unreadable, away)
+    done += [*_kept_lines(plan), *_next_steps(records, plan)]
+    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request, away)]
-    else:
-        text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     named = {error.path for error in refused}
-    projects = [target.project for target in targets if target.project]
-    remaining = _name_remaining(folders, request, plan, named, projects)
-    messages = [Message(line, "stays_installed", "info") for line in remaining]
-    for line in away.values():
-        messages.append(Message(line, "project_away", "info"))
-    below = () if plan.empty else hints(done)
-    result = Result(data, tuple(text), tuple(messages), hints=below)
+    left = {target.project for target in targets if target.project}
+    messages = []
+    for line in _name_remaining(folders, known_records, request, plan, named, left):
+        messages.append(Message(line, "stays_installed", "info"))
+    messages += [Message(line, "project_away", "info") for line in away.values()]
+    result = Result(data, tuple(text), tuple(messages), hints=() if plan.empty else hints(done))
     return _add_unreadable(result, unreadable, plan) if unreadable else result
+
+
+def _load_packs(request: Request) -> dict[str, Pack]:
+    """The packs that may be taken out, by name, as far as their files are at hand."""
+    loaded = {}
+    if request.pack:
+        loaded[request.pack.name] = request.pack
+    if not request.name or request.name in packs.names():
+        for name in packs.names():
+            loaded[name] = packs.load(name)
+    return loaded
+
+
+def _shared_projects(records: Mapping[str, Record]) -> list[str]:
+    """The projects with a ledger of their own."""
+    return [record.project for record in records.values() if record.scope == "project"]
+
+
+def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
+    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
+    if not request.name or request.pack or request.name in packs.names():
+        return
+    stored = store.load(folders)  # with what is known of projects that are away
+    installed: set[str] = set()
+    for record in (*stored.values(), *records.values()):
+        installed.update(record.packs)
+    if request.name not in installed:
+        names = ", ".join(sorted(installed)) or "none"
+        hint = f"Installed are: {names}. A pack file is given by its path."
+        raise errors.usage_error(f"unknown pack {request.name!r}", hint)
+
+
+def _add_other_files(
+    folders: Folders, request: Request, targets: list[Target], records: Mapping[str, Record]
+) -> list[Target]:
+    """The targets, and other files of their hosts and scopes where the ledger has the pack.
+
+    An unreadable target is left out when nobody named its host and nothing of ours is known there.
+    """
+    found = []
+    for target in targets:
+        base = known.load(target.host.name)
+        for host, path in all_files(base, target.scope, folders.environ, target.project):
+            _, record = store.find_record(records, path)
+            if record is not None and record.host != base.name:
+                continue  # two hosts share the file, and we are in it for the other one
+            has_ours = record is not None and request.means(record)
+            is_named = path == target.path and base.name in request.hosts
+            if has_ours or is_named or (path == target.path and _is_readable(target)):
+                found.append(Target(host, target.scope, path, target.project))
+    return found
+
+
+def _is_readable(target: Target) -> bool:
+    try:
+        return os.path.lexists(target.path) and bool(read_document(target.path, target.host.format))
+    except HookctlError:
+        return False
+
+
+def _list_leavings(
+    folders: Folders, request: Request, targets: list[Target], projects: list[str]
+) -> list[Callable[[], Leaving]]:
+    """For each settings file a function that says what leaves it, or raises for an unknown host."""
+    if not request.everywhere:
+        return [partial(Leaving, target, (request.name,)) for target in targets]
+    records = store.read(folders, projects)
+    keys = _select_keys(folders, records, request)
+    leavings = [partial(_make_leaving, records, key, request) for key in keys]
+    if request.name in ("", GUARD):
+        lost = [target for target in targets if _has_lost_guard(records, target)]
+        leavings += [partial(Leaving, target, (GUARD,)) for target in lost]
+    return leavings
+
+
+def _select_keys(folders: Folders, records: Mapping[str, Record], request: Request) -> list[str]:
+    """The ledger's keys of all settings files that something leaves; projects away stay."""
+    away = store.away(folders, records)
+    return [key for key, record in records.items() if request.means(record) and key not in away]
+
+
+def _has_only_gaps(record: Record) -> bool:
+    """Whether a record has no pack, but empty places that keep the position of others' hooks."""
+    return bool(record.gaps) and not record.packs
+
+
+def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> Leaving:
+    record, path = records[key], store.current_path(records, key)
+    if record.host not in known.names():
+        message = (
+            f"something is installed here for {record.host}, a host that this hookctl does not know"
+        )
+        hint = "Use the newer hookctl that wrote it."
+        raise HookctlError("ledger_newer", message, path=path, hint=hint)
+    target = target_of_record(known.load(record.host), record, path)
+    # From a file with empty places alone any pack may leave: that removes them.
+    names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
+    return Leaving(target, names, key)
+
+
+def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
+    """Whether a settings file without a record has hooks of the guard: the record was lost."""
+    if store.find_record(records, target.path)[1] is not None:
+        return False
+    try:
+        document = read_document(target.path, target.host.format)[1]
+        hooks = look(target.host, document, (), ()).elements
+    except HookctlError:
+        return False
+    return any(hook.pack == GUARD for hook in hooks)
 
 
 def _split_by_refusal(
@@ -111,139 +230,18 @@ def _split_by_refusal(
     return list(refused.values()), others
 
 
-def _load_packs(request: Request) -> dict[str, Pack]:
-    """The packs that may be taken out, by name, as far as their files are at hand."""
-    loaded = {}
-    if request.pack:
-        loaded[request.pack.name] = request.pack
-    if not request.name or request.name in packs.names():
-        for name in packs.names():
-            loaded[name] = packs.load(name)
-    return loaded
-
-
-def _list_leavings(
-    folders: Folders, request: Request, targets: list[Target], projects: list[str]
-) -> list[Callable[[], Leaving]]:
-    """For each settings file a function that says what leaves it, or raises for an unknown host."""
-    if not request.everywhere:
-        return [partial(Leaving, target, (request.name,)) for target in targets]
-    records = store.read(folders, projects)
-    known_keys = _select_keys(folders, records, request)
-    leavings = [partial(_make_leaving, records, key, request) for key in known_keys]
-    if request.name in ("", GUARD):
-        lost = [target for target in targets if _has_lost_guard(records, target)]
-        leavings += [partial(Leaving, target, (GUARD,)) for target in lost]
-    return leavings
-
-
-def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
-    """Whether a settings file without a record has hooks of the guard: the record was lost."""
-    if store.find_record(records, target.path)[1] is not None:
-        return False
-    try:
-        document = read_document(target.path, target.host.format)[1]
-        hooks = look(target.host, document, (), ()).elements
-    except HookctlError:
-        return False
-    return any(hook.pack == GUARD for hook in hooks)
-
-
-def _refuse(problems: list[HookctlError], exit_code: int) -> Result:
-    return Result({}, errors=tuple(problem.as_dict() for problem in problems), exit_code=exit_code)
-
-
-def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
-    if away:
-        subject = f"{request.name} is" if request.name else "what hookctl installed is"
-        return f"nothing to do: {subject} only in projects that are not there"
-    subject = f"{request.name} is not" if request.name else "nothing is"
-    suffix = " there" if request.hosts or request.scope else ""
-    return f"nothing to do: {subject} installed{suffix}"
-
-
-def _describe_success(
-    folders: Folders, request: Request, plan: Plan, *, is_partial: bool
-) -> list[Line]:
-    titles = [file.target.host.title for file in plan.files if file.decision.actions]
-    done = f"{request.name or 'everything'} is uninstalled"
-    if titles and (request.hosts or is_partial):
-        done += f" for {', '.join(dict.fromkeys(titles))}"
-    lines = [Line(f"{done}. {_name_backups(folders)}"), *_name_kept(plan)]
-    return [*lines, *_next_steps(folders, plan)]
-
-
-def _describe_part(
-    folders: Folders,
-    request: Request,
-    plan: Plan,
-    unreadable: list[HookctlError],
-    away: Mapping[str, str],
-) -> list[Line]:
-    """What `--all` has removed and what it has left, and why."""
+def question(folders: Folders, request: Request) -> str:
+    """The question that `--all` asks, with every settings file in it; empty if there is no file."""
+    records, unreadable = store.read_known(folders)
+    _require_known(folders, request, records)
     files = []
-    for file in plan.files:
-        if file.decision.actions:
-            target = file.target
-            files.append(removals.Installed(target.path, target.scope, target.project, ()))
-    left = [_find_project(folders, error) for error in unreadable]
-    lines = [Line(removals.removed_text(request.name, files, [*left, *away]))]
-    lines += [Line(removals.describe_left(error), indent=2) for error in unreadable]
-    lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in away]
-    lines += [Line(_name_backups(folders)), *_name_kept(plan)]
-    return [*lines, *_next_steps(folders, plan)]
-
-
-def _find_project(folders: Folders, error: HookctlError) -> str:
-    """The project that a refused file or ledger belongs to; '' for one of the user's files."""
-    above, own, _ = error.path.partition(f"/{OWN}")
-    if own:
-        return above
-    for record in store.read_known(folders)[0].values():
-        if record.project and error.path.startswith(f"{record.project}/"):
-            return record.project
-    return ""
-
-
-def _name_kept(plan: Plan) -> list[Line]:
-    """What the operator has set by hand, and how it goes: a limit works on for other guards."""
-    lines = []
-    for file in plan.files:
-        names = [str(action.path[-1]) for action in file.decision.kept if action.kind == "leaf"]
-        if names and file.target.host.format != RULES:
-            text = f"To remove {' and '.join(names)} too, delete it by hand:"
-            lines.append(Line(text, path=tilde(file.target.path)))
-    return lines
-
-
-def _name_backups(folders: Folders) -> str:
-    return f"Backups of your settings and the log stay in {tilde(folders.state)}."
-
-
-def _next_steps(folders: Folders, plan: Plan) -> list[Line]:
-    """What is left to do by hand in the projects that everybody shares."""
-    names: dict[str, list[str]] = {}
-    for file in plan.files:
-        project = file.target.project
-        if file.target.shared:
-            names.setdefault(project, []).append(os.path.relpath(file.target.path, project))
-    if not names:
-        return []
-    lines = [Line("Next:"), *removals.commit_lines(names)]
-    if not all(_stays_in(folders, project, plan) for project in names):
-        text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
-        lines.append(Line(text, indent=2))
-    return lines
-
-
-def _stays_in(folders: Folders, project: str, plan: Plan) -> bool:
-    """Whether something is installed at project scope once the plan is carried out."""
-    records = {**store.read(folders, [project]), **plan.records}
-    for record in records.values():
-        is_there = record and record.scope == "project" and record.project == project
-        if is_there and not _has_only_gaps(record):
-            return True
-    return False
+    for key in _select_keys(folders, records, request):
+        record = records[key]
+        if not _has_only_gaps(record):
+            names = (request.name,) if request.name else tuple(record.packs)
+            path = store.current_path(records, key)
+            files.append(removals.Installed(path, record.scope, record.project, names))
+    return removals.question_text(request.name or "every pack", files, unreadable)
 
 
 def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
@@ -255,87 +253,100 @@ def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) 
     )
 
 
-def _add_other_files(
-    folders: Folders, request: Request, targets: list[Target], projects: list[str]
-) -> list[Target]:
-    records = store.read(folders, projects)
-    all_targets = []
-    for target in targets:
-        all_targets += _list_files_to_leave(folders, request, target, records)
-    return all_targets
+def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
+    if away:
+        subject = f"{request.name} is" if request.name else "what hookctl installed is"
+        return f"nothing to do: {subject} only in projects that are not there"
+    subject = f"{request.name} is not" if request.name else "nothing is"
+    suffix = " there" if request.hosts or request.scope else ""
+    return f"nothing to do: {subject} installed{suffix}"
 
 
-def _list_files_to_leave(
-    folders: Folders, request: Request, target: Target, records: Mapping[str, Record]
-) -> list[Target]:
-    """The target, and other files of its host and scope where the ledger has the pack.
-
-    An unreadable target is left out when nobody named its host and nothing of ours is known there.
-    """
-    targets = []
-    base = known.load(target.host.name)
-    for host, path in all_files(base, target.scope, folders.environ, target.project):
-        _, record = store.find_record(records, path)
-        if record is not None and record.host != base.name:
-            continue  # two hosts share the file, and we are in it for the other one
-        has_ours = record is not None and (request.name in record.packs or _has_only_gaps(record))
-        if has_ours or (path == target.path and _must_read(request, target)):
-            targets.append(Target(host, target.scope, path, target.project))
-    return targets
-
-
-def _must_read(request: Request, target: Target) -> bool:
-    return target.host.name in request.hosts or _is_readable(target)
-
-
-def _is_readable(target: Target) -> bool:
-    try:
-        return os.path.lexists(target.path) and bool(read_document(target.path, target.host.format))
-    except HookctlError:
-        return False
+def _describe_done(
+    folders: Folders,
+    request: Request,
+    records: Mapping[str, Record],
+    plan: Plan,
+    unreadable: list[HookctlError],
+    away: Mapping[str, str],
+) -> list[Line]:
+    """What is removed; after `--all` also what is left, and why."""
+    targets = [file.target for file in plan.files if file.decision.actions]
+    backups = f"Backups of your settings and the log stay in {tilde(folders.state)}."
+    if not request.everywhere or not (unreadable or away):
+        done = f"{request.name or 'everything'} is uninstalled"
+        if targets and (request.hosts or unreadable):
+            titles = dict.fromkeys(target.host.title for target in targets)
+            done += f" for {', '.join(titles)}"
+        return [Line(f"{done}. {backups}")]
+    left = [_find_project(records, error) for error in unreadable]
+    projects = [target.project for target in targets]
+    lines = [Line(removals.removed_text(request.name, projects, [*left, *away]))]
+    lines += [Line(removals.describe_left(error), indent=2) for error in unreadable]
+    lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in away]
+    return [*lines, Line(backups)]
 
 
-def question(folders: Folders, request: Request) -> str:
-    """The question that `--all` asks, with every settings file in it; empty if there is no file."""
-    projects, unreadable = store.find_readable(folders)
-    _require_known(folders, request, projects)
-    records = store.read(folders, projects)
-    files = []
-    for key in _select_keys(folders, records, request):
-        record = records[key]
-        if _has_only_gaps(record):
-            continue
-        names = (request.name,) if request.name else tuple(record.packs)
-        path = store.current_path(records, key)
-        files.append(removals.Installed(path, record.scope, record.project, names))
-    return removals.question_text(request.name or "every pack", files, unreadable)
+def _find_project(records: Mapping[str, Record], error: HookctlError) -> str:
+    """The project that a refused file or ledger belongs to; '' for one of the user's files."""
+    above, own, _ = error.path.partition(f"/{OWN}")
+    if own:
+        return above
+    for record in records.values():
+        if record.project and error.path.startswith(f"{record.project}/"):
+            return record.project
+    return ""
 
 
-def _require_known(folders: Folders, request: Request, projects: list[str]) -> None:
-    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
-    if not request.name or request.pack or request.name in packs.names():
-        return
-    stored = store.load(folders)  # with what is known of projects that are away
-    records = {**stored, **store.read_known(folders)[0], **store.read(folders, projects)}
-    installed = set[str]().union(*(record.packs for record in records.values()))
-    if request.name not in installed:
-        names = ", ".join(sorted(installed)) or "none"
-        hint = f"Installed are: {names}. A pack file is given by its path."
-        message = f"unknown pack {request.name!r}"
-        raise HookctlError("usage", message, hint=hint, exit_code=errors.USAGE)
+def _kept_lines(plan: Plan) -> list[Line]:
+    """What the operator has set by hand, and how it goes: a limit works on for other guards."""
+    lines = []
+    for file in plan.files:
+        names = [str(action.path[-1]) for action in file.decision.kept if action.kind == "leaf"]
+        if names and file.target.host.format != RULES:
+            text = f"To remove {' and '.join(names)} too, delete it by hand:"
+            lines.append(Line(text, path=tilde(file.target.path)))
+    return lines
+
+
+def _next_steps(records: Mapping[str, Record], plan: Plan) -> list[Line]:
+    """What is left to do by hand in the projects that everybody shares."""
+    names: dict[str, list[str]] = {}
+    for file in plan.files:
+        project = file.target.project
+        if file.target.shared:
+            names.setdefault(project, []).append(os.path.relpath(file.target.path, project))
+    if not names:
+        return []
+    lines = [Line("Next:"), *removals.commit_lines(names)]
+    after = {**records, **plan.records}
+    staying = {record.project for record in after.values() if record and _is_shared(record)}
+    if not staying.issuperset(names):
+        text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
+        lines.append(Line(text, indent=2))
+    return lines
+
+
+def _is_shared(record: Record) -> bool:
+    """Whether something is installed there for everybody who works on a project."""
+    return record.scope == "project" and not _has_only_gaps(record)
 
 
 def _name_remaining(
-    folders: Folders, request: Request, plan: Plan, named: Container[str], projects: list[str]
+    folders: Folders,
+    records: dict[str, Record],
+    request: Request,
+    plan: Plan,
+    named: Container[str],
+    projects: Container[str],
 ) -> list[str]:
     """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR.
 
     Whoever leaves one of `projects` is told of that one alone, and that there are others.
     """
     name = request.name or GUARD
-    planned = {file.key for file in plan.files}
-    records, _ = store.read_known(folders)
     away = store.away(folders, records)
+    planned = {file.key for file in plan.files}
     remaining, elsewhere = {}, {}
     for key, record in records.items():
         is_named = key in away or store.current_path(records, key) in named
@@ -359,7 +370,8 @@ def _describe_remaining(
     names = []
     for key, record in records.items():
         if not request.hosts or record.host in request.hosts:
-            names.append(_name_file(records, key))
+            path = store.current_path(records, key)
+            names.append(path if record.scope == "user" else f"{path} ({record.scope} scope)")
     if not names:
         return ""
     first = next(iter(records.values()))
@@ -375,15 +387,12 @@ def _describe_remaining(
 
 def _find_away(folders: Folders, request: Request) -> dict[str, str]:
     """The projects that are not there, and whose records stay therefore; each with its line."""
-    if not request.everywhere:
-        return {}
     records = store.load(folders)
     away = store.away(folders, records)
     lines = {}
-    for key in _matching_keys(records, request):
-        if key not in away:
+    for key, record in records.items():
+        if key not in away or not request.means(record):
             continue
-        record = records[key]
         line = f"{away[key]} is not there, so what is installed in it stays on record"
         if record.scope == "local":
             options = f"--scope local --project {shlex.quote(record.project)}"
@@ -392,47 +401,3 @@ def _find_away(folders: Folders, request: Request) -> dict[str, str]:
         if record.scope == "local" or away[key] not in lines:
             lines[away[key]] = line
     return lines
-
-
-def _name_file(records: Mapping[str, Record], key: str) -> str:
-    path, scope = store.current_path(records, key), records[key].scope
-    return path if scope == "user" else f"{path} ({scope} scope)"
-
-
-def _select_keys(folders: Folders, records: Mapping[str, Record], request: Request) -> list[str]:
-    """The ledger's keys of all settings files that something leaves; projects away stay."""
-    away = store.away(folders, records)
-    return [key for key in _matching_keys(records, request) if key not in away]
-
-
-def _matching_keys(records: Mapping[str, Record], request: Request) -> list[str]:
-    """The ledger's keys of all settings files that the request is about."""
-    keys = []
-    for key, record in records.items():
-        if request.scope and request.scope != record.scope:
-            continue
-        if request.hosts and record.host not in request.hosts:
-            continue
-        is_installed = request.name in record.packs if request.name else bool(record.packs)
-        if is_installed or _has_only_gaps(record):
-            keys.append(key)
-    return keys
-
-
-def _has_only_gaps(record: Record) -> bool:
-    """Whether a record has no pack, but empty places that keep the position of others' hooks."""
-    return bool(record.gaps) and not record.packs
-
-
-def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> Leaving:
-    record, path = records[key], store.current_path(records, key)
-    if record.host not in known.names():
-        message = (
-            f"something is installed here for {record.host}, a host that this hookctl does not know"
-        )
-        hint = "Use the newer hookctl that wrote it."
-        raise HookctlError("ledger_newer", message, path=path, hint=hint)
-    target = target_of_record(known.load(record.host), record, path)
-    # From a file with empty places alone any pack may leave: that removes them.
-    names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
-    return Leaving(target, names, key)
