@@ -177,7 +177,7 @@ def test_files_are_replaced_in_one_place_only() -> None:
     # run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
     allowed = {"system.files": WRITING, "system.backups": removing, "run.journal": removing}
-    # A package comes and goes by one rename; see system.runtime.
+    # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"run.recover": {"os.unlink"}, "packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
     for name, path in modules().items():

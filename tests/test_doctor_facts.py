@@ -80,13 +80,13 @@ _MODULES = {
     "hookctl.documents", "hookctl.documents.jsonc",
     "hookctl.documents.rules", "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers",
     "hookctl.hosts.loading",
-    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.hosts.shell_words", "hookctl.ledger.digests",
+    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.hosts.shell_words",
     "hookctl.masking", "hookctl.model",
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard",
     "hookctl.packs.guard_options", "hookctl.packs.model", "hookctl.packs.reports",
     "hookctl.packs.wrapping",
-    "hookctl.settings", "hookctl.system", "hookctl.system.runtime",
-    "hookctl.settings.approval", "hookctl.settings.effective", "hookctl.settings.precedence",
+    "hookctl.settings", "hookctl.system", "hookctl.system.packages",
+    "hookctl.settings.approval", "hookctl.settings.effective",
     "hookctl.settings.targets", "hookctl.values", "json",
     "os", "re", "shlex", "stat", "typing",
 }  # fmt: skip
@@ -95,15 +95,15 @@ _TAKEN = {
     "os": {"path"},
     "os.path": {"basename", "dirname", "isabs", "join", "normpath", "relpath"},
     "clock": {"age", "local", "timestamp"},
-    "effective": {"blocks", "cap", "disabling", "disabling_ours", "switches", "variables"},
+    "effective": {"blocks", "cap", "disabling", "disabling_ours", "stronger", "switches", "text", "variables"},
     "approval": {"OFF", "UNKNOWN"},
     "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "cap_for", "configuration",
               "events", "hook_path", "is_limit", "is_shared_command", "limit_of", "switches_off"},
     "hosts": {"variants"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},
-    "precedence": {"stronger", "text"},
 }  # fmt: skip
+_DIGESTS = {"content_digest", "digest", "with_unix_endings"}
 
 
 def faults_of(tree: ast.Module) -> list[str]:
@@ -117,6 +117,8 @@ def faults_of(tree: ast.Module) -> list[str]:
             if module.startswith("hookctl.checks"):
                 names = {alias.name for alias in node.names} | {module.rpartition(".")[2]}
                 faults += sorted(names & set(READING))
+            elif module == "hookctl.system.files":
+                faults += [alias.name for alias in node.names if alias.name not in _DIGESTS]
             elif module not in _MODULES:
                 faults.append(module)
             elif module in ("hookctl", "hookctl.settings", "hookctl.system"):

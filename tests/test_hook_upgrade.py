@@ -18,7 +18,7 @@ from unittest import mock
 import pytest
 
 from hookctl.packs import programs, released
-from hookctl.system.runtime import name_package
+from hookctl.system.packages import name_package
 
 from .conftest import Hookctl, put
 from .e2e.product import git

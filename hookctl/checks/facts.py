@@ -14,8 +14,7 @@ from hookctl.hosts import Host
 from hookctl.model import Current, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
-from hookctl.settings.effective import Switch, Value
-from hookctl.settings.precedence import Source
+from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target
 from hookctl.values import NamedTuple
 

@@ -37,7 +37,7 @@ from hookctl.packs.run_files import RunFiles, confine_variables, locate
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
-from hookctl.settings.precedence import Source
+from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, OWN, Target, variant_of_file
 from hookctl.system import project
 from hookctl.system.package_data import read_data

@@ -32,7 +32,7 @@ from hookctl.packs.wants import wants
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import effective
-from hookctl.settings.precedence import Source
+from hookctl.settings.effective import Source
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -49,7 +49,7 @@ from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
-from hookctl.system.runtime import PACKAGES, folder_beside, is_as_named, list_packages
+from hookctl.system.packages import PACKAGES, folder_beside, is_as_named, list_packages
 
 DEFAULT_RUN = os.path.join(OWN, "run")
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be

@@ -33,7 +33,7 @@ from hookctl.packs.model import MISSING, NEWER, RELEASED, UNKNOWN
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
-from hookctl.system.runtime import HOOK
+from hookctl.system.packages import HOOK
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said

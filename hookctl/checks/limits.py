@@ -16,9 +16,8 @@ from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
 from hookctl.packs.guard_options import value_in_effect
-from hookctl.settings import effective, precedence
-from hookctl.settings.effective import Value
-from hookctl.settings.precedence import Source
+from hookctl.settings import effective
+from hookctl.settings.effective import Source, Value
 from hookctl.values import NamedTuple
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
@@ -132,9 +131,9 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
 def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
     path = file.host.env_leaf(key)
-    source = precedence.stronger(sources, file.target.scope, path) if path else None
+    source = effective.stronger(sources, file.target.scope, path) if path else None
     if source is not None and path is not None:
-        value = shown(key, precedence.text(source, path))
+        value = shown(key, effective.text(source, path))
         message = f"{value} of {source.scope} scope is in effect here"
         message += f", not the value of {file.target.scope} scope"
         yield file.find("masked", message, f"Change it in {source.path}.", source.path)

@@ -15,8 +15,8 @@ from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
 from hookctl.planner import sources
-from hookctl.settings import effective, precedence
-from hookctl.settings.precedence import Source
+from hookctl.settings import effective
+from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -164,7 +164,7 @@ class Machine:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = (host.name, host.variant, users, start)
         if key not in self._layers:
-            found = precedence.sources(self.folders, host, users, start, self.read)
+            found = effective.sources(self.folders, host, users, start, self.read)
             self._layers[key] = tuple(self._layer(source, found) for source in found)
         return self._layers[key]
 
@@ -187,7 +187,7 @@ class Machine:
 
     def _layer(self, source: Source, found: list[Source]) -> Layer:
         real_path = self.reader.snapshot(source.path).path
-        hidden = frozenset(precedence.hidden_events(found, source))
+        hidden = frozenset(effective.hidden_events(found, source))
         return Layer(source, real_path, hooks_of(source), effective.variables([source]), hidden)
 
     def log(self) -> tuple[dict[str, Any], ...]:

@@ -28,7 +28,7 @@ from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import files, interpreter, owners
 from hookctl.system import project as project_folder
-from hookctl.system.runtime import HOOK
+from hookctl.system.packages import HOOK
 
 _SECONDS = 15  # for a client to say its version
 _MOST_HOPS = 40

@@ -19,8 +19,8 @@ from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
 from hookctl.packs.guard_package import guard_module
 from hookctl.packs.programs import load_programs
+from hookctl.system.packages import HOOK
 from hookctl.system.project import session_hash, state_folder
-from hookctl.system.runtime import HOOK
 from hookctl.system.temporary import private_folder
 from hookctl.values import NamedTuple
 

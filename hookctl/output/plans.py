@@ -14,7 +14,7 @@ from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
-from hookctl.system.runtime import HOOK, LAUNCHERS, PACKAGES
+from hookctl.system.packages import HOOK, LAUNCHERS, PACKAGES
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.plan import FilePlan, Plan

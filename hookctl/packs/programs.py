@@ -6,7 +6,7 @@ import functools
 
 from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system.package_data import list_data, read_data
-from hookctl.system.runtime import HOOK, name_package, path_from_launcher
+from hookctl.system.packages import HOOK, name_package, path_from_launcher
 from hookctl.values import NamedTuple
 
 _PACKAGE = "guard"  # its folder in the templates

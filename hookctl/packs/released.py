@@ -32,7 +32,7 @@ from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
 from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.system.package_data import read_data
-from hookctl.system.runtime import (
+from hookctl.system.packages import (
     HOOK,
     folder_beside,
     name_package,

@@ -13,8 +13,8 @@ from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.programs import load_programs
 from hookctl.system import files
+from hookctl.system.packages import HOOK, LAUNCHERS
 from hookctl.system.project import state_folder
-from hookctl.system.runtime import HOOK, LAUNCHERS
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"

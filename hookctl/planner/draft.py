@@ -48,7 +48,7 @@ from hookctl.planner.runtime_files import Runtime
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
-from hookctl.system.runtime import Packages
+from hookctl.system.packages import Packages
 
 
 class Draft:

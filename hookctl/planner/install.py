@@ -36,7 +36,7 @@ from hookctl.settings.targets import (
     require_inside,
 )
 from hookctl.system import files
-from hookctl.system.runtime import HOOK
+from hookctl.system.packages import HOOK
 from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: most calls are about the guard

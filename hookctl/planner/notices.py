@@ -10,7 +10,7 @@ from hookctl.hosts import detected, reading, settings_path, shapes
 from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.settings import effective, precedence
+from hookctl.settings import effective
 from hookctl.settings.targets import Target, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
@@ -62,7 +62,7 @@ def _find_switch(draft: Draft) -> str:
     if draft.target.scope != "user":
         user = active_file(host, "user", folders.environ, read=draft.sources.read)[1]
     read = draft.sources.read
-    sources = precedence.sources(folders, host, user, start, read)
+    sources = effective.sources(folders, host, user, start, read)
     switches = effective.with_switches(folders, host, sources, start, read)
     return effective.describe_switch(draft.target.path, switches)
 

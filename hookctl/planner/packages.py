@@ -1,4 +1,4 @@
-"""What a run does with the packages that the guard's launchers start (`system/runtime.py`)."""
+"""What a run does with the packages that the guard's launchers start (`system/packages.py`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hookctl.planner.runtime_files import Runtime, file_action, is_ours
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.runtime import (
+from hookctl.system.packages import (
     HOOK,
     LAUNCHERS,
     PACKAGES,

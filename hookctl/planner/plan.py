@@ -11,7 +11,7 @@ from hookctl.model import Action, Change, Conflict, Decision, Message, Record
 from hookctl.planner.packages import join_packages, move_launchers
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
-from hookctl.system.runtime import Packages
+from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
 

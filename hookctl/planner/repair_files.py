@@ -24,7 +24,7 @@ from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, 
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
-from hookctl.system.runtime import HOOK, folder_beside, packages_named, read_modules
+from hookctl.system.packages import HOOK, folder_beside, packages_named, read_modules
 
 
 def repair_files(draft: Draft) -> None:

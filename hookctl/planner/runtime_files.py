@@ -18,7 +18,7 @@ from hookctl.packs import guard
 from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.runtime import Packages
+from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"

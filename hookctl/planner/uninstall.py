@@ -30,7 +30,7 @@ from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
 from hookctl.system import files
-from hookctl.system.runtime import Packages
+from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
 

@@ -16,12 +16,10 @@ from hookctl.run.journal import (
     write_journal,
     write_pending_bytes,
 )
-from hookctl.run.records import records_before, save_records
 from hookctl.system import backups, files
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from hookctl.system.packages import provide, sweep
-from hookctl.system.runtime import Packages
+from hookctl.system.packages import Packages, provide, sweep
 
 
 def execute(
@@ -134,3 +132,37 @@ def _is_done(change: Change) -> bool:
         return files.read(change.path).data == change.after
     except HookctlError:
         return False
+
+
+def records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
+    """The records before the run; a project's ledger is written last, so it still has its own."""
+    stored = store.load(folders)
+    before = {key: record for key, record in stored.items() if record.scope != "project"}
+    projects = set()
+    for key in records:
+        for record in (stored.get(key), records[key]):
+            if record is not None and record.scope == "project":
+                projects.add(record.project)
+    for project in projects:
+        # Where its ledger is missing or cannot be trusted, nothing is known of the project.
+        with contextlib.suppress(HookctlError):
+            before |= store.read(folders, [project])
+    return before
+
+
+def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
+    """Update the ledger of the state folder, and the backups that depend on it."""
+    saved = store.load(folders)
+    for path, record in records.items():
+        if record is None:
+            saved.pop(path, None)
+        elif record.scope == "project":
+            saved[path] = store.make_stub(record)
+        else:
+            saved[path] = record
+    files.write_own(folders.ledger, store.dump(store.rename(saved, folders.shorten)))
+    for path, record in records.items():
+        if record is None:
+            backups.restart_expiry(folders, path)
+    needed = [record.sha256_before for record in saved.values()]
+    backups.remove_expired(folders, saved, needed)

@@ -15,6 +15,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import INTERRUPTED, Entry, Record
+from hookctl.run.execute import records_before, save_records
 from hookctl.run.journal import (
     Journal,
     Step,
@@ -23,13 +24,10 @@ from hookctl.run.journal import (
     read_pending_bytes,
     remove_pending_bytes,
 )
-from hookctl.run.records import records_before, save_records
 from hookctl.settings.targets import OWN
-from hookctl.system import backups, files
+from hookctl.system import backups, files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from hookctl.system.packages import locked as locked_packages
-from hookctl.system.packages import sweep
 
 
 def recover(folders: Folders) -> list[str]:
@@ -49,8 +47,8 @@ def recover(folders: Folders) -> list[str]:
     recovery.undo_programs()
     unswept = []
     for folder in journal.packages:
-        with locked_packages(folder):
-            if not sweep(folder):
+        with packages.locked(folder):
+            if not packages.sweep(folder):
                 unswept.append(folder)
     if journal.steps or recovery.records:
         save_records(folders, recovery.records)

@@ -1,21 +1,175 @@
-"""The settings in effect for the guard: its hook's variables, the host's cap, the switches."""
+"""The settings in effect: which files a host merges, which one wins, and what the guard gets.
+
+That is its hook's variables, the host's cap and the switches.
+"""
 
 from __future__ import annotations
 
+import glob
 import json
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookctl.documents import MISSING
-from hookctl.hosts import Host, load, read_cap, settings_path, shapes
+from hookctl.documents import MISSING, Document
+from hookctl.errors import HookctlError
+from hookctl.hosts import (
+    Host,
+    load,
+    managed_layout,
+    read_cap,
+    reading,
+    settings_path,
+    shapes,
+    variants,
+)
 from hookctl.model import HookEntry, Path
-from hookctl.settings import precedence
-from hookctl.settings.precedence import Source
-from hookctl.settings.targets import GUARD, Read, read_settings, readable, variant_of_file
+from hookctl.settings.targets import (
+    GUARD,
+    Read,
+    active_file,
+    all_files,
+    read_settings,
+    readable,
+    variant_of_file,
+)
+from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
 STOP = f"{GUARD}/stop"  # the hook that counts
+
+
+class Source(NamedTuple):
+    """A settings file of some scope that the host reads."""
+
+    scope: str
+    path: str
+    document: Document
+    host: Host  # in the variant that this file stands in
+
+
+def sources(
+    folders: Folders, host: Host, user: str, start: str, read: Read = read_settings
+) -> list[Source]:
+    """The files that the host reads when started in a folder, the winning ones first.
+
+    `user` is the path of the user's settings file.
+    """
+    readable_files = list(_read_files(folders, host, user, start, read))
+    if host.scope_rules.first_only:
+        return readable_files[:1]
+    return readable_files
+
+
+def _read_files(
+    folders: Folders, host: Host, user: str, start: str, read: Read
+) -> Iterator[Source]:
+    for scope in host.scope_rules.precedence:
+        for variant, path in _find_files(folders, host, scope, user, start, read):
+            try:
+                snapshot, document = read(path, variant.format)
+                if scope != "user" and snapshot.path == files.real(user):
+                    continue  # in HOME, the project's settings file is the user's own
+            except HookctlError:
+                continue
+            if snapshot.data is None or reading.refusal(variant, document) is not None:
+                continue
+            if isinstance(document.value, dict):
+                yield Source(scope, path, document, variant)
+
+
+def _find_files(
+    folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
+) -> list[tuple[Host, str]]:
+    """The settings files of a scope, each with the host's variant that matches its layout."""
+    if scope == "user":
+        return _with_neighbours(folders, variant_of_file(host, user, read), user, scope, "", read)
+    if scope == "managed":
+        return [(managed_layout(host, path), path) for path in _managed_files(host)]
+    if scope not in host.scopes:
+        return []
+    variant, path = active_file(host, scope, folders.environ, start, read)
+    return _with_neighbours(folders, variant, path, scope, start, read)
+
+
+def _managed_files(host: Host) -> list[str]:
+    """The settings files of an administrator on this platform, the winning ones first."""
+    patterns = host.managed_files.get(sys.platform, [])
+    paths = []
+    for pattern in reversed(patterns):
+        paths += sorted(glob.glob(pattern), reverse=True)
+    return paths
+
+
+def _with_neighbours(
+    folders: Folders, host: Host, path: str, scope: str, start: str, read: Read
+) -> list[tuple[Host, str]]:
+    """A settings file, and what the host reads beside it."""
+    result = [(host, path)]
+    if host.has_variants:
+        candidates = all_files(load(host.name), scope, folders.environ, start, read)
+        if _merges_variants(host) and path in [other for _, other in candidates]:
+            for variant, other in candidates:
+                if other != path:
+                    result.append((variant, other))
+    beside = host.files_beside
+    if beside:
+        pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
+        for other in sorted(glob.glob(pattern)):
+            if other != path:
+                result.append((host, other))
+    return result
+
+
+def _merges_variants(host: Host) -> bool:
+    """Whether the host reads the files of several variants together."""
+    return any(where != "wrapped" for where, _ in variants(host))
+
+
+def winner(found: list[Source], path: Path) -> Source | None:
+    """The file whose value at this path is in effect."""
+    for source in found:
+        if source.document.get(path) is not MISSING:
+            return source
+    return None
+
+
+def stronger(found: list[Source], scope: str, path: Path) -> Source | None:
+    """The file of a stronger scope whose other value is in effect instead of this scope's."""
+    source = winner(found, path)
+    if source is None:
+        return None
+    order = source.host.scope_rules.precedence
+    if order.index(source.scope) >= order.index(scope):
+        return None
+    for other in found:
+        is_set = other.scope == scope and other.document.get(path) is not MISSING
+        if is_set and text(other, path) == text(source, path):
+            return None
+    return source
+
+
+def text(source: Source | None, path: Path) -> str:
+    """An env value as the host passes it on; '' where there is none."""
+    value: Any = source.document.get(path) if source else ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def hidden_events(found: list[Source], source: Source) -> set[str]:
+    """The events of a file that the host takes from another file of the same scope instead."""
+    overlays = [variant.variant for where, variant in variants(source.host) if where == "overlays"]
+    hidden: set[str] = set()
+    for other in found:
+        is_neighbour = other.scope == source.scope and other.path != source.path
+        if is_neighbour and other.host.variant in overlays:
+            for _, events in shapes.event_maps(other.host.shape, other.document.value):
+                hidden.update(events)
+    return hidden
+
+
+# What the guard gets
 
 
 class Value(NamedTuple):
@@ -51,7 +205,7 @@ def variable(found: Sequence[Source], environ: Mapping[str, str], name: str) -> 
     for source in found:
         path = env_path(source)
         if path and source.document.get((*path, name)) is not MISSING:
-            return Value(precedence.text(source, (*path, name)), source, True)
+            return Value(text(source, (*path, name)), source, True)
     return Value(environ.get(name, ""), None, name in environ)
 
 
@@ -63,7 +217,7 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
         values = source.document.get(path) if path else {}
         if isinstance(values, dict):
             for name in values:
-                texts[name] = precedence.text(source, (*path, name))
+                texts[name] = text(source, (*path, name))
     return texts
 
 
@@ -80,8 +234,8 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
 
 def _read_setting(host: Host, found: Sequence[Source]) -> Value:
     path = tuple(host.cap["setting"])
-    source = precedence.winner(list(found), path)
-    return Value(precedence.text(source, path), source, source is not None)
+    source = winner(list(found), path)
+    return Value(text(source, path), source, source is not None)
 
 
 def _read_cap_field(host: Host, found: Sequence[Source]) -> Value:
@@ -120,10 +274,9 @@ class Switch(NamedTuple):
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
     """Scope and path of the files with a host's switches, where its hooks are in other files."""
-    files = host.switches.files
-    switch_host = host._replace(files=files)
+    switch_host = host._replace(files=host.switches.files)
     for scope in host.scope_rules.precedence:
-        if scope in files:
+        if scope in switch_host.files:
             yield scope, settings_path(switch_host, scope, folders.environ, start)
 
 

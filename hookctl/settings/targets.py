@@ -14,8 +14,8 @@ from hookctl.hosts import Host, rules, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.packages import PACKAGES
 from hookctl.system.project import find_repository, require_own
-from hookctl.system.runtime import PACKAGES
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"

@@ -1,20 +1,178 @@
-"""Puts packages beside their launchers and takes them away; see `runtime` for what they are."""
+"""The packages that launchers start: `runtime/NAME_DIGEST`, beside the launchers' folder `guard/`.
+
+All launchers of a data folder, or of a project, share them. A package is put there whole by one
+rename before a launcher names it, and goes by one when none does any more. So a kill leaves at
+most a package that nobody names, and the journal of a run need not know what is in it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
-from hookctl.system.runtime import Packages, find_unnamed, is_as_named, is_whole, list_packages
+from hookctl.values import NamedTuple
 
+HOOK = "hook.py"
+LAUNCHERS, PACKAGES = "guard", "runtime"  # folders
+_NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
+_NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
+_LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in a launcher that somebody edited, too
+_CACHE = "__pycache__"
+_PROJECT = ".hookctl"
 _LOCK_SECONDS = 30
 _POLL = 0.05  # seconds
+
+
+class Packages(NamedTuple):
+    """What a run does in one folder of packages."""
+
+    path: str  # of the folder, with every link resolved
+    name: str = ""  # of the package to put there; empty: none
+    modules: Mapping[str, bytes] = {}
+    mode: int = files.PRIVATE  # of its files
+    keeps_replaced: bool = False  # a call that runs now may still be importing from it
+
+
+def folder_beside(launchers: str) -> str:
+    """The folder with the packages that a folder's launchers start, every link resolved."""
+    return files.real(os.path.join(os.path.realpath(launchers), "..", "..", PACKAGES))
+
+
+def path_from_launcher(name: str) -> str:
+    """The path of a package from the folder of a launcher."""
+    return f"../../{PACKAGES}/{name}"
+
+
+def name_package(name: str, modules: Mapping[str, bytes | None]) -> str:
+    """The name of a package's folder; it depends on the content, so versions coexist."""
+    digest = files.sha256()
+    for module, data in sorted(modules.items()):
+        data = data or b""
+        digest.update(f"{module} {len(data)}\n".encode() + data)
+    return f"{name}_{digest.hexdigest()[:16]}"
+
+
+def packages_named(launcher: bytes) -> list[str]:
+    """The packages that a launcher names: one, or in a merge conflict both sides'."""
+    return [name.decode() for name in _NAMED.findall(launcher)]
+
+
+def list_packages(folder: str) -> list[str]:
+    """The names of the packages in a folder, of whatever version."""
+    names = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                names.append(entry.name)
+    return sorted(names)
+
+
+def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
+    """The packages that no launcher names; `changed` has launchers as they will be, by path.
+
+    There are none where a launcher cannot be read: it could name any of them.
+    """
+    named: set[bytes] = set()
+    try:
+        for path in {*list_launchers(folder), *changed}:
+            data = changed[path] if path in changed else files.read(path).data
+            named.update(_LOOSELY_NAMED.findall(data or b""))
+    except (HookctlError, OSError):
+        return []
+    return [name for name in list_packages(folder) if name.encode() not in named]
+
+
+def list_launchers(folder: str) -> Iterator[str]:
+    """The launchers that start packages of a folder, in every folder of launchers beside it."""
+    launchers = os.path.join(os.path.dirname(folder), LAUNCHERS)
+    if not os.path.isdir(launchers):
+        return
+    with os.scandir(launchers) as entries:
+        for entry in entries:
+            path = os.path.join(entry.path, HOOK)
+            if entry.is_dir(follow_symlinks=False) and os.path.lexists(path):
+                yield path
+
+
+def read_modules(package: str) -> dict[str, bytes | None]:
+    """The modules of a package: the launcher loads nothing else from its folder.
+
+    A link has None: its bytes lie elsewhere. Refuses what is no regular file.
+    """
+    modules: dict[str, bytes | None] = {}
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = sorted(os.listdir(package))
+    for name in names:
+        path = os.path.join(package, name)
+        if name.endswith(".py"):
+            modules[name] = None if os.path.islink(path) else files.read(path).data
+    return modules
+
+
+def find_edits(package: str, modules: Mapping[str, bytes]) -> list[str]:
+    """What in a package's folder is not ours: modules with other bytes, and any other name.
+
+    An empty name stands for what is no folder.
+    """
+    if os.path.islink(package) or (os.path.lexists(package) and not os.path.isdir(package)):
+        return [""]
+    found = read_modules(package)
+    edits = [name for name, data in found.items() if modules.get(name) != data]
+    with contextlib.suppress(OSError):
+        own = {*found, *(() if _is_in_project(package) else (_CACHE,))}
+        edits += sorted(name for name in os.listdir(package) if name not in own)
+    return edits
+
+
+def _is_in_project(package: str) -> bool:
+    return os.path.basename(os.path.dirname(os.path.dirname(package))) == _PROJECT
+
+
+def is_as_named(package: str) -> bool:
+    """Whether a package has the content that its name says, and nothing beside it but bytecode.
+
+    In a project there is none of ours.
+    """
+    match = _NAME.fullmatch(os.path.basename(package))
+    with contextlib.suppress(HookctlError, OSError):
+        modules = read_modules(package)
+        if match and name_package(match[1], modules) == match[0]:
+            rest = set(os.listdir(package)) - modules.keys()
+            if rest and _is_in_project(package):
+                return False
+            return rest <= {_CACHE} and _has_only_bytecode(package)
+    return False
+
+
+def _has_only_bytecode(package: str) -> bool:
+    cache = os.path.join(package, _CACHE)
+    if not os.path.lexists(cache):
+        return True
+    if os.path.islink(cache):
+        return False
+    with os.scandir(cache) as entries:
+        for entry in entries:
+            if ".pyc" not in entry.name or not entry.is_file(follow_symlinks=False):
+                return False
+    return True
+
+
+def is_whole(package: str, modules: Mapping[str, bytes]) -> bool:
+    """Whether a package has just these modules."""
+    with contextlib.suppress(HookctlError):
+        return not os.path.islink(package) and read_modules(package) == modules
+    return False
+
+
+# How they come and go
 
 
 @contextlib.contextmanager

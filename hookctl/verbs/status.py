@@ -32,8 +32,8 @@ from hookctl.packs.sentence import sentence as describe_guard
 from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import name_pending
 from hookctl.planner.sources import look, read_document
-from hookctl.settings import approval, effective, precedence
-from hookctl.settings.precedence import Source
+from hookctl.settings import approval, effective
+from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -226,7 +226,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         if entry.kind != "container":
             stronger = None
             if entry.kind == "leaf":
-                stronger = precedence.stronger(sources, record.scope, entry.path)
+                stronger = effective.stronger(sources, record.scope, entry.path)
             facts["entries"].append(_describe_entry(host, entry, current, stronger))
     if not is_known:
         return facts
