@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typer.completion import get_completion_script
 
 from hookctl import events, hosts, packs
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import usage_error
 from hookctl.model import Result
 from hookctl.packs.choices import MODES
 from hookctl.packs.presets import PRESETS
@@ -25,12 +25,7 @@ VARIABLE = "_HOOKCTL_COMPLETE"  # set by the scripts when a shell asks for compl
 def completion(shell: str) -> Result:
     """The completion script for one shell."""
     if shell not in SHELLS:
-        raise HookctlError(
-            "usage",
-            f"unknown shell {shell!r}",
-            hint=f"Shells: {', '.join(SHELLS)}.",
-            exit_code=USAGE,
-        )
+        raise usage_error(f"unknown shell {shell!r}", f"Shells: {', '.join(SHELLS)}.")
     script = get_completion_script(prog_name="hookctl", complete_var=VARIABLE, shell=shell)
     if shell == "zsh":
         script += f"\n\n{_AUTOLOADED}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, events, report
-from hookctl.errors import OK, USAGE, HookctlError
+from hookctl.errors import OK, usage_error
 from hookctl.model import Line, Result
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -74,25 +74,15 @@ def _select(
         earliest = clock.moment(wanted.since, clock.now(folders.environ))
     _require_known("code", wanted.codes, events.CODES)
     _require_known("decision", wanted.decisions, events.DECISIONS)
-    accepted = _accepted_values(folders, wanted)
-    for event in sorted([*events.read(folders.state), *untold], key=lambda event: event["t"]):
-        if event["t"] < earliest or not _is_of_session(event, wanted.session):
-            continue
-        if _is_accepted(event, accepted):
-            yield event
-
-
-def _accepted_values(folders: Folders, wanted: Filter) -> dict[str, tuple[str, ...]]:
-    """The accepted values of each field that is filtered."""
-    accepted: dict[str, tuple[str, ...]] = {}
-    if wanted.codes:
-        accepted["code"] = wanted.codes
-    if wanted.decisions:
-        accepted["decision"] = wanted.decisions
+    accepted: dict[str, Collection[str]] = {"code": wanted.codes, "decision": wanted.decisions}
     if wanted.project:
         folder = project.state_folder(folders.state, project.named(wanted.project))
         accepted["project"] = (os.path.basename(folder),)
-    return accepted
+    for event in sorted([*events.read(folders.state), *untold], key=lambda event: event["t"]):
+        if event["t"] < earliest or not _is_of_session(event, wanted.session):
+            continue
+        if all(not words or event.get(field) in words for field, words in accepted.items()):
+            yield event
 
 
 def _is_of_session(event: dict[str, Any], named: str) -> bool:
@@ -103,46 +93,32 @@ def _is_of_session(event: dict[str, Any], named: str) -> bool:
     return session in (named, project.session_hash(named)) or session[:_SHORT] == named
 
 
-def _is_accepted(event: dict[str, Any], accepted: dict[str, tuple[str, ...]]) -> bool:
-    return all(event.get(field) in values for field, values in accepted.items())
-
-
-def _require_known(
-    field: str, words: tuple[str, ...], known: tuple[str, ...] | dict[str, str]
-) -> None:
+def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> None:
     for word in words:
         if word not in known:
-            hint = f"Use one of: {', '.join(known)}."
-            raise HookctlError("usage", f"unknown {field} {word!r}", hint=hint, exit_code=USAGE)
+            raise usage_error(f"unknown {field} {word!r}", f"Use one of: {', '.join(known)}.")
 
 
-class _Columns(NamedTuple):
-    """The columns that tell decisions apart; one that would say the same everywhere is left out."""
-
-    host: int  # width; 0: left out
-    has_session: bool
-    event: int
-
-
-def _choose_columns(decisions: list[dict[str, Any]]) -> _Columns:
-    hosts = {str(event.get("host", "")) for event in decisions}
-    sessions = {str(event.get("session") or "-") for event in decisions}
-    names = {str(event.get("event", "")) for event in decisions}
-    host = max(map(len, hosts)) if len(hosts) > 1 else 0
-    name = max(map(len, names)) if names - {"stop"} else 0
-    return _Columns(host, len(sessions) > 1, name)
+def _choose_columns(decisions: list[dict[str, Any]]) -> dict[str, int]:
+    """The width of each column that tells decisions apart; others would say the same everywhere."""
+    columns: dict[str, int] = {}
+    for field in ("host", "session", "event"):
+        words = {_show_field(event, field) for event in decisions}
+        if len(words) > 1 or (field == "event" and words - {"stop"}):
+            columns[field] = max(map(len, words))
+    return columns
 
 
-def _make_line(event: dict[str, Any], columns: _Columns) -> Line:
-    label = [clock.local(event["t"])]
-    if columns.host:
-        label.append(f"{event.get('host', ''):{columns.host}}")
-    if columns.has_session:
-        label.append(f"{str(event.get('session') or '-')[:_SHORT]:{_SHORT}}")
-    if columns.event:
-        label.append(f"{event.get('event', ''):{columns.event}}")
-    label.append(f"{event.get('decision', ''):7}")
-    return Line(f"{event.get('code', '')}: {_explain(event)}", label="  ".join(label))
+def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
+    cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
+    label = "  ".join([clock.local(event["t"]), *cells, f"{event.get('decision', ''):7}"])
+    return Line(f"{event.get('code', '')}: {_explain(event)}", label=label)
+
+
+def _show_field(event: dict[str, Any], field: str) -> str:
+    if field == "session":
+        return str(event.get(field) or "-")[:_SHORT]
+    return str(event.get(field, ""))
 
 
 def _explain(event: dict[str, Any]) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sized
-from typing import Any
 
 from hookctl import clock, report
-from hookctl.errors import FAILED, USAGE, HookctlError
+from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.diffs import shown_lines
-from hookctl.output.lines import table, tilde
+from hookctl.output.lines import amount, table, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
@@ -40,7 +39,7 @@ def restore(folders: Folders, request: Request) -> Result:
     """Put a backup in the file's place, list its backups, or prune them."""
     if not (request.file or request.prune):
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
-        raise HookctlError("usage", "which file?", hint=hint, exit_code=USAGE)
+        raise usage_error("which file?", hint)
     if request.list:
         return _list(*_find_backups(folders, request.file))
     pending_first(folders, report.say, dry_run=request.dry_run)
@@ -53,18 +52,15 @@ def restore(folders: Folders, request: Request) -> Result:
 def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
     if request.to in numbered:
         return numbered[request.to]
-    if request.to == _FIRST:
-        message = (
-            "there was no such file before hookctl's first write, so there is nothing to put back"
-        )
-        hint = (
-            "`hookctl uninstall` takes out what is ours; "
-            "`--list` shows later texts, and `--to N` puts one back."
-        )
-        raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
-    message = f"there is no backup {request.to}"
-    hint = f"`hookctl restore {request.file} --list` shows them."
-    raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+    if request.to != _FIRST:
+        hint = f"`hookctl restore {request.file} --list` shows them."
+        raise usage_error(f"there is no backup {request.to}", hint, path)
+    message = "there was no such file before hookctl's first write, so there is nothing to put back"
+    hint = (
+        "`hookctl uninstall` takes out what is ours; "
+        "`--list` shows later texts, and `--to N` puts one back."
+    )
+    raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> Result:
@@ -88,11 +84,8 @@ def _describe_way_back(
     folders: Folders, name: str, replaced: bytes | None, removes_programs: bool
 ) -> list[Line]:
     """How to get the text that was just replaced; nothing where there was none."""
-    numbers = [
-        number
-        for number, backup in _find_backups(folders, name)[1].items()
-        if backup.data == replaced
-    ]
+    texts = _find_backups(folders, name)[1]
+    numbers = [number for number, backup in texts.items() if backup.data == replaced]
     if not numbers:
         return []
     command = f"hookctl restore {shlex.quote(name)} --to {max(numbers)}"
@@ -114,7 +107,6 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     numbered = backups.read_backups(folders, key)
     if numbered:
         return path, backups.number_backups(numbered)
-    hint = "There are no backups at all."
     known = backups.list_backed_up(folders)
     if key in records:
         hint = (
@@ -123,6 +115,8 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
         )
     elif known:
         hint = "\n  ".join(["Files with backups:", *map(tilde, known)])
+    else:
+        hint = "There are no backups at all."
     message = "there is no backup of this file"
     raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
@@ -133,32 +127,23 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     facts = []
     # After an uninstall and another install the first one is not the oldest.
     for number, backup in sorted(numbered.items(), key=lambda item: item[1].at):
-        size = str(len(backup.data))
-        rows.append([str(number), clock.local(backup.at), size, _make_note(backup, current)])
-        facts.append(_gather_facts(number, backup, current))
+        notes = ["before hookctl's first write"] if backup.first else []
+        if backup.data == current:
+            notes.append("what is there now")
+        size = len(backup.data)
+        rows.append([str(number), clock.local(backup.at), str(size), ", ".join(notes)])
+        facts.append(
+            {
+                "n": number,
+                "t": backup.at,
+                "sha256": files.digest(backup.data),
+                "bytes": size,
+                "first": backup.first,
+                "current": backup.data == current,
+            }
+        )
     lines = [tilde(path), *table(rows, indent="  ")]
     return Result({"file": path, "backups": facts}, tuple(lines))
-
-
-def _make_note(backup: Backup, current: bytes | None) -> str:
-    notes = []
-    if backup.first:
-        notes.append("before hookctl's first write")
-    if backup.data == current:
-        notes.append("what is there now")
-    return ", ".join(notes)
-
-
-def _gather_facts(number: int, backup: Backup, current: bytes | None) -> dict[str, Any]:
-    """A backup as `--json` shows it."""
-    return {
-        "n": number,
-        "t": backup.at,
-        "sha256": files.digest(backup.data),
-        "bytes": len(backup.data),
-        "first": backup.first,
-        "current": backup.data == current,
-    }
 
 
 def undo_question(folders: Folders, request: Request) -> str:
@@ -227,7 +212,7 @@ def _report_pruned(
         count = len(prune(folders, path, needed_digest))
         if not count:
             continue
-        line = f"{tilde(path)}: {verb} {count} {'backup' if count == 1 else 'backups'}"
+        line = f"{tilde(path)}: {verb} {amount(count, 'backup')}"
         if needed_digest:
             line += "; the first one stays, since uninstall puts it back"
         lines.append(line)

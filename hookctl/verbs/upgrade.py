@@ -17,8 +17,7 @@ from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
 from hookctl.planner.install import prepare
-from hookctl.planner.notices import single_folder_line, single_folder_reason
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target, target_of_record
@@ -70,7 +69,8 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     unreadable = _keep_own(folders, unreadable, request)
     installed = _list_installed(chosen, request.pack)
     if request.pack and not installed:
-        hint = f"Use one of: {', '.join(_names(chosen)) or 'none is installed'}."
+        names = sorted({name for record in chosen.values() for name in record.packs})
+        hint = f"Use one of: {', '.join(names) or 'none is installed'}."
         raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
     sources = Sources(folders)
     outcomes = []
@@ -125,10 +125,6 @@ def _keep_own(
     return own
 
 
-def _names(records: dict[str, Record]) -> list[str]:
-    return sorted({name for record in records.values() for name in record.packs})
-
-
 def _list_installed(records: dict[str, Record], wanted: str) -> list[_Installed]:
     """Each pack of the records with its source; the same name may have come from two."""
     found: dict[tuple[str, str], list[tuple[str, Record]]] = {}
@@ -144,11 +140,30 @@ def _load(item: _Installed) -> Pack:
     """The pack as its source has it now."""
     if item.name in packs.names():
         return packs.load(item.name)
-    if item.source:
-        return _load_source(item)
-    message = f"{item.name}: where this pack came from is not on record"
-    hint = f"Install it once more from its file, as in `{program()} install ./{item.name}.toml`."
-    raise _gone(message, item.records[0][0], hint)
+    if not item.source:
+        message = f"{item.name}: where this pack came from is not on record"
+        example = f"{program()} install ./{item.name}.toml"
+        hint = f"Install it once more from its file, as in `{example}`."
+        raise _gone(message, item.records[0][0], hint)
+    from hookctl.packs.pack import load_file  # late: most records are the guard's
+
+    try:
+        pack = load_file(item.source)
+    except HookctlError as error:
+        if error.code not in ("usage", "unreadable"):
+            raise
+        message = f"{item.name}: its source is gone: {error.message}"
+        hint = "Put it back, or install the pack from where it is now."
+        raise _gone(message, item.source, hint) from None
+    if pack.name != item.name:
+        message = f"this pack is called {pack.name} now, and was installed as {item.name}"
+        hint = f"Uninstall {item.name}, then install {pack.name}."
+        raise _gone(message, item.source, hint)
+    return pack
+
+
+def _gone(message: str, path: str, hint: str) -> HookctlError:
+    return HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
 
 
 def _find_targets(sources: Sources, item: _Installed) -> Iterator[tuple[Choice, list[Target]]]:
@@ -182,28 +197,6 @@ def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -
     return states == {"missing"}
 
 
-def _load_source(item: _Installed) -> Pack:
-    from hookctl.packs.pack import load_file  # late: most records are the guard's
-
-    try:
-        pack = load_file(item.source)
-    except HookctlError as error:
-        if error.code not in ("usage", "unreadable"):
-            raise
-        message = f"{item.name}: its source is gone: {error.message}"
-        hint = "Put it back, or install the pack from where it is now."
-        raise _gone(message, item.source, hint) from None
-    if pack.name != item.name:
-        message = f"this pack is called {pack.name} now, and was installed as {item.name}"
-        hint = f"Uninstall {item.name}, then install {pack.name}."
-        raise _gone(message, item.source, hint)
-    return pack
-
-
-def _gone(message: str, path: str, hint: str) -> HookctlError:
-    return HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
-
-
 def _conflicts(plan: Plan) -> Iterator[HookctlError]:
     """An error for each value that another pack wants differently."""
     for file in plan.files:
@@ -219,58 +212,47 @@ def _conflicts(plan: Plan) -> Iterator[HookctlError]:
 def _make_result(
     outcomes: list[_Upgraded], unreadable: list[HookctlError], request: Request
 ) -> Result:
-    dry_run = request.dry_run
     text: list[str | Line] = []
     messages: list[Message] = []
     problems = list(unreadable)
-    data: dict[str, Any] = {"actions": [], "kept": [], "files": [], "dry_run": dry_run}
+    data: dict[str, Any] = {"actions": [], "kept": [], "files": [], "dry_run": request.dry_run}
     data["changed"] = False
     if request.diff:
         data["diff"] = OwnText("")
-    files = [file for outcome in outcomes if outcome.plan for file in outcome.plan.files]
-    shortened = _shorten_notices(files, [outcome.installed.name for outcome in outcomes])
     for outcome in sorted(outcomes, key=lambda outcome: outcome.installed[:2]):
         problems += outcome.problems
         text += _describe(outcome, request)
         if outcome.plan is None or outcome.problems:
             continue
-        part = plan_data(outcome.plan, dry_run=dry_run, diff=request.diff)
+        part = plan_data(outcome.plan, dry_run=request.dry_run, diff=request.diff)
         for key in ("actions", "kept", "files"):
             data[key] += part[key]
         data["changed"] |= part["changed"]
         if request.diff:
             data["diff"] = OwnText(data["diff"] + part["diff"])
-        for file in outcome.plan.files:
-            for message in file.messages:
-                line = shortened.get(message.text, message.text)
-                messages.append(message._replace(text=line))
-        if dry_run and outcome.review:
+        messages += [message for file in outcome.plan.files for message in file.messages]
+        if request.dry_run and outcome.review:
             messages += outcome.review.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
     exit_code = _exit_code(outcomes, problems)
-    fault_list = tuple(problem.as_dict() for problem in problems)
     if exit_code == errors.UNREADABLE:
         text = []  # the errors say it all
-    said = tuple({message.text: message for message in messages}.values())
-    return Result(data, tuple(text), said, fault_list, exit_code)
+    said = {message.text: message for message in _shorten(messages)}
+    error_list = tuple(problem.as_dict() for problem in problems)
+    return Result(data, tuple(text), tuple(said.values()), error_list, exit_code)
 
 
-def _shorten_notices(files: list[FilePlan], packs: list[str]) -> dict[str, str]:
-    """What to say once where a line would come for each project."""
-    lines: dict[str, set[str]] = {}
-    for file in files:
-        reason = single_folder_reason(file.target)
-        if reason:
-            lines.setdefault(reason, set()).add(file.target.project)
-    shortened = {}
-    for file in files:
-        reason = single_folder_reason(file.target)
-        if reason and len(lines[reason]) > 1:
-            for pack in packs:
-                line = single_folder_line(file.target, pack)
-                shortened[line] = f"{reason}, not in the folders below a project"
-    return shortened
+def _shorten(messages: list[Message]) -> Iterator[Message]:
+    """The messages, where one for each of several projects is to be said once."""
+    paths: dict[str, set[str]] = {}
+    for message in messages:
+        paths.setdefault(message.text.partition(": ")[0], set()).add(message.path)
+    for message in messages:
+        reason = message.text.partition(": ")[0]
+        if message.code == "start_folder" and len(paths[reason]) > 1:
+            message = message._replace(text=f"{reason}, not in the folders below a project")
+        yield message
 
 
 def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
@@ -278,9 +260,8 @@ def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
     if not problems:
         return errors.OK
     has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
-    if not has_written and any(problem.exit_code == errors.UNREADABLE for problem in problems):
-        return errors.UNREADABLE
-    return errors.FAILED
+    is_unreadable = any(problem.exit_code == errors.UNREADABLE for problem in problems)
+    return errors.UNREADABLE if is_unreadable and not has_written else errors.FAILED
 
 
 def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:
