@@ -34,9 +34,12 @@ def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
 
 def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
     """The facts about a host, as `--json` shows them."""
+    environment = host.environment
+    paths = {scope: _settings_path(host, scope, folders) for scope in host.scopes}
     events = []
     for event, name in host.events.items():
-        events.append({"event": event, "name": name, "sure": _sureness(host, event)})
+        sure = host.sure_events.get(event, host.sure)
+        events.append({"event": event, "name": name, "sure": sure})
     return {
         "host": host.name,
         "title": host.title,
@@ -44,34 +47,34 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "sure": host.sure,
         "format": host.format,
         "comments": host.comments,
-        "files": _settings_paths(host, folders),
-        "also": _other_paths(host, folders),
+        "files": paths,
+        "also": _other_paths(host, folders, paths),
         "managed": host.managed_files.get(sys.platform, []),
         "rules": _rules_paths(host, folders),
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
         "trust": host.data.get("trust"),  # as its file has it
-        "env_channel": host.environment.channel,
-        "session": _told_session(host),
-        "process": host.environment.process or None,
+        "env_channel": environment.channel,
+        # The variable that tells the agent's own commands their session.
+        "session": (environment.session_in_tools and environment.session) or None,
+        "process": environment.process or None,
         "cannot": shortcomings(host),
         "detected": known.detected(host, folders.environ, made_paths(folders)),
     }
 
 
-def _told_session(host: Host) -> str | None:
-    """The variable that tells the agent's own commands their session."""
-    environment = host.environment
-    return environment.session or None if environment.session_in_tools else None
+def _settings_path(host: Host, scope: str, folders: Folders) -> str:
+    return known.settings_path(host, scope, folders.environ, _PROJECT)
 
 
-def _settings_paths(host: Host, folders: Folders) -> dict[str, str]:
-    """The settings file of each scope."""
-    paths = {}
-    for scope in host.scopes:
-        paths[scope] = known.settings_path(host, scope, folders.environ, _PROJECT)
-    return paths
+def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[str]:
+    """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
+    paths: dict[str, None] = {}
+    for _, variant in known.variants(host):
+        for scope in host.scopes:
+            paths[_settings_path(variant, scope, folders)] = None
+    return [path for path in paths if path not in usual.values()]
 
 
 def _rules_paths(host: Host, folders: Folders) -> dict[str, str]:
@@ -81,22 +84,6 @@ def _rules_paths(host: Host, folders: Folders) -> dict[str, str]:
         config = known.config_folder(host, folders.environ)
         paths[scope] = pattern.format(config=config, project=_PROJECT)
     return paths
-
-
-def _other_paths(host: Host, folders: Folders) -> list[str]:
-    """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
-    usual = _settings_paths(host, folders).values()
-    paths: list[str] = []
-    for _, variant in known.variants(host):
-        for scope in host.scopes:
-            path = known.settings_path(variant, scope, folders.environ, _PROJECT)
-            if path not in usual and path not in paths:
-                paths.append(path)
-    return paths
-
-
-def _sureness(host: Host, event: str) -> str:
-    return host.sure_events.get(event, host.sure)
 
 
 def _make_table(facts: list[dict[str, Any]]) -> list[str | Line]:

@@ -39,12 +39,12 @@ def describe_success(
     """What the pack does now, where it is loaded, and the next steps."""
     unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
     switched_off = [file.target.host.title for file in plan.files if file.switched_off]
-    if not unloaded and not switched_off:
-        return _describe_effect(folders, plan, pack, targets)
-    if not unloaded:
+    if unloaded:
+        text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
+    elif switched_off:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
-        return [Line(text), *_next(folders, plan, targets, ["doctor"])]
-    text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
+    else:
+        return _describe_effect(folders, plan, pack, targets)
     return [Line(text), *_next(folders, plan, targets, ["doctor"])]
 
 
@@ -84,12 +84,9 @@ def _describe_effect(
 
 def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
     """How a host shows a block where that looks like a failure."""
-    lines = []
-    for host in {target.host.name: target.host for target in targets}.values():
-        shown = host.client.block_shown
-        if shown and mode in _FIRST_STEPS:
-            lines.append(Line(f"{host.title} shows that as `{shown}`; it is no failure."))
-    return lines
+    hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
+    shown = [(host.title, host.client.block_shown) for host in hosts.values()]
+    return [Line(f"{title} shows that as `{it}`; it is no failure.") for title, it in shown if it]
 
 
 def _advise_on_dispatch(targets: list[Target]) -> list[str]:
@@ -157,10 +154,15 @@ def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> li
     paths += _find_sources(plan, root)
     names = " ".join(os.path.relpath(path, root) for path in paths)
     if targets[0].shared:
+        lines = []
+        if not git.find_top(root):
+            text = (
+                "this is no git repository, so no clone brings it to others: `git init` makes one"
+            )
+            lines.append(text)
         ignored = list(_describe_ignored(folders, root, paths))
         commit = f"commit {names} and .hookctl, so that every clone has it"
-        lines = [*_describe_missing(root), *ignored]
-        lines.append(f"once git takes them, {commit}" if ignored else commit)
+        lines += [*ignored, f"once git takes them, {commit}" if ignored else commit]
     elif names:
         lines = [f"keep {names} out of version control: it names paths of this machine"]
     else:
@@ -179,12 +181,6 @@ def _find_sources(plan: Plan, root: str) -> list[str]:
                     files = [os.path.join(folder, name) for name in pack.files]
                     sources.update(dict.fromkeys([pack.source, *files]))
     return list(sources)
-
-
-def _describe_missing(root: str) -> Iterator[str]:
-    """That there is no repository, if so."""
-    if not git.find_top(root):
-        yield "this is no git repository, so no clone brings it to others: `git init` makes one"
 
 
 def _describe_ignored(folders: Folders, root: str, paths: list[str]) -> Iterator[str]:

@@ -162,34 +162,26 @@ def _list_copies(
         notes.append(f"put {source} at {_shorten(target, copy)}")
     copies = []
     for copy, source in sources.items():
-        copies.append({"from": source, **_describe_file(_shorten(target, copy), source)})
+        with open(source, "rb") as stream:
+            data = stream.read()
+        described = _describe(_shorten(target, copy), data, os.access(source, os.X_OK))
+        copies.append({"from": source, **described})
     if pack.name == GUARD:
-        config = _make_config(settings, target.host)
+        config = new_config(guard.configuration(settings, "", target.host), target.host).data
         path = _shorten(target, os.path.join(folder, CONFIG))
         notes.append(f"put this at {path}: {json.dumps(json.loads(config), ensure_ascii=False)}")
-        copies.append({"to": path, "text": config, **_describe(config.encode(), False)})
+        copies.append(_describe(path, config, False))
     return copies, notes
 
 
-def _describe_file(copy: str, source: str) -> dict[str, str]:
+def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:
     """Where a file goes, and its content; as text, if it is one."""
-    with open(source, "rb") as stream:
-        data = stream.read()
-    described = {"to": copy, **_describe(data, os.access(source, os.X_OK))}
+    mode = "0755" if is_program else managed.MODE
+    described = {"to": path, "mode": mode, "sha256": files.digest(data)}
     try:
         return {**described, "text": data.decode()}
     except UnicodeDecodeError:
         return described
-
-
-def _describe(data: bytes, is_program: bool) -> dict[str, str]:
-    return {"mode": "0755" if is_program else managed.MODE, "sha256": files.digest(data)}
-
-
-def _make_config(settings: Settings, host: Host) -> str:
-    """The text of config.json."""
-    wanted = guard.configuration(settings, "", host)
-    return new_config(wanted, host).data.decode()
 
 
 def _fold_package(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
