@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import MISSING, Document, Path, formats
 from hookctl.errors import HookctlError
 from hookctl.masking import OwnText, beside, by_look, is_secret, masked
-from hookctl.model import HEAD, WRAP, Entry
-from hookctl.planner.plan import FilePlan
+from hookctl.model import HEAD, WRAP, Change, Entry
+from hookctl.output.lines import amount
+from hookctl.planner.plan import FilePlan, Plan
+from hookctl.settings.targets import GUARD
+from hookctl.system.files import digest
 
 _CONTEXT = 3  # lines around a change
+_CONFIG = "config.json"  # what of the guard's folder is no program
 
 _Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 
@@ -94,11 +99,16 @@ def own_lines(file: FilePlan) -> OwnText:
     new = _parse_new(file)
     if new is None or not _is_old_readable(file):
         return OwnText(_unreadable_note(file.path))
-    own = _Own(file, {"-": _root(file.before), "+": _root(new)})
+    old_root, new_root = _root(file.before), _root(new)
+    leaves = {entry.path for entry in _entries(file) if entry.kind == "leaf"}
+    commands = own_commands(file)
     lines = []
-    for mark, path, value in _changes(_root(file.before), _root(new), ()):
-        for own_path, own_value in own.parts(mark, path, value):
-            shown = _masked_json(own_path, own.unmasked(own_value))
+    for mark, path, value in _changes(old_root, new_root, ()):
+        parts = _own_parts(leaves, path, value)
+        if _leads_into_hook(old_root if mark == "-" else new_root, path):
+            parts = iter([(path, value)])
+        for own_path, own_value in parts:
+            shown = _masked_json(own_path, _unmasked(own_value, commands))
             lines.append(f"{mark}{by_look('.'.join(map(str, own_path)))}: {shown}\n")
     return OwnText("".join(lines))
 
@@ -144,49 +154,42 @@ def _entries(file: FilePlan) -> list[Entry]:
     return [entry for record in records for entry in record.entries]
 
 
-class _Own:
-    """Which values of a settings file are hookctl's: entries on record, and hooks with our head."""
+def _own_parts(leaves: set[Path], path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+    """The parts of a changed value that are ours, as large as they can be."""
+    if _is_ours(leaves, path, value):
+        yield path, value
+    else:
+        for key, inner in _items(value):
+            yield from _own_parts(leaves, (*path, key), inner)
 
-    def __init__(self, file: FilePlan, roots: dict[str, Any]) -> None:
-        self._leaves = {entry.path for entry in _entries(file) if entry.kind == "leaf"}
-        self._commands = own_commands(file)
-        self._roots = roots
 
-    def parts(self, mark: str, path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-        """The parts of a changed value that are ours, as large as they can be."""
-        if self._is_ours(path, value) or _leads_into_hook(self._roots[mark], path):
-            yield path, value
-        elif isinstance(value, dict | list):
-            items = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, inner in items:
-                yield from self.parts(mark, (*path, key), inner)
+def _is_ours(leaves: set[Path], path: Path, value: Any) -> bool:
+    """Whether all of a value is on record, or is hooks with our head and their groups."""
+    if path in leaves or _is_hook(value):
+        return True
+    items = _items(value)
+    if isinstance(value, dict) and path and isinstance(path[-1], int):
+        # The other fields of a group of hooks go with them.
+        items = [(key, inner) for key, inner in items if isinstance(inner, list)]
+    return bool(items) and all(_is_ours(leaves, (*path, key), inner) for key, inner in items)
 
-    def unmasked(self, value: Any) -> Any:
-        """A value with our own commands in it marked, so that no mask touches them."""
-        if isinstance(value, dict):
-            return {key: self.unmasked(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self.unmasked(inner) for inner in value]
-        if isinstance(value, str) and value in self._commands:
-            return OwnText(value)
-        return value
 
-    def _is_ours(self, path: Path, value: Any) -> bool:
-        """Whether all of a value is ours; the other fields of a group of our hooks are, too."""
-        if path in self._leaves or _is_hook(value):
-            return True
-        if isinstance(value, list):
-            return bool(value) and all(
-                self._is_ours((*path, number), inner) for number, inner in enumerate(value)
-            )
-        if not isinstance(value, dict) or not value:
-            return False
-        inner_values = dict(value)
-        if path and isinstance(path[-1], int):  # a group of hooks, whose other fields go with them
-            inner_values = {key: inner for key, inner in value.items() if isinstance(inner, list)}
-        return bool(inner_values) and all(
-            self._is_ours((*path, key), inner) for key, inner in inner_values.items()
-        )
+def _items(value: Any) -> list[tuple[Any, Any]]:
+    """The keys and values of an object, the indexes and elements of an array, or nothing."""
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def _unmasked(value: Any, commands: frozenset[str]) -> Any:
+    """A value with our own commands in it marked, so that no mask touches them."""
+    if isinstance(value, dict):
+        return {key: _unmasked(inner, commands) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_unmasked(inner, commands) for inner in value]
+    if isinstance(value, str) and value in commands:
+        return OwnText(value)
+    return value
 
 
 def _leads_into_hook(root: Any, path: Path) -> bool:
@@ -308,3 +311,67 @@ def _diff_lines(text: str) -> list[str]:
     if last:
         ended.append(f"{last}\n\\ No newline at end of file\n")
     return ended
+
+
+# A whole plan
+
+
+def patch(plan: Plan) -> OwnText:
+    """The unified diff of everything that a plan changes, as one text."""
+    return OwnText("".join(f"{line}\n" for line in patch_lines(plan)))
+
+
+def patch_lines(plan: Plan) -> list[str]:
+    """The lines of the unified diff of everything that a plan changes, with secrets masked.
+
+    The guard's programs, which come with hookctl, are named with their digest instead.
+    """
+    lines = [line for file in plan.files for line in shown_lines(file)]
+    folders = _guard_folders(plan)
+    programs: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        if change.settings:
+            continue
+        folder, name = os.path.split(change.path)
+        if name != _CONFIG and change.path.startswith(folders):
+            programs.setdefault(folder, []).append(change)
+        else:
+            lines += file_lines(change.path, change.before, change.after)
+    return [*lines, *_program_lines(programs), *_package_lines(plan)]
+
+
+def _guard_folders(plan: Plan) -> tuple[str, ...]:
+    """The folders with programs of the guard, before and after the run."""
+    folders = []
+    for file in plan.files:
+        for record in (file.known, file.record):
+            if record and GUARD in record.packs and record.packs[GUARD].folder:
+                folders.append(os.path.join(record.packs[GUARD].folder, ""))
+    return tuple(folders)
+
+
+def _program_lines(programs: dict[str, list[Change]]) -> Iterator[str]:
+    """A line for each folder with programs: how many, and a digest over those that come."""
+    for folder, changes in programs.items():
+        files = {}
+        for change in changes:
+            if change.after is not None:
+                files[os.path.basename(change.path)] = change.after
+        removed = len(changes) - len(files)
+        if files:
+            yield _describe_written(folder, files)
+        if removed:
+            yield f"{folder}: {amount(removed, 'program file')} of hookctl removed"
+
+
+def _package_lines(plan: Plan) -> Iterator[str]:
+    """A line for each package that comes."""
+    for packages in plan.packages:
+        if packages.name:
+            yield _describe_written(os.path.join(packages.path, packages.name), packages.modules)
+
+
+def _describe_written(folder: str, files: Mapping[str, bytes]) -> str:
+    count = amount(len(files), "program file")
+    sha = digest(b"".join(data for _, data in sorted(files.items())))
+    return f"{folder}: {count} of hookctl written (sha256 {sha})"

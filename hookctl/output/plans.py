@@ -63,7 +63,7 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         "changed": not plan.empty,
     }
     if diff:
-        from hookctl.output.patches import patch  # late: only with --diff
+        from hookctl.output.diffs import patch  # late: only with --diff
 
         data["diff"] = patch(plan)
     return data
@@ -76,7 +76,7 @@ def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = F
     """
     lines: list[Text] = []
     if diff:
-        from hookctl.output.patches import patch_lines  # late: only with --diff
+        from hookctl.output.diffs import patch_lines  # late: only with --diff
 
         lines += patch_lines(plan)
     for file in plan.files:
