@@ -83,7 +83,7 @@ def _stats(
 
 def _hosts(
     host: Annotated[
-        list[str] | None, argument("Only these hosts, in detail.", completes="host")
+        list[str] | None, argument(None, "Only these hosts, in detail.", completes="host")
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -99,7 +99,7 @@ _TIMEOUT = "Seconds in total, or a time such as 30m; default: no limit."
 
 
 def _verify(
-    command: Annotated[list[str] | None, argument(_CHECK, "-- COMMAND...")] = None,
+    command: Annotated[list[str] | None, argument("-- COMMAND...", _CHECK)] = None,
     rechecks: Annotated[int, option("N", _RECHECKS, min=0)] = 3,
     grace: Annotated[str, option("S", _GRACE)] = "15",
     timeout: Annotated[str, option("S", _TIMEOUT)] = "",
@@ -116,7 +116,7 @@ _EVENT_HOST = "The host of the events, where a line does not say it."
 
 
 def _simulate(
-    source: Annotated[str, argument(_EVENTS, "EVENTS.jsonl|-")],
+    source: Annotated[str, argument("EVENTS.jsonl|-", _EVENTS)],
     host: Annotated[str, option("H", _EVENT_HOST, completes="host")] = "claude",
     mode: options.Mode = "",
     preset: options.Preset = "",

@@ -37,7 +37,7 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
         raise usage_error("hookctl does not write managed settings", hint)
     _require_scope(scope)
     if names and "all" not in names:
-        return load_hosts(names)
+        return [known.load(name) for name in dict.fromkeys(names)]
     detected = _detect(everywhere=command.partition(" ")[0] not in ("install", "plan"))
     hosts = [host for host in detected if scope in host.scopes]
     if not names:

@@ -18,7 +18,7 @@ _PRUNE = "Remove FILE's backups; without FILE, all backups."
 
 
 def _restore(
-    file: Annotated[str, argument("The settings file.")] = "",
+    file: Annotated[str, argument(None, "The settings file.")] = "",
     list_: Annotated[bool, flag("List the backups.", "--list")] = False,
     to: Annotated[int, option("N", _TO)] = 1,
     prune: Annotated[bool, flag(_PRUNE, "--prune")] = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -39,30 +40,29 @@ class Command(NamedTuple):
 
 
 def option(
-    value: str, help: str, *names: str, completes: str = "", panel: str | None = None, **more: Any
+    value: str | None,
+    help: str,
+    *names: str,
+    completes: str = "",
+    panel: str | None = None,
+    make: Callable[..., Any] = typer.Option,
+    **more: Any,
 ) -> Any:
-    """An option with a value; `completes` names the values that a shell offers."""
-    completion = _completion(completes)
-    return typer.Option(
-        *names, metavar=value, help=help, autocompletion=completion, rich_help_panel=panel, **more
+    """An option; `value` stands for its value, and `completes` names what a shell offers for it.
+
+    typer takes long over a completion, so there is one only where a shell asks.
+    """
+    offers = _offer(completes) if completes and COMPLETE in os.environ else None
+    return make(
+        *names, metavar=value, help=help, rich_help_panel=panel, autocompletion=offers, **more
     )
 
 
-def flag(help: str, *names: str, panel: str | None = None) -> Any:
-    """An option without a value."""
-    return typer.Option(*names, help=help, rich_help_panel=panel)
+flag = partial(option, None)  # without a value
+argument = partial(option, make=typer.Argument)
 
 
-def argument(help: str, value: str | None = None, *, completes: str = "") -> Any:
-    """An argument."""
-    return typer.Argument(help=help, metavar=value, autocompletion=_completion(completes))
-
-
-def _completion(name: str) -> Callable[[str], Sequence[str]] | None:
-    """The completion by these values; typer takes long over it, so only where a shell asks."""
-    if not name or COMPLETE not in os.environ:
-        return None
-
+def _offer(name: str) -> Callable[[str], Sequence[str]]:
     def offered(incomplete: str) -> Sequence[str]:
         from hookctl.verbs.completion import values
 
@@ -72,7 +72,8 @@ def _completion(name: str) -> Callable[[str], Sequence[str]] | None:
 
 
 Pack = Annotated[
-    str, argument("A built-in pack, or the path of a pack file or its folder.", completes="pack")
+    str,
+    argument(None, "A built-in pack, or the path of a pack file or its folder.", completes="pack"),
 ]
 _HOSTS = "The host; repeat it for several, or `all` for every detected one."
 Hosts = Annotated[list[str] | None, option("H", _HOSTS, "--host", completes="hosts", panel=WHERE)]

@@ -61,7 +61,7 @@ def _set_up(
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
         targets = choosing.find_targets(folders, hosts, scope, project)
-        permission = choosing.permission(yes, accept_changed, json)
+        permission = choosing.permission(yes, accept_changed, json) if content.source else None
         result = install(
             folders, content, targets, choice, dry_run=dry_run, diff=diff, permission=permission
         )
@@ -77,7 +77,7 @@ _ONLY_PROJECT = "Only what is installed in this project; . is the one of this fo
 
 
 def _upgrade(
-    pack: Annotated[str, argument(_ONLY_PACK, completes="pack")] = "",
+    pack: Annotated[str, argument(None, _ONLY_PACK, completes="pack")] = "",
     host: options.Hosts = None,
     scope: options.AnyScope = "",
     project: Annotated[str, option("DIR", _ONLY_PROJECT, panel=options.WHERE)] = "",
@@ -112,7 +112,7 @@ _SCOPE = "user, project or local; default: user, with --all every one."
 
 
 def _uninstall(
-    pack: Annotated[str, argument(_PACK_OR_FILE, completes="pack")] = "",
+    pack: Annotated[str, argument(None, _PACK_OR_FILE, completes="pack")] = "",
     host: options.Hosts = None,
     scope: Annotated[str, option("S", _SCOPE, completes="scope")] = "",
     project: options.Project = "",

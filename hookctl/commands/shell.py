@@ -10,7 +10,7 @@ from hookctl.commands.options import Command, argument
 
 
 def _completion(
-    shell: Annotated[str, argument("One of: bash, zsh, fish.", "SHELL", completes="shell")],
+    shell: Annotated[str, argument("SHELL", "One of: bash, zsh, fish.", completes="shell")],
     json: options.Json = False,
 ) -> int:
     from hookctl.verbs.completion import completion

@@ -18,8 +18,8 @@ _STALL = "For wait: exit code 1 once nothing has moved for so long, over all its
 
 
 def _run(
-    action: Annotated[str, argument(_ACTION, "ACTION", completes="action")],
-    count: Annotated[str, argument("For remaining: how much work is left.", "[N]")] = "",
+    action: Annotated[str, argument("ACTION", _ACTION, completes="action")],
+    count: Annotated[str, argument("[N]", "For remaining: how much work is left.")] = "",
     remaining: Annotated[str, option("N", "For start: how much work is left.")] = "",
     owner: Annotated[str, option("ID", _OWNER)] = "",
     duration: Annotated[str, option("TIME", _RUN_FOR, "--for")] = "",
@@ -56,7 +56,7 @@ _SUPERVISE_FOR = (
 
 
 def _supervise(
-    command: Annotated[list[str] | None, argument(_AGENT, "-- COMMAND...")] = None,
+    command: Annotated[list[str] | None, argument("-- COMMAND...", _AGENT)] = None,
     respawns: Annotated[int, option("N", _RESPAWNS, "--max-respawns", min=0)] = 5,
     duration: Annotated[str, option("TIME", _SUPERVISE_FOR, "--for")] = "",
     project: options.Project = "",

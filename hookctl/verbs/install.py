@@ -56,7 +56,8 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
-    messages += tuple(_report_without_effect(plan, choice.settings.assignments))
+    if choice.settings.assignments:
+        messages += tuple(_report_without_effect(plan, choice.settings.assignments))
     if plan.conflicts:
         return _refuse(plan, messages)
     done: list[str | Line] = []
