@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from operator import itemgetter
@@ -549,6 +548,8 @@ class JsonDocument:
 
     def _known_before(self, offset: int) -> dict[int, list[int]]:
         """Where the children before an offset begin, by container: an edit after it moves none."""
+        from bisect import bisect_left  # late: only for an edit
+
         known = dict(self._known)
         for start, container in self._read_contents.items():
             known[start] = container.starts

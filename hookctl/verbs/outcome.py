@@ -30,6 +30,7 @@ _FIRST_STEPS = {
     "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
 
+_NO_REPOSITORY = "this is no git repository, so no clone brings it to others: `git init` makes one"
 _THEIR_TASK = "run status    in a project: what the system there says is left"
 
 
@@ -39,24 +40,24 @@ def describe_success(
     """What the pack does now, where it is loaded, and the next steps."""
     unloaded = [file.target.host.title for file in plan.files if file.not_loaded]
     switched_off = [file.target.host.title for file in plan.files if file.switched_off]
+    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+    steps = ["doctor"]
     if unloaded:
         text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
     elif switched_off:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
-    else:
-        return _describe_effect(folders, plan, pack, targets)
-    return [Line(text), *_next(folders, plan, targets, ["doctor"])]
-
-
-def _describe_effect(
-    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
-) -> list[str | Line]:
-    """What a pack that every host loads does now, and the next steps."""
-    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
-    if pack.name != GUARD:
+    elif pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
-        text = f"{_describe_installed(plan, pack)} {undo}"
-        return [Line(text), *_next(folders, plan, targets, [])]
+        text, steps = f"{_describe_installed(plan, pack)} {undo}", []
+    else:
+        return _describe_guard(folders, plan, targets, scope)
+    return [Line(text), *_next(folders, plan, targets, steps)]
+
+
+def _describe_guard(
+    folders: Folders, plan: Plan, targets: list[Target], scope: str
+) -> list[str | Line]:
+    """What a guard that every host loads does now, and the next steps."""
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     if settings.events and not _hosts_with_hooks(plan, GUARD):
@@ -74,9 +75,13 @@ def _describe_effect(
     elif settings.mode in _FIRST_STEPS:
         steps.append(_FIRST_STEPS[settings.mode])
     if not settings.effective.get("dispatch_tools"):
-        steps += _advise_on_dispatch(targets)
+        steps += _advise_on_dispatch(targets, scope)
+    does = _DOES[settings.mode]
+    counting = [target.host.title for target in targets if not target.host.dialect.end]
+    if settings.mode == "guard" and counting:
+        does = f"never blocks by itself, and only counts on {', '.join(counting)}: see the message"
     return [
-        Line(f"The guard {_describe_mode(settings.mode, targets)}."),
+        Line(f"The guard {does}."),
         *_describe_looks(settings.mode, targets),
         *_next(folders, plan, targets, steps),
     ]
@@ -89,25 +94,16 @@ def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
     return [Line(f"{title} shows that as `{it}`; it is no failure.") for title, it in shown if it]
 
 
-def _advise_on_dispatch(targets: list[Target]) -> list[str]:
+def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
     """The step against an agent that calls one tool for ever: no stop hook is asked then."""
     hosts = [target.host for target in targets if can_refuse(target.host)]
     if not hosts:
         return []
-    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
     names = "".join(f" --host {host.name}" for host in hosts)
     command = f"install{names}{scope} --dispatch '*'"
     can_end = all(host.dialect.refuse_end for host in hosts)
     text = f"{command}    {'ends a turn stuck on one call' if can_end else 'refuses endless calls'}"
     return [text if len(f"  {program()} {text}") <= _WIDTH else command]
-
-
-def _describe_mode(mode: str, targets: list[Target]) -> str:
-    """What the guard does in a mode, where every one of these hosts lets it."""
-    titles = [target.host.title for target in targets if not target.host.dialect.end]
-    if mode == "guard" and titles:
-        return f"never blocks by itself, and only counts on {', '.join(titles)}: see the message"
-    return _DOES[mode]
 
 
 def _describe_installed(plan: Plan, pack: Pack) -> str:
@@ -138,7 +134,9 @@ def _next(
     folders: Folders, plan: Plan, targets: list[Target], steps: list[str]
 ) -> list[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    lines: list[str | Line] = [*_advise_on_commit(folders, plan, targets)]
+    lines: list[str | Line] = []
+    if targets[0].project:
+        lines += _advise_on_commit(folders, plan, targets)
     lines += [f"  {program()} {step}" for step in steps]
     return ["Next:", *lines] if lines else []
 
@@ -154,15 +152,11 @@ def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> li
     paths += _find_sources(plan, root)
     names = " ".join(os.path.relpath(path, root) for path in paths)
     if targets[0].shared:
-        lines = []
-        if not git.find_top(root):
-            text = (
-                "this is no git repository, so no clone brings it to others: `git init` makes one"
-            )
-            lines.append(text)
         ignored = list(_describe_ignored(folders, root, paths))
         commit = f"commit {names} and .hookctl, so that every clone has it"
-        lines += [*ignored, f"once git takes them, {commit}" if ignored else commit]
+        lines = [*ignored, f"once git takes them, {commit}" if ignored else commit]
+        if not git.find_top(root):
+            lines.insert(0, _NO_REPOSITORY)
     elif names:
         lines = [f"keep {names} out of version control: it names paths of this machine"]
     else:
