@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
@@ -43,15 +44,8 @@ class HookctlError(Exception):
 
     def reworded(self, message: str, hint: str) -> HookctlError:
         """The same error, at the same place, in other words."""
-        return HookctlError(
-            self.code,
-            message,
-            path=self.path,
-            line=self.line,
-            column=self.column,
-            hint=hint,
-            exit_code=self.exit_code,
-        )
+        fields: dict[str, Any] = {**self.as_dict(), "message": message, "hint": hint}
+        return HookctlError(**fields, exit_code=self.exit_code)
 
     def say_unwritten(self) -> None:
         """Let the hint say that nothing was written, if it does not say so already."""
@@ -90,19 +84,21 @@ def no_descriptors(error: OSError) -> HookctlError:
     return HookctlError("no_descriptors", message, hint=hint)
 
 
-def problems_of(error: HookctlError, plans: Sequence[Callable[[], object]]) -> list[HookctlError]:
+def attempt(plan: Callable[[], object]) -> HookctlError | None:
+    """The error of a plan that is made only to see whether it can be; None if it can."""
+    try:
+        plan()
+    except HookctlError as error:
+        return error
+    return None
+
+
+def problems_of(error: HookctlError, attempts: Sequence[HookctlError | None]) -> list[HookctlError]:
     """The errors of several plans, each made alone; raises `error` if it is none of them."""
-    problems: dict[str, HookctlError] = {}
-    refused = 0
-    for plan in plans if len(plans) > 1 else ():
-        try:
-            plan()
-        except HookctlError as problem:
-            problems[str(problem)] = problem  # an error of all plans is reported once
-            refused += 1
-    if str(error) not in problems:
+    problems = {str(problem): problem for problem in attempts if problem}  # each one once
+    if len(attempts) < 2 or str(error) not in problems:
         raise error
-    if refused < len(plans):
+    if None in attempts:
         *_, last = problems.values()
         rest = "repair these, or name the others with --host or --scope."
         last.hint += f"\n  Nothing was written in the other files either: {rest}"

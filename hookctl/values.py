@@ -40,11 +40,9 @@ else:
             """The values of all fields in their order."""
             later = cls._fields[len(given) :]
             values = {**cls._field_defaults, **named}
-            missing = [field for field in later if field not in values]
-            unknown = named.keys() - set(later)
-            if missing or unknown or len(given) > len(cls._fields):
-                fault = f"missing {missing}, unknown {sorted(unknown)}, of {len(given)} in order"
-                raise TypeError(f"{cls.__name__}: {fault}")
+            wrong = set(later) - values.keys() | named.keys() - set(later)
+            if wrong or len(given) > len(cls._fields):
+                raise TypeError(f"{cls.__name__}: {len(given)} values, and {sorted(wrong)}")
             return [*given, *(values[field] for field in later)]
 
         def _asdict(self) -> dict[str, Any]:

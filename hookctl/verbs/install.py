@@ -51,8 +51,8 @@ def install(
         )
         plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
     except HookctlError as error:
-        attempts = [partial(plan_install, sources, pack, [target], choice) for target in targets]
-        problems = errors.problems_of(error, attempts)
+        plans = [partial(plan_install, sources, pack, [target], choice) for target in targets]
+        problems = errors.problems_of(error, [*map(errors.attempt, plans)])
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)

@@ -78,8 +78,9 @@ def uninstall(
         plan = plan_all() if dry_run else carry_out(sources, plan_all, report.say)
     except HookctlError as error:
         leavings = list_leavings()
-        attempts = [partial(plan_some, [make_leaving]) for make_leaving in leavings]
-        refused, others = _split_by_refusal(attempts, leavings)
+        attempts = [errors.attempt(partial(plan_some, [make])) for make in leavings]
+        refused = list({str(problem): problem for problem in attempts if problem}.values())
+        others = [make for make, problem in zip(leavings, attempts, strict=True) if not problem]
         if request.hosts or not refused or not others:
             problems = errors.problems_of(error, attempts)
             error_list = tuple(problem.as_dict() for problem in problems)
@@ -213,21 +214,6 @@ def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
     except HookctlError:
         return False
     return any(hook.pack == GUARD for hook in hooks)
-
-
-def _split_by_refusal(
-    attempts: list[Callable[[], Plan]], leavings: list[Callable[[], Leaving]]
-) -> tuple[list[HookctlError], list[Callable[[], Leaving]]]:
-    """The errors of the files that cannot be planned alone, each once, and the other files."""
-    refused: dict[str, HookctlError] = {}
-    others = []
-    for attempt, make_leaving in zip(attempts, leavings, strict=True):
-        try:
-            attempt()
-            others.append(make_leaving)
-        except HookctlError as error:
-            refused[str(error)] = error
-    return list(refused.values()), others
 
 
 def question(folders: Folders, request: Request) -> str:
