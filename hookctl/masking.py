@@ -140,16 +140,20 @@ def flag_of(word: Any) -> str:
     return ""
 
 
-def masked_text(text: str, fill: Fill = lambda hidden: MASK) -> str:
-    """A text with each secret in it replaced, known by its name or by its look."""
+def masked_text(text: str) -> str:
+    """A text with each secret in it masked, known by its name or by its look."""
     if isinstance(text, OwnText):
         return text
     if len(text) > LONGEST:
-        return _in_parts(text, lambda part: masked_text(part, fill), fill)
-    return by_look(_by_name(text, _careful(text, fill)), fill)
+        return _in_parts(text, masked_text, _mask)
+    return by_look(_by_name(text, _careful(text, _mask)))
 
 
-def by_look(text: str, fill: Fill = lambda hidden: MASK) -> str:
+def _mask(secret: str) -> str:
+    return MASK
+
+
+def by_look(text: str, fill: Fill = _mask) -> str:
     """A text with everything that looks like a secret replaced, whatever its name."""
     if isinstance(text, OwnText):
         return text

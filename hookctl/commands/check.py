@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hookctl.commands import options
-from hookctl.commands.calling import show
-from hookctl.commands.options import Command, argument, flag, option
+from hookctl.commands.options import Command, argument, flag, option, show
 
 _SINCE_LOG = "Only newer lines: 2h, 30m, or a date."
 _SINCE_STATS = "Only newer decisions, as far back as the log has them: 7d, 2h."

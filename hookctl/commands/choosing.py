@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from hookctl import hosts as known
-from hookctl.commands.calling import confirm
+from hookctl.commands.options import confirm
 from hookctl.errors import usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store

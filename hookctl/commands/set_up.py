@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from hookctl.commands import options
-from hookctl.commands.calling import confirm, show
-from hookctl.commands.options import Command, argument, flag, option
+from hookctl.commands.options import Command, argument, confirm, flag, option, show
 from hookctl.errors import PENDING, usage_error
 
 if TYPE_CHECKING:  # late: a help text needs none of it

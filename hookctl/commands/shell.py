@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hookctl.commands import options
-from hookctl.commands.calling import show
-from hookctl.commands.options import Command, argument
+from hookctl.commands.options import Command, argument, show
 
 
 def _completion(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hookctl.commands import options
-from hookctl.commands.calling import show
-from hookctl.commands.options import Command, argument, flag, option
+from hookctl.commands.options import Command, argument, flag, option, show
 from hookctl.errors import usage_error
 
 _ACTION = "One of: start, heartbeat, remaining, conclude, stop, release, status, wait."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from hookctl import errors, packs, report
@@ -44,6 +44,17 @@ class Request(NamedTuple):
         return is_installed or _has_only_gaps(record)
 
 
+class _Done(NamedTuple):
+    """What an uninstall has done, and what it has left."""
+
+    plan: Plan
+    targets: list[Target]
+    records: dict[str, Record]  # every known one, as it was before
+    refused: list[HookctlError]  # of settings files
+    unreadable: list[HookctlError]  # the same, and of ledgers
+    away: dict[str, str]  # the projects that are not there, each with a line about it
+
+
 def uninstall(
     folders: Folders,
     request: Request,
@@ -54,14 +65,13 @@ def uninstall(
 ) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know."""
     sources, loaded = Sources(folders), _load_packs(request)
-    known_records, unreadable = store.read_known(folders)
+    records, unreadable = store.read_known(folders)
     if request.everywhere:
-        projects = _shared_projects(known_records)
-        records = known_records
+        projects = [record.project for record in records.values() if record.scope == "project"]
     else:
         projects, unreadable = [target.project for target in targets if target.shared], []
-        records = store.read(folders, projects)
-    _require_known(folders, request, {**known_records, **records})
+        records |= store.read(folders, projects)
+    _require_known(folders, request, records)
     if not request.everywhere:
         targets = _add_other_files(folders, request, targets, records)
     list_leavings = partial(_list_leavings, folders, request, targets, projects)
@@ -88,22 +98,9 @@ def uninstall(
         plan_others = partial(plan_some, others)
         plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
     refused += plan.unread
-    unreadable += refused
     away = _find_away(folders, request) if request.everywhere else {}
-    done = _describe_done(folders, request, known_records, plan, unreadable, away)
-    done += [*_kept_lines(plan), *_next_steps(records, plan)]
-    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
-    if request.everywhere and not plan.files:
-        text = [_describe_nothing(request, away)]
-    data = plan_data(plan, dry_run=dry_run, diff=diff)
-    named = {error.path for error in refused}
-    left = {target.project for target in targets if target.project}
-    messages = []
-    for line in _name_remaining(folders, known_records, request, plan, named, left):
-        messages.append(Message(line, "stays_installed", "info"))
-    messages += [Message(line, "project_away", "info") for line in away.values()]
-    result = Result(data, tuple(text), tuple(messages), hints=() if plan.empty else hints(done))
-    return _add_unreadable(result, unreadable, plan) if unreadable else result
+    done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)
+    return _make_result(folders, request, done, dry_run=dry_run, diff=diff)
 
 
 def _load_packs(request: Request) -> dict[str, Pack]:
@@ -115,11 +112,6 @@ def _load_packs(request: Request) -> dict[str, Pack]:
         for name in packs.names():
             loaded[name] = packs.load(name)
     return loaded
-
-
-def _shared_projects(records: Mapping[str, Record]) -> list[str]:
-    """The projects with a ledger of their own."""
-    return [record.project for record in records.values() if record.scope == "project"]
 
 
 def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
@@ -230,13 +222,27 @@ def question(folders: Folders, request: Request) -> str:
     return removals.question_text(request.name or "every pack", files, unreadable)
 
 
-def _add_unreadable(result: Result, unreadable: list[HookctlError], plan: Plan) -> Result:
-    """The result with the files and ledgers that were refused; they do not stop the rest."""
-    return result._replace(
-        text=() if plan.empty else result.text,
-        errors=tuple(problem.as_dict() for problem in unreadable),
-        exit_code=errors.UNREADABLE if plan.empty else errors.FAILED,
-    )
+def _make_result(
+    folders: Folders, request: Request, done: _Done, *, dry_run: bool, diff: bool
+) -> Result:
+    plan, problems = done.plan, done.unreadable
+    outcome = [*_describe_done(folders, request, done), *_kept_lines(plan), *_next_steps(done)]
+    text = plan_text(plan, dry_run=dry_run, done=outcome, diff=diff)
+    if request.everywhere and not plan.files:
+        text = [_describe_nothing(request, done.away)]
+    data = plan_data(plan, dry_run=dry_run, diff=diff)
+    messages = []
+    for line in _name_remaining(folders, request, done):
+        messages.append(Message(line, "stays_installed", "info"))
+    messages += [Message(line, "project_away", "info") for line in done.away.values()]
+    below = () if plan.empty else hints(outcome)
+    if not problems:
+        return Result(data, tuple(text), tuple(messages), hints=below)
+    # What is refused does not stop the rest.
+    code = errors.UNREADABLE if plan.empty else errors.FAILED
+    error_list = tuple(problem.as_dict() for problem in problems)
+    shown = () if plan.empty else tuple(text)
+    return Result(data, shown, tuple(messages), error_list, code, below)
 
 
 def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
@@ -248,28 +254,21 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
     return f"nothing to do: {subject} installed{suffix}"
 
 
-def _describe_done(
-    folders: Folders,
-    request: Request,
-    records: Mapping[str, Record],
-    plan: Plan,
-    unreadable: list[HookctlError],
-    away: Mapping[str, str],
-) -> list[Line]:
+def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
     """What is removed; after `--all` also what is left, and why."""
-    targets = [file.target for file in plan.files if file.decision.actions]
+    targets = [file.target for file in done.plan.files if file.decision.actions]
     backups = f"Backups of your settings and the log stay in {tilde(folders.state)}."
-    if not request.everywhere or not (unreadable or away):
-        done = f"{request.name or 'everything'} is uninstalled"
-        if targets and (request.hosts or unreadable):
+    if not request.everywhere or not (done.unreadable or done.away):
+        text = f"{request.name or 'everything'} is uninstalled"
+        if targets and (request.hosts or done.unreadable):
             titles = dict.fromkeys(target.host.title for target in targets)
-            done += f" for {', '.join(titles)}"
-        return [Line(f"{done}. {backups}")]
-    left = [_find_project(records, error) for error in unreadable]
+            text += f" for {', '.join(titles)}"
+        return [Line(f"{text}. {backups}")]
+    left = [_find_project(done.records, error) for error in done.unreadable]
     projects = [target.project for target in targets]
-    lines = [Line(removals.removed_text(request.name, projects, [*left, *away]))]
-    lines += [Line(removals.describe_left(error), indent=2) for error in unreadable]
-    lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in away]
+    lines = [Line(removals.removed_text(request.name, projects, [*left, *done.away]))]
+    lines += [Line(removals.describe_left(error), indent=2) for error in done.unreadable]
+    lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in done.away]
     return [*lines, Line(backups)]
 
 
@@ -295,44 +294,34 @@ def _kept_lines(plan: Plan) -> list[Line]:
     return lines
 
 
-def _next_steps(records: Mapping[str, Record], plan: Plan) -> list[Line]:
+def _next_steps(done: _Done) -> list[Line]:
     """What is left to do by hand in the projects that everybody shares."""
     names: dict[str, list[str]] = {}
-    for file in plan.files:
-        project = file.target.project
-        if file.target.shared:
-            names.setdefault(project, []).append(os.path.relpath(file.target.path, project))
+    for target in (file.target for file in done.plan.files if file.target.shared):
+        names.setdefault(target.project, []).append(os.path.relpath(target.path, target.project))
     if not names:
         return []
     lines = [Line("Next:"), *removals.commit_lines(names)]
-    after = {**records, **plan.records}
-    staying = {record.project for record in after.values() if record and _is_shared(record)}
+    staying = set()
+    for record in {**done.records, **done.plan.records}.values():
+        if record and record.scope == "project" and not _has_only_gaps(record):
+            staying.add(record.project)
     if not staying.issuperset(names):
         text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
         lines.append(Line(text, indent=2))
     return lines
 
 
-def _is_shared(record: Record) -> bool:
-    """Whether something is installed there for everybody who works on a project."""
-    return record.scope == "project" and not _has_only_gaps(record)
-
-
-def _name_remaining(
-    folders: Folders,
-    records: dict[str, Record],
-    request: Request,
-    plan: Plan,
-    named: Container[str],
-    projects: Container[str],
-) -> list[str]:
+def _name_remaining(folders: Folders, request: Request, done: _Done) -> list[str]:
     """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR.
 
-    Whoever leaves one of `projects` is told of that one alone, and that there are others.
+    Whoever leaves a project is told of that one alone, and that there are others.
     """
-    name = request.name or GUARD
+    name, records = request.name or GUARD, done.records
+    projects = {target.project for target in done.targets if target.project}
     away = store.away(folders, records)
-    planned = {file.key for file in plan.files}
+    planned = {file.key for file in done.plan.files}
+    named = {error.path for error in done.refused}
     remaining, elsewhere = {}, {}
     for key, record in records.items():
         is_named = key in away or store.current_path(records, key) in named
