@@ -21,8 +21,8 @@ from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.guard_files import add_package
 from hookctl.planner.notices import find_notices
-from hookctl.planner.packages import add_package
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
 from hookctl.planner.sources import Sources

@@ -8,7 +8,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
-from hookctl.planner.packages import join_packages, move_launchers
+from hookctl.planner.guard_files import join_packages, move_launchers
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.folders import Folders
 from hookctl.system.packages import Packages
@@ -68,9 +68,9 @@ def assemble_plan(
     changed = _changed_records(records, plans)
     packages = [one for plan in plans for one in plan.packages]
     if packages or runtime:
-        moved = move_launchers({**records, **changed}, packages, runtime)
-        runtime += moved.changes
-        changed |= moved.records
+        launchers, moved = move_launchers({**records, **changed}, packages, runtime)
+        runtime += launchers
+        changed |= moved
         joined, lines = join_packages(packages, runtime)
         _add_lines(plans, lines)
     project_changes = _add_project_files(folders, records, changed, plans)

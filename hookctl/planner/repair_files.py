@@ -18,8 +18,7 @@ from hookctl.packs.programs import load_programs
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
-from hookctl.planner.guard_files import guard_programs, merge_config, new_config
-from hookctl.planner.packages import add_package
+from hookctl.planner.guard_files import add_package, guard_programs, merge_config, new_config
 from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, is_ours
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from hookctl import engine
@@ -44,15 +44,6 @@ class File(NamedTuple):
     edits: tuple[Action, ...] = ()  # the operator's edits in the data, which make it theirs
 
 
-class _FileResult(NamedTuple):
-    """What an install does with one wanted file."""
-
-    digest: str  # for the record; empty where the file is not ours to remove
-    change: Change | None = None
-    kept: tuple[Action, ...] = ()
-    foreign: str = ""  # the path of a program that somebody else wrote and that stays
-
-
 def install_files(
     folders: Folders,
     target: Target,
@@ -65,79 +56,52 @@ def install_files(
 ) -> Runtime:
     """Write the wanted files into the folder, and remove known ones that are not wanted any more.
 
-    A file that changes, and with `upgrade` any, is executable where the pack's own file is.
+    A program that somebody else changed stays, unless `force` is given. A file that changes, and
+    with `upgrade` any, is executable where the pack's own file is.
     """
     known = known or PackRecord("", {})
-    results = _write_wanted_files(target, folder, known, wanted, force=force, upgrade=upgrade)
     unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
-    old = known._replace(folder=folder, files=unwanted)
-    removed = _remove_files(folders, target, old)
-    return _join_results(folder, results, removed)
-
-
-def _write_wanted_files(
-    target: Target,
-    folder: str,
-    known: PackRecord,
-    wanted: Mapping[str, File],
-    *,
-    force: bool,
-    upgrade: bool,
-) -> dict[str, _FileResult]:
-    """Write each wanted file, unless it is a program that somebody else changed."""
-    results = {}
-    for name, snapshot in _read_all(target, folder, wanted).items():
-        path, file, recorded = os.path.join(folder, name), wanted[name], known.files.get(name, "")
-        if name != CONFIG and not force and _is_foreign(snapshot, file, recorded):
-            results[name] = _keep_foreign_file(path, file, recorded)
-        else:
-            results[name] = _write_file(target, path, snapshot, file, upgrade=upgrade)
-    return results
-
-
-def _keep_foreign_file(path: str, file: File, recorded: str) -> _FileResult:
-    """Leave a program alone that somebody else changed."""
-    line = file_action("keep", path, "edited by hand, so it stays; --force puts ours back")
-    return _FileResult(recorded, kept=(*file.edits, line), foreign=path)
-
-
-def _write_file(
-    target: Target, path: str, snapshot: files.Snapshot, file: File, *, upgrade: bool
-) -> _FileResult:
-    """Give a file its wanted bytes and mode, where it has others."""
-    has_other_bytes = snapshot.data != file.data
-    chmod = _changed_mode(snapshot, file) if has_other_bytes or upgrade else None
-    change = None
-    if has_other_bytes or chmod is not None:
-        mode = target.new_file_mode
-        if file.executable:
-            mode = _executable(mode)
-        change = Change(snapshot.path, snapshot.data, file.data, mode, chmod)
-    # A configuration with an edit of the operator's in it is not ours to remove.
-    is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
-    digest = "" if is_unrecorded else files.sha256(file.data).hexdigest()
-    return _FileResult(digest, change, file.edits)
-
-
-def _join_results(folder: str, results: Mapping[str, _FileResult], removed: Runtime) -> Runtime:
-    """One `Runtime` of the written files and the removed ones."""
+    removed = _remove_files(folders, target, known._replace(folder=folder, files=unwanted))
     changes: dict[str, Change] = {}
     kept: list[Action] = []
-    foreign = []
-    for name, result in results.items():
-        kept += result.kept
-        if result.change:
-            changes[name] = result.change
-        if result.foreign:
-            foreign.append(result.foreign)
+    foreign, written = [], {}
+    for name, file in wanted.items():
+        path, recorded = os.path.join(folder, name), known.files.get(name, "")
+        snapshot = _read(target, path)
+        kept += file.edits
+        is_as_wanted = snapshot.data in (None, file.data)
+        if name != CONFIG and not (force or is_as_wanted or is_ours(snapshot, recorded)):
+            reason = "edited by hand, so it stays; --force puts ours back"
+            kept.append(file_action("keep", path, reason))
+            foreign.append(path)
+            written[name] = recorded
+            continue
+        change = _find_change(target, snapshot, file, upgrade=upgrade)
+        if change:
+            changes[path] = change
+        # A configuration with an edit of the operator's in it is not ours to remove.
+        is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
+        written[name] = "" if is_unrecorded else files.digest(file.data)
     return Runtime(
         changes=(*changes.values(), *removed.changes),
-        actions=(*_describe_changes(folder, changes), *removed.actions),
+        actions=(*_describe_changes(changes), *removed.actions),
         kept=(*kept, *removed.kept),
-        written={name: result.digest for name, result in results.items()},
+        written=written,
         rmdirs=removed.rmdirs,
         foreign=tuple(foreign),
     )
+
+
+def _find_change(
+    target: Target, snapshot: files.Snapshot, file: File, *, upgrade: bool
+) -> Change | None:
+    """What gives a file its wanted bytes and mode; None where it has them."""
+    has_other_bytes = snapshot.data != file.data
+    chmod = _changed_mode(snapshot, file) if has_other_bytes or upgrade else None
+    if not has_other_bytes and chmod is None:
+        return None
+    mode = _executable(target.new_file_mode) if file.executable else target.new_file_mode
+    return Change(snapshot.path, snapshot.data, file.data, mode, chmod)
 
 
 def uninstall_files(
@@ -154,51 +118,37 @@ def uninstall_files(
 
 def _remove_files(folders: Folders, target: Target, known: PackRecord) -> Runtime:
     """Remove a pack's unedited files, and its folders; these too where the files are gone."""
-    changes, kept = {}, []
-    for name, snapshot in _read_all(target, known.folder, known.files).items():
-        if snapshot.data is None:
-            continue
+    changes: dict[str, Change] = {}
+    kept = []
+    top, own_folders = own_top(folders, target), set()
+    for name in known.files:
+        path = os.path.join(known.folder, name)
+        snapshot = _read(target, path)
         if is_as_recorded(snapshot, known, name):
-            changes[name] = Change(snapshot.path, snapshot.data, None)
-        else:
-            path = os.path.join(known.folder, name)
+            changes[path] = Change(snapshot.path, snapshot.data, None)
+        elif snapshot.data is not None:
             reason = "edited by hand, so it stays; nothing runs it any more"
             kept.append(file_action("keep", path, reason))
-    paths = [os.path.join(known.folder, name) for name in known.files]
+        folder = os.path.dirname(path)
+        while folder.startswith(f"{top}/"):
+            own_folders.add(folder)
+            folder = os.path.dirname(folder)
     return Runtime(
         changes=tuple(changes.values()),
-        actions=_describe_changes(known.folder, changes),
+        actions=_describe_changes(changes),
         kept=tuple(kept),
-        rmdirs=_own_folders_above(folders, target, paths),
+        rmdirs=tuple(sorted(own_folders, key=len, reverse=True)),
     )
 
 
-def _is_foreign(snapshot: files.Snapshot, file: File, recorded: str) -> bool:
-    """Whether somebody has changed a program: it is neither as we wrote it nor as it should be."""
-    if snapshot.data in (None, file.data):
-        return False
-    return not is_ours(snapshot, recorded)
+def _read(target: Target, path: str) -> files.Snapshot:
+    """A file of ours; in a project never one that a link leads out of it."""
+    return read_inside(target.project, path) if target.shared else files.read(path)
 
 
-def _read_all(target: Target, folder: str, names: Iterable[str]) -> dict[str, files.Snapshot]:
-    """Files of ours; in a project never one that a link leads out of it."""
-    snapshots = {}
-    for name in names:
-        path = os.path.join(folder, name)
-        if target.shared:
-            snapshots[name] = read_inside(target.project, path)
-        else:
-            snapshots[name] = files.read(path)
-    return snapshots
-
-
-def _describe_changes(folder: str, changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
-    """A line about each file that changes."""
-    lines = []
-    for name, change in changes.items():
-        path = os.path.join(folder, name)
-        lines.append((path, file_action(word_for(change), path)))
-    return tuple(lines)
+def _describe_changes(changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
+    """A line about each file that changes, by the path as people know it."""
+    return tuple((path, file_action(word_for(changes[path]), path)) for path in changes)
 
 
 def word_for(change: Change) -> str:
@@ -227,18 +177,6 @@ def folders_of_others(records: Mapping[str, Record], key: str) -> Container[str]
 def own_top(folders: Folders, target: Target) -> str:
     """The folder that all of hookctl's files for a target lie in; others may have made it."""
     return os.path.join(target.project, OWN) if target.shared else folders.data
-
-
-def _own_folders_above(folders: Folders, target: Target, paths: Iterable[str]) -> tuple[str, ...]:
-    """Hookctl's own folders above these files and below its topmost one, the deepest first."""
-    top = own_top(folders, target)
-    own_folders = set()
-    for path in paths:
-        folder = os.path.dirname(path)
-        while folder.startswith(f"{top}/"):
-            own_folders.add(folder)
-            folder = os.path.dirname(folder)
-    return tuple(sorted(own_folders, key=len, reverse=True))
 
 
 def _is_judged_by_meaning(target: Target, path: str) -> bool:

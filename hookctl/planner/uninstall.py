@@ -20,9 +20,8 @@ from hookctl.packs.model import Pack
 from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.guard_files import unrecorded_guard
+from hookctl.planner.guard_files import find_folder, unrecorded_guard
 from hookctl.planner.hook_env import update_other_packs
-from hookctl.planner.packages import find_folder
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
