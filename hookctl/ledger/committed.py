@@ -32,7 +32,7 @@ from hookctl.ledger.codec import (
     to_json,
     unreadable,
 )
-from hookctl.model import Consent, Entry, PackRecord, Path, Record
+from hookctl.model import Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -125,86 +125,61 @@ def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
 
 
 def _load_record(folders: Folders, target: Target, data: Any, stub: Record | None) -> Record:
-    packs = _without_end(data["packs"])
-    if len(data["entries"]) > _MOST_ENTRIES:
+    entries = data["entries"]
+    if len(entries) > _MOST_ENTRIES:
         raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
-    data = {**data, "packs": packs, "entries": _entries_without_end(data["entries"])}
+    if entries[-1:] == [_END]:
+        entries = entries[:-1]
+    data = {**data, "packs": _without_end(data["packs"]), "entries": entries}
     name = os.path.relpath(target.path, target.project)
     record = _to_record(folders, target, from_json(CommittedRecord, data, name))
     check_record(record)
     _check_entries(target, record)
-    if stub is not None:
-        record = record._replace(
-            sha256_before=stub.sha256_before,
-            sha256_after=stub.sha256_after,
-            packs=_with_consent(record.packs, stub.packs),
-        )
-    return _with_hashes(record, stub)
+    known = stub.packs if stub else {}
+    packs = {
+        name: _add_known(target, name, pack, known.get(name)) for name, pack in record.packs.items()
+    }
+    record = record._replace(packs=packs)
+    if stub is None:
+        return record
+    return record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
 
 
-def _with_consent(
-    packs: dict[str, PackRecord], known: Mapping[str, PackRecord]
-) -> dict[str, PackRecord]:
-    """The packs of a project, with what somebody on this machine agreed to for each."""
-    result = {}
-    for name, pack in packs.items():
-        consent = known[name].consent if name in known else Consent()
-        result[name] = pack._replace(consent=consent)
-    return result
+def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | None) -> PackRecord:
+    """The pack with what this machine knows of it: what somebody agreed to, and files' hashes.
+
+    It knows these if it wrote these very files itself, or if the files in the project together give
+    the digest of the pack.
+    """
+    if known:
+        pack = pack._replace(consent=known.consent)
+        if known.digest == pack.digest and known.files.keys() == pack.files.keys():
+            return pack._replace(files={file: known.files[file] for file in pack.files})
+    contents = _read_programs(target.project, name, pack)
+    if content_digest(b"", contents) != pack.digest:
+        return pack
+    hashes = {file: files.digest(data) for file, data in contents.items()}
+    return pack._replace(files={**pack.files, **hashes})
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
     return {name: line for name, line in lines.items() if (name, line) != ("", _END)}
 
 
-def _entries_without_end(lines: list[Any]) -> list[Any]:
-    if lines[-1:] == [_END]:
-        return lines[:-1]
-    return lines
-
-
-def _with_hashes(record: Record, stub: Record | None) -> Record:
-    """The record with the hashes of its packs' files, as far as this machine knows them.
-
-    It knows them if it wrote these very files itself, or if the files in the project together give
-    the digest of the pack.
-    """
-    packs = {}
-    for name, pack in record.packs.items():
-        written = None
-        if stub is not None:
-            written = stub.packs.get(name)
-        if written and written.digest == pack.digest and written.files.keys() == pack.files.keys():
-            packs[name] = pack._replace(files={file: written.files[file] for file in pack.files})
-            continue
-        contents = _read_programs(record.project, name, pack)
-        if content_digest(b"", contents) == pack.digest:
-            pack = pack._replace(files={**pack.files, **_hash_all(contents)})
-        packs[name] = pack
-    return record._replace(packs=packs)
-
-
-def _program_names(name: str, pack: PackRecord) -> set[str]:
-    """The files that a pack's digest covers; the guard's config.json is compared by its values."""
-    names = set(pack.files)
-    if name == GUARD:
-        names.discard(CONFIG)
-    return names
-
-
 def _read_programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
-    """The bytes of the pack's files that exist in the project."""
+    """The bytes of the files that a pack's digest covers, as far as they exist in the project.
+
+    The guard's config.json is compared by its values.
+    """
     contents = {}
-    for file in sorted(_program_names(name, pack)):
+    for file in sorted(pack.files):
+        if (name, file) == (GUARD, CONFIG):
+            continue
         with contextlib.suppress(HookctlError):
             data = read_inside(project, os.path.join(pack.folder, file)).data
             if data is not None:
                 contents[file] = data
     return contents
-
-
-def _hash_all(contents: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: files.digest(data) for name, data in contents.items()}
 
 
 def _refuse_conflict_marks(data: bytes, path: str) -> None:
@@ -290,16 +265,12 @@ def _find_target(folders: Folders, project: str, name: str) -> Target:
             continue
         host = variant_of_file(known, os.path.join(project, name))
         settings = hosts.settings_path(host, "project", folders.environ, project)
-        for target in (Target(host, "project", settings, project), _rules_of(host, project)):
+        usual = Target(host, "project", settings, project)
+        for target in (usual, rules_target(usual)):
             if target is not None and name == os.path.relpath(target.path, project):
                 require_inside(project, target.path)
                 return target
     raise ValueError(f"{name} is not a host's project settings")
-
-
-def _rules_of(host: Host, project: str) -> Target | None:
-    """The file with instructions that a host reads in a project; None where none is known."""
-    return rules_target(Target(host, "project", "", project))
 
 
 def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> Record:

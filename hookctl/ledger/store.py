@@ -65,20 +65,19 @@ def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dic
     """The records with every path of theirs changed from or to its form on disk."""
     renamed: dict[str, Optional] = {}
     for key, record in records.items():
-        renamed[change(key)] = record and _rename_paths(record, change)
+        if record:
+            packs = {
+                name: pack._replace(folder=change(pack.folder), source=change(pack.source))
+                for name, pack in record.packs.items()
+            }
+            record = record._replace(
+                packs=packs,
+                created_dirs=tuple(map(change, record.created_dirs)),
+                known_as=change(record.known_as),
+                project=change(record.project),
+            )
+        renamed[change(key)] = record
     return renamed
-
-
-def _rename_paths(record: Record, change: Callable[[str], str]) -> Record:
-    packs = {}
-    for name, pack in record.packs.items():
-        packs[name] = pack._replace(folder=change(pack.folder), source=change(pack.source))
-    return record._replace(
-        packs=packs,
-        created_dirs=tuple(map(change, record.created_dirs)),
-        known_as=change(record.known_as),
-        project=change(record.project),
-    )
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:

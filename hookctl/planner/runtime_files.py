@@ -61,7 +61,9 @@ def install_files(
     """
     known = known or PackRecord("", {})
     unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
-    removed = _remove_files(folders, target, known._replace(folder=folder, files=unwanted))
+    removed = Runtime()
+    if unwanted:
+        removed = _remove_files(folders, target, known._replace(folder=folder, files=unwanted))
     changes: dict[str, Change] = {}
     kept: list[Action] = []
     foreign, written = [], {}

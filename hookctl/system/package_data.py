@@ -38,3 +38,8 @@ def list_data(*names: str, ending: str) -> list[str]:
 
         found = [entry.name for entry in files("hookctl").joinpath(*names).iterdir()]
     return sorted(name for name in found if name.endswith(ending))
+
+
+def read_folder(*names: str, ending: str) -> dict[str, bytes]:
+    """The bytes of the files of a folder that end like this, by name."""
+    return {name: read_data(*names, name) for name in list_data(*names, ending=ending)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.system import files
+from hookctl.system import files, owners
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
 _MARKS = (".hookctl", ".git")  # of a project
@@ -106,8 +107,6 @@ def require_own(folder: str) -> None:
     """Refuse a project that belongs, itself or its .hookctl, neither to the caller nor to root."""
     for path in (folder, os.path.join(folder, ".hookctl")):
         if _is_foreign(path):
-            from hookctl.system import owners  # late: only for this message
-
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
             hint = "Change into a folder of your own."
@@ -124,12 +123,9 @@ def is_foreign(folder: str) -> bool:
 def _is_foreign(path: str) -> bool:
     """Whether a file, or what a link leads to, belongs neither to the caller nor to root."""
     for follow in (False, True):
-        try:
-            owner = os.stat(path, follow_symlinks=follow).st_uid
-        except OSError:
-            continue
-        if owner not in (0, os.geteuid()):
-            return True
+        with contextlib.suppress(OSError):
+            if owners.is_foreign(os.stat(path, follow_symlinks=follow)):
+                return True
     return False
 
 
