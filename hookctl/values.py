@@ -18,8 +18,10 @@ else:
         """The metaclass: the annotations in a class body are the fields, its values defaults."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
-            """The class, with a property for each field."""
-            fields = tuple(body.get("__annotations__", ()))
+            """The class, with a property for each field; without any it has those of its base."""
+            if "__annotations__" not in body:
+                return super().__new__(cls, name, bases, {**body, "__slots__": ()})
+            fields = tuple(body["__annotations__"])
             defaults = {field: body[field] for field in fields if field in body}
             for index, field in enumerate(fields):
                 body[field] = property(itemgetter(index))

@@ -25,6 +25,14 @@ class Plain(typing.NamedTuple):
         return self.x + self.y
 
 
+class BelowPlain(Plain):
+    """A point of another kind."""
+
+    @property
+    def twice(self) -> int:
+        return 2 * self.y
+
+
 class Ours(values.NamedTuple):
     """A point."""
 
@@ -34,6 +42,14 @@ class Ours(values.NamedTuple):
     @property
     def sum(self) -> int:
         return self.x + self.y
+
+
+class BelowOurs(Ours):
+    """A point of another kind."""
+
+    @property
+    def twice(self) -> int:
+        return 2 * self.y
 
 
 def facts(kind: Any) -> list[Any]:
@@ -53,11 +69,12 @@ def facts(kind: Any) -> list[Any]:
 
 def test_a_value_is_as_typing_makes_it() -> None:
     assert facts(Ours) == facts(Plain)
+    assert (BelowOurs(3).twice, BelowOurs(y=1, x=5)) == (BelowPlain(3).twice, BelowPlain(y=1, x=5)) == (4, (5, 1))
 
 
 @pytest.mark.parametrize("name", sorted(name for name in modules() if name != "__main__"))
 def test_every_field_of_a_value_has_a_type(name: str) -> None:
     module = importlib.import_module(f"hookctl.{name}".removesuffix(".__init__"))
     for kind in vars(module).values():
-        if inspect.isclass(kind) and hasattr(kind, "_fields"):
+        if inspect.isclass(kind) and kind.__bases__ == (values.NamedTuple,):
             assert tuple(kind.__annotations__) == kind._fields
