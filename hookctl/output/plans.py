@@ -49,7 +49,7 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     kept: list[dict[str, Any]] = []
     for file in plan.files:
         # In the order of the run: files are made before and removed after their hooks.
-        runtime = [action for _, action in file.runtime_actions]
+        runtime = file.runtime_actions
         done = [*runtime, *file.decision.actions]
         if any(action.action == "remove-file" for action in runtime):
             done = [*file.decision.actions, *runtime]
@@ -144,10 +144,10 @@ def _program_lines(file: FilePlan) -> list[Line]:
     A package that comes or goes together with its launchers has no line of its own.
     """
     names: dict[tuple[str, str, str], list[str]] = {}
-    paths = [os.path.split(str(action.path[0])) for _, action in file.runtime_actions]
+    paths = [os.path.split(str(action.path[0])) for action in file.runtime_actions]
     parents = {os.path.basename(os.path.dirname(folder)) for folder, _ in paths}
     has_package = any(os.path.basename(folder) == PACKAGES for folder, _ in paths)
-    for (folder, name), (_, action) in zip(paths, file.runtime_actions, strict=True):
+    for (folder, name), action in zip(paths, file.runtime_actions, strict=True):
         is_package = os.path.basename(folder) == PACKAGES
         if is_package and LAUNCHERS in parents and action.action != "keep":
             continue

@@ -100,7 +100,7 @@ class Draft:
         self.conflicts: list[Conflict] = []
         self.messages: list[Message] = []
         self.changes: list[Change] = []
-        self.file_actions: list[tuple[str, Action]] = []
+        self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.packages: list[Packages] = []  # of the guard's launchers
         # The last reading, and what it was of:

@@ -170,7 +170,7 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
         foreign = os.path.join(shown, edits[0])
         return runtime._replace(kept=(*runtime.kept, line), foreign=(*runtime.foreign, foreign))
     action = file_action("replace-file" if os.path.exists(shown) else "create-file", shown)
-    return runtime._replace(packages=(packages,), actions=((shown, action), *runtime.actions))
+    return runtime._replace(packages=(packages,), actions=(action, *runtime.actions))
 
 
 def find_folder(target: Target, launchers: str) -> str:
@@ -255,7 +255,7 @@ def _move_launcher(
 
 def join_packages(
     packages: Iterable[Packages], changes: Iterable[Change]
-) -> tuple[tuple[Packages, ...], list[tuple[str, Action]]]:
+) -> tuple[tuple[Packages, ...], list[Action]]:
     """Each folder of packages once, with those where some go, and a line about each that goes."""
     changed = {change.path: change.after for change in changes if _is_launcher(change.path)}
     folders = {one.path: one for one in sorted(packages, key=lambda one: one.name)}
@@ -269,17 +269,17 @@ def join_packages(
             unnamed_before = find_unnamed(path, {})
             gone = [name for name in gone if name in unnamed_before]
         shown = [_line_on_unnamed(os.path.join(path, name)) for name in gone]
-        if one.name or any(action.action == "remove-file" for _, action in shown):
+        if one.name or any(action.action == "remove-file" for action in shown):
             joined.append(one)
         lines += shown
     return tuple(joined), lines
 
 
-def _line_on_unnamed(package: str) -> tuple[str, Action]:
+def _line_on_unnamed(package: str) -> Action:
     if is_as_named(package):
-        return package, file_action("remove-file", package)
+        return file_action("remove-file", package)
     reason = "edited by hand, so it stays; nothing runs it any more"
-    return package, file_action("keep", package, reason)
+    return file_action("keep", package, reason)
 
 
 def _is_launcher(path: str) -> bool:

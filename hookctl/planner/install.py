@@ -292,7 +292,7 @@ def _renew_plugin(draft: Draft) -> None:
     if draft.is_edited and not draft.edits:
         path = draft.snapshot.path
         action = file_action("replace-file", path, "its code was an earlier version's")
-        draft.file_actions.append((path, action))
+        draft.file_actions.append(action)
 
 
 def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtime: Runtime) -> None:

@@ -26,7 +26,7 @@ class FilePlan(NamedTuple):
     record: Record | None
     decision: Decision
     runtime: tuple[Change, ...] = ()
-    runtime_actions: tuple[tuple[str, Action], ...] = ()  # file and action
+    runtime_actions: tuple[Action, ...] = ()
     key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
     packages: tuple[Packages, ...] = ()  # of the guard's launchers
@@ -84,7 +84,7 @@ def assemble_plan(
     return Plan(tuple(plans), changes, changed, rmdirs, joined)
 
 
-def _add_lines(plans: list[FilePlan], lines: list[tuple[str, Action]]) -> None:
+def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:
     """Tell of packages that go with the first settings file whose launchers change."""
     for number, plan in enumerate(plans):
         if lines and (plan.runtime or plan is plans[-1]):

@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping
 from hookctl.ledger import committed, store
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
-from hookctl.planner.runtime_files import Runtime, file_action, word_for
+from hookctl.planner.runtime_files import Runtime, change_action
 from hookctl.settings.targets import OWN, Target, read_inside
 from hookctl.system.folders import Folders
 
@@ -46,7 +46,7 @@ def plan_project_files(
     if data is not None:
         for_git = _add_files_for_git(target)
     change = Change(real_path, old, data, target.new_file_mode)
-    line = path, file_action(word_for(change), path)
+    line = change_action(path, change)
     return for_git._replace(changes=(*for_git.changes, change), actions=(line, *for_git.actions))
 
 
@@ -108,5 +108,5 @@ def _is_ours(folder: str) -> bool:
 
 
 def _describe(changes: list[Change]) -> Runtime:
-    lines = [(change.path, file_action(word_for(change), change.path)) for change in changes]
+    lines = [change_action(change.path, change) for change in changes]
     return Runtime(tuple(changes), tuple(lines))

@@ -28,7 +28,7 @@ class Runtime(NamedTuple):
     """What happens to the files that a registration runs."""
 
     changes: tuple[Change, ...] = ()
-    actions: tuple[tuple[str, Action], ...] = ()
+    actions: tuple[Action, ...] = ()
     kept: tuple[Action, ...] = ()
     written: dict[str, str] = {}  # noqa: RUF012 (name to digest as we wrote it)
     rmdirs: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def install_files(
         written[name] = "" if is_unrecorded else files.digest(file.data)
     return Runtime(
         changes=(*changes.values(), *removed.changes),
-        actions=(*_describe_changes(changes), *removed.actions),
+        actions=(*(change_action(*item) for item in changes.items()), *removed.actions),
         kept=(*kept, *removed.kept),
         written=written,
         rmdirs=removed.rmdirs,
@@ -137,7 +137,7 @@ def _remove_files(folders: Folders, target: Target, known: PackRecord) -> Runtim
             folder = os.path.dirname(folder)
     return Runtime(
         changes=tuple(changes.values()),
-        actions=_describe_changes(changes),
+        actions=tuple(change_action(*item) for item in changes.items()),
         kept=tuple(kept),
         rmdirs=tuple(sorted(own_folders, key=len, reverse=True)),
     )
@@ -148,18 +148,14 @@ def _read(target: Target, path: str) -> files.Snapshot:
     return read_inside(target.project, path) if target.shared else files.read(path)
 
 
-def _describe_changes(changes: Mapping[str, Change]) -> tuple[tuple[str, Action], ...]:
-    """A line about each file that changes, by the path as people know it."""
-    return tuple((path, file_action(word_for(changes[path]), path)) for path in changes)
-
-
-def word_for(change: Change) -> str:
-    """What happens to a file."""
+def change_action(path: str, change: Change) -> Action:
+    """A line about a file of ours that changes, by the path as people know it."""
+    action = "replace-file"
     if change.after is None:
-        return "remove-file"
-    if change.before is None:
-        return "create-file"
-    return "replace-file"
+        action = "remove-file"
+    elif change.before is None:
+        action = "create-file"
+    return file_action(action, path)
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:

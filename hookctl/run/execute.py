@@ -124,14 +124,11 @@ def _undo(undoing: list[Change], error: Exception) -> None:
 
 def list_overwritten(changes: tuple[Change, ...]) -> list[str]:
     """The settings files that a program without a lock wrote right after us."""
-    return [change.path for change in changes if change.settings and not _is_done(change)]
-
-
-def _is_done(change: Change) -> bool:
-    try:
-        return files.read(change.path).data == change.after
-    except HookctlError:
-        return False
+    return [
+        change.path
+        for change in changes
+        if change.settings and files.read_or_none(change.path) != change.after
+    ]
 
 
 def records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:

@@ -114,29 +114,18 @@ def back_up(
     sha = files.digest(data)
     name = os.fsencode(folders.shorten(path))
     files.write_own(os.path.join(folder, _PATH_FILE), name + b"\n")
+    names = sorted(_backup_names(folder))
     if first:
-        _write_first(folder, sha, data)
-    file = os.path.join(folder, f"{_next_time(folder):020d}-{sha}")
+        files.write_own(os.path.join(folder, f"first-{sha}"), data)
+        superseded = [name for name in names if name.startswith("first-")]
+        _remove_files(folder, [name for name in superseded if name != f"first-{sha}"])
+    numbered = [name for name in names if name[:20].isdecimal()]
+    newest = int(numbered[-1][:20]) if numbered else 0  # later than now where the clock was reset
+    file = os.path.join(folder, f"{max(time.time_ns(), newest + 1):020d}-{sha}")
     files.write_own(file, data)
     if record is not None:
         files.write_own(file + _RECORD_SUFFIX, record)
-    numbered = sorted(name for name in _backup_names(folder) if name[:20].isdecimal())
-    _remove_files(folder, numbered[:-KEEP])
-
-
-def _next_time(folder: str) -> int:
-    """The time of a new backup in nanoseconds: after the newest one, whatever the clock says."""
-    times = [int(name[:20]) for name in _backup_names(folder) if name[:20].isdecimal()]
-    return max([time.time_ns(), *(time + 1 for time in times)])
-
-
-def _write_first(folder: str, sha: str, data: bytes) -> None:
-    """Write the first backup, and remove the one that it supersedes."""
-    new_name = f"first-{sha}"
-    files.write_own(os.path.join(folder, new_name), data)
-    for name in _backup_names(folder):
-        if name.startswith("first-") and name != new_name:
-            _remove_files(folder, [name])
+    _remove_files(folder, numbered[: 1 - KEEP])
 
 
 def list_prunable(folders: Folders, path: str, needed: str) -> list[str]:

@@ -283,6 +283,14 @@ def write_new(path: str, data: bytes, mode: int) -> None:
         os.fsync(handle)
 
 
+def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
+    """Make a folder with these files in it, durably."""
+    make_folder(folder, mode)
+    for name, data in contents.items():
+        write_new(os.path.join(folder, name), data, mode)
+    sync_folder(folder)
+
+
 def _link_new(temp: str, path: str) -> None:
     """Put a new file in place; a link fails where a rename would replace another program's file."""
     try:

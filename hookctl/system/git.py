@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule
 from hookctl.system import files
+from hookctl.system.project import upwards
 from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
@@ -23,11 +24,10 @@ _POINTER = "gitdir: "
 
 def find_top(folder: str) -> str:
     """The nearest folder upwards that has .git; '' if there is none."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        if folder == os.path.dirname(folder):
-            return ""
-        folder = os.path.dirname(folder)
-    return folder
+    for above in upwards(folder):
+        if os.path.lexists(os.path.join(above, ".git")):
+            return above
+    return ""
 
 
 def find_ignored(

@@ -162,7 +162,10 @@ def require_own_home(*paths: str) -> None:
     if os.geteuid() != _ROOT:
         return
     for path in paths:
-        status = _stat_nearest(path)
+        nearest = path
+        while not os.path.exists(nearest):
+            nearest = os.path.dirname(nearest)
+        status = os.stat(nearest)
         if status.st_uid == _ROOT:
             continue
         user = user_name(status.st_uid)
@@ -172,14 +175,3 @@ def require_own_home(*paths: str) -> None:
         else:
             hint = f"Nothing was written. Run it as that user: `sudo -u '#{user}' hookctl ...`."
         raise HookctlError("other_user", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _stat_nearest(path: str) -> os.stat_result:
-    """The status of a path, or of the nearest folder above that exists."""
-    while True:
-        try:
-            return os.stat(path)
-        except OSError:
-            if path == os.path.dirname(path):
-                raise
-            path = os.path.dirname(path)

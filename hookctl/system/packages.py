@@ -248,10 +248,7 @@ def _lay(packages: Packages) -> None:
         return
     staged = files.temporary_name(target)
     try:
-        files.make_folder(staged, packages.mode)
-        for name, data in packages.modules.items():
-            files.write_new(os.path.join(staged, name), data, packages.mode)
-        files.sync_folder(staged)
+        files.write_folder(staged, packages.modules, packages.mode)
         _put_in_place(staged, target)
         files.sync_folder(packages.path)
     except FileNotFoundError:

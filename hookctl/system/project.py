@@ -36,40 +36,43 @@ def search(start: str, environ: Mapping[str, str]) -> str:
     """
     start = os.path.realpath(start)
     home = os.path.realpath(_home(environ))
-    folder = start
-    while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
+    for folder in _below_home(start, home):
         if _has_own_mark(folder) and not _is_foreign(folder):
             return folder
-        folder = os.path.dirname(folder)
     return start
+
+
+def upwards(path: str) -> Iterator[str]:
+    """The path and each folder above it, up to the root."""
+    yield path
+    while path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        yield path
+
+
+def _below_home(path: str, home: str) -> Iterator[str]:
+    """The path and each folder above it that is neither HOME nor above HOME."""
+    for folder in upwards(path):
+        if f"{home}/".startswith(f"{folder.rstrip('/')}/"):
+            return
+        yield folder
 
 
 def find_repository(folder: str) -> str:
     """The top of the git repository that a folder lies in, as agents look for it; else ''."""
-    while True:
-        mark = os.path.join(folder, ".git")
+    for above in upwards(folder):
+        mark = os.path.join(above, ".git")
         if os.path.isfile(mark) or os.path.exists(os.path.join(mark, "HEAD")):
-            return folder
-        if folder == os.path.dirname(folder):
-            return ""
-        folder = os.path.dirname(folder)
+            return above
+    return ""
 
 
 def find_around(path: str, home: str) -> str:
     """The project that a path lies in; '' if none. HOME is none, nor is a folder of everybody's."""
-    folder = path
-    while not f"{home}/".startswith(f"{folder.rstrip('/')}/"):
-        if has_mark(folder) and not _is_everybodys(folder):
+    for folder in _below_home(path, home):
+        if has_mark(folder) and not os.stat(folder).st_mode & 0o002:
             return folder
-        if folder == os.path.dirname(folder):
-            return ""
-        folder = os.path.dirname(folder)
     return ""
-
-
-def _is_everybodys(folder: str) -> bool:
-    """Whether everybody may write in a folder, as in /tmp."""
-    return bool(os.stat(folder).st_mode & 0o002)
 
 
 def has_mark(folder: str) -> bool:
@@ -145,11 +148,8 @@ def is_inside(project: str, path: str, home: str) -> bool:
     folders = []
     if project not in ("/", home) and (has_mark(project) or not _is_of_the_system(project)):
         folders.append(project)
-    above = os.path.dirname(project)
-    while above not in ("/", home) and not f"{home}/".startswith(f"{above}/"):
-        if has_mark(above):
-            folders.append(above)
-        above = os.path.dirname(above)
+    above = _below_home(os.path.dirname(project), home)
+    folders += filter(has_mark, above)
     for folder in folders:
         if any(f"{part}/".startswith(f"{folder}/") for part in (path, os.path.realpath(path))):
             return True
