@@ -74,7 +74,7 @@ def write(state: str, claim: Claim) -> None:
 @contextlib.contextmanager
 def locked(state: str) -> Iterator[None]:
     """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
-    files.make_private_folder(state)
+    files.make_folders(state, files.PRIVATE)
     path = os.path.join(state, f"{_NAME}.lock")
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:

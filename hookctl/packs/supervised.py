@@ -24,7 +24,7 @@ def alone(state: str) -> Iterator[None]:
 
     A kill leaves no lock behind. The agent that a killed supervisor started may live on.
     """
-    files.make_private_folder(state)
+    files.make_folders(state, files.PRIVATE)
     path = os.path.join(state, f"{_NAME}.lock")
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:

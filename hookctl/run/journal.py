@@ -99,7 +99,7 @@ def close_journal(
 def make_pending_folder(folders: Folders) -> None:
     """Make the folder of pending bytes, before anything else: it tells the next run to clear up."""
     try:
-        os.makedirs(folders.pending, mode=0o700, exist_ok=True)
+        files.make_folders(folders.pending, files.PRIVATE)
     except OSError as error:
         raise files.cannot_write(folders.pending, error) from None
 

@@ -22,7 +22,7 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
     Raises `lock_timeout` (exit 1) after 30 seconds.
     """
     try:
-        files.make_private_folder(folders.state)
+        files.make_folders(folders.state, files.PRIVATE)
         lock = filelock.FileLock(os.path.join(folders.state, "lock"), mode=0o600)
         try:
             lock.acquire(timeout=0.2)

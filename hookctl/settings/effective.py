@@ -57,27 +57,27 @@ def sources(
 
     `user` is the path of the user's settings file.
     """
-    readable_files = list(_read_files(folders, host, user, start, read))
-    if host.scope_rules.first_only:
-        return readable_files[:1]
-    return readable_files
-
-
-def _read_files(
-    folders: Folders, host: Host, user: str, start: str, read: Read
-) -> Iterator[Source]:
+    readable_files = []
     for scope in host.scope_rules.precedence:
         for variant, path in _find_files(folders, host, scope, user, start, read):
-            try:
-                snapshot, document = read(path, variant.format)
-                if scope != "user" and snapshot.path == files.real(user):
-                    continue  # in HOME, the project's settings file is the user's own
-            except HookctlError:
-                continue
-            if snapshot.data is None or reading.refusal(variant, document) is not None:
-                continue
-            if isinstance(document.value, dict):
-                yield Source(scope, path, document, variant)
+            source = _read_source(scope, variant, path, user, read)
+            if source:
+                readable_files.append(source)
+    return readable_files[:1] if host.scope_rules.first_only else readable_files
+
+
+def _read_source(scope: str, variant: Host, path: str, user: str, read: Read) -> Source | None:
+    """A settings file as the host reads it; None where it takes nothing from it."""
+    try:
+        snapshot, document = read(path, variant.format)
+        if scope != "user" and snapshot.path == files.real(user):
+            return None  # in HOME, the project's settings file is the user's own
+    except HookctlError:
+        return None
+    is_read = snapshot.data is not None and reading.refusal(variant, document) is None
+    if is_read and isinstance(document.value, dict):
+        return Source(scope, path, document, variant)
+    return None
 
 
 def _find_files(
@@ -87,20 +87,14 @@ def _find_files(
     if scope == "user":
         return _with_neighbours(folders, variant_of_file(host, user, read), user, scope, "", read)
     if scope == "managed":
-        return [(managed_layout(host, path), path) for path in _managed_files(host)]
+        paths = []  # of an administrator on this platform, the winning ones first
+        for pattern in reversed(host.managed_files.get(sys.platform, [])):
+            paths += sorted(glob.glob(pattern), reverse=True)
+        return [(managed_layout(host, path), path) for path in paths]
     if scope not in host.scopes:
         return []
     variant, path = active_file(host, scope, folders.environ, start, read)
     return _with_neighbours(folders, variant, path, scope, start, read)
-
-
-def _managed_files(host: Host) -> list[str]:
-    """The settings files of an administrator on this platform, the winning ones first."""
-    patterns = host.managed_files.get(sys.platform, [])
-    paths = []
-    for pattern in reversed(patterns):
-        paths += sorted(glob.glob(pattern), reverse=True)
-    return paths
 
 
 def _with_neighbours(
@@ -110,7 +104,8 @@ def _with_neighbours(
     result = [(host, path)]
     if host.has_variants:
         candidates = all_files(load(host.name), scope, folders.environ, start, read)
-        if _merges_variants(host) and path in [other for _, other in candidates]:
+        merges = any(where != "wrapped" for where, _ in variants(host))  # reads them together
+        if merges and path in [other for _, other in candidates]:
             for variant, other in candidates:
                 if other != path:
                     result.append((variant, other))
@@ -121,11 +116,6 @@ def _with_neighbours(
             if other != path:
                 result.append((host, other))
     return result
-
-
-def _merges_variants(host: Host) -> bool:
-    """Whether the host reads the files of several variants together."""
-    return any(where != "wrapped" for where, _ in variants(host))
 
 
 def winner(found: list[Source], path: Path) -> Source | None:

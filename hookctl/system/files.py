@@ -32,6 +32,7 @@ SUFFIX = ".hookctl"
 PRIVATE = 0o600
 SETTLE = 2.0  # seconds: a younger empty file may be one that another program is about to fill
 _POLL = 0.02  # seconds
+_MACHINE = sha256(os.uname().nodename.encode()).hexdigest()[:8]
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -285,7 +286,7 @@ def write_new(path: str, data: bytes, mode: int) -> None:
 
 def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
     """Make a folder with these files in it, durably."""
-    make_folder(folder, mode)
+    _make_folder(folder, mode)
     for name, data in contents.items():
         write_new(os.path.join(folder, name), data, mode)
     sync_folder(folder)
@@ -341,7 +342,7 @@ def set_mode(path: str, mode: int) -> None:
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
     try:
-        make_private_folder(os.path.dirname(path))
+        make_folders(os.path.dirname(path), PRIVATE)
         with _temporary(path) as temp:
             write_new(temp, data, PRIVATE)
             os.replace(temp, path)
@@ -350,15 +351,25 @@ def write_own(path: str, data: bytes) -> None:
         raise cannot_write(path, error) from None
 
 
-def make_private_folder(folder: str) -> None:
-    """Make a folder and those above it that are missing, each 0700 whatever the umask."""
-    for missing in reversed(missing_folders(folder)):
-        with contextlib.suppress(FileExistsError):  # another hookctl was faster
-            make_folder(missing, PRIVATE)
+def make_folders(folder: str, mode: int) -> list[str]:
+    """Make a folder for files of this mode, and those above it that are missing.
+
+    Returns them, the deepest first. Where one cannot be made, none is left.
+    """
+    created: list[str] = []
+    try:
+        for missing in reversed(missing_folders(folder)):
+            with contextlib.suppress(FileExistsError):  # another program was faster
+                _make_folder(missing, mode)
+                created.insert(0, missing)
+    except OSError:
+        remove_folders(created)
+        raise
+    return created
 
 
-def make_folder(folder: str, mode: int) -> None:
-    """Make a folder for files of this mode: 0700 for private ones, else as the umask says."""
+def _make_folder(folder: str, mode: int) -> None:
+    """Make a folder: 0700 for private files whatever the umask, else as the umask says."""
     if mode & 0o077:
         os.mkdir(folder)
         return
@@ -406,16 +417,10 @@ def make_parent_folders(path: str, mode: int) -> list[str]:
     if real(path) != path:
         raise Changed(path)
     folder = os.path.dirname(path)
-    created: list[str] = []
     try:
-        for missing in reversed(missing_folders(folder)):
-            with contextlib.suppress(FileExistsError):  # another program was faster
-                make_folder(missing, mode)
-                created.insert(0, missing)
+        return make_folders(folder, mode)
     except OSError as error:
-        remove_folders(created)
         raise cannot_write(folder, error) from None
-    return created
 
 
 def remove_folders(folders: Iterable[str]) -> list[str]:
@@ -444,13 +449,9 @@ def sync_folder(folder: str) -> None:
 def temporary_name(path: str) -> str:
     """A name beside it, with machine and process, so that only a dead run's are swept."""
     folder, name = os.path.split(path)
-    unique = f"{_machine()}.{os.getpid()}.{os.urandom(4).hex()}"
+    unique = f"{_MACHINE}.{os.getpid()}.{os.urandom(4).hex()}"
     start = os.fsdecode(os.fsencode(name)[:100])  # a name may have 255 bytes
     return os.path.join(folder, f".{start}.{unique}{SUFFIX}")
-
-
-def _machine() -> str:
-    return sha256(os.uname().nodename.encode()).hexdigest()[:8]
 
 
 def sweep(folder: str) -> list[str]:
@@ -490,7 +491,7 @@ def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
         if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
             continue
         machine, pid = parts[-4], parts[-3]
-        if machine == _machine() and pid.isdecimal():
+        if machine == _MACHINE and pid.isdecimal():
             yield os.path.join(folder, name), int(pid)
 
 

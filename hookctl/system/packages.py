@@ -191,7 +191,7 @@ def locked(folder: str) -> Iterator[None]:
         except OSError as error:
             raise files.cannot_write(folder, error) from None
         try:
-            if _try_lock(handle) and _is_still(handle, folder):
+            if _try_lock(handle, folder):
                 yield
                 return
         finally:
@@ -203,18 +203,14 @@ def locked(folder: str) -> Iterator[None]:
         time.sleep(_POLL)
 
 
-def _try_lock(handle: int) -> bool:
+def _try_lock(handle: int, folder: str) -> bool:
+    """Lock a folder, unless another has, or it was removed meanwhile, and perhaps made again."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # this file system has no locks
-        return True
-    return True
-
-
-def _is_still(handle: int, folder: str) -> bool:
-    """Whether the locked folder was not removed, and perhaps made again, meanwhile."""
+    except OSError:
+        pass  # this file system has no locks
     with contextlib.suppress(OSError):
         return os.path.samestat(os.fstat(handle), os.stat(folder))
     return False

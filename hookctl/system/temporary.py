@@ -39,7 +39,7 @@ def _choose_place(state: str) -> str:
             return place
     owners.require_safe(state)
     try:
-        files.make_private_folder(state)
+        files.make_folders(state, files.PRIVATE)
     except OSError as error:
         raise _cannot_make(state, error) from None
     return state
