@@ -196,7 +196,10 @@ def is_as_recorded(snapshot: files.Snapshot, known: PackRecord, name: str) -> bo
     recorded = known.settings.get("config")
     if name != CONFIG or not recorded:
         return False
-    values = _config_values(snapshot)
+    try:
+        values = parse_config(snapshot)
+    except HookctlError:
+        return False
     if not isinstance(values, dict):
         return False
     return engine.same({k: value for k, value in values.items() if k != guard.HOSTS}, recorded)
@@ -206,14 +209,6 @@ def parse_config(snapshot: files.Snapshot) -> Any:
     """The values in a configuration; raises where it is not valid JSON."""
     data, path = snapshot.data or b"", snapshot.path
     return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
-
-
-def _config_values(snapshot: files.Snapshot) -> Any:
-    """The values in a configuration; None where it cannot be read."""
-    try:
-        return parse_config(snapshot)
-    except HookctlError:
-        return None
 
 
 def _executable(mode: int) -> int:

@@ -52,15 +52,10 @@ def read_backups(folders: Folders, path: str) -> list[Backup]:
     folder = backup_folder(folders, path)
     firsts: list[Backup] = []
     later: list[Backup] = []
-    with contextlib.suppress(FileNotFoundError):
-        for name in sorted(_backup_names(folder)):
-            backup = _read_backup(os.path.join(folder, name))
-            if backup is None:
-                continue
-            if backup.first:
-                firsts.append(backup)
-            else:
-                later.append(backup)
+    for name in sorted(_backup_names(folder)):
+        backup = _read_backup(os.path.join(folder, name))
+        if backup is not None:
+            (firsts if backup.first else later).append(backup)
     first_data = {backup.data for backup in firsts}
     return [*firsts, *(backup for backup in later if backup.data not in first_data)]
 
@@ -111,31 +106,28 @@ def back_up(
 ) -> None:
     """Keep the bytes of a settings file and its record; `first`: as what uninstall gives back."""
     folder = backup_folder(folders, path)
-    sha = files.digest(data)
-    name = os.fsencode(folders.shorten(path))
-    files.write_own(os.path.join(folder, _PATH_FILE), name + b"\n")
     names = sorted(_backup_names(folder))
-    if first:
-        files.write_own(os.path.join(folder, f"first-{sha}"), data)
-        superseded = [name for name in names if name.startswith("first-")]
-        _remove_files(folder, [name for name in superseded if name != f"first-{sha}"])
     numbered = [name for name in names if name[:20].isdecimal()]
     newest = int(numbered[-1][:20]) if numbered else 0  # later than now where the clock was reset
-    file = os.path.join(folder, f"{max(time.time_ns(), newest + 1):020d}-{sha}")
-    files.write_own(file, data)
+    sha = files.digest(data)
+    name = f"{max(time.time_ns(), newest + 1):020d}-{sha}"
+    contents = {_PATH_FILE: os.fsencode(folders.shorten(path)) + b"\n"}
+    if first:
+        contents[f"first-{sha}"] = data
+    contents[name] = data
     if record is not None:
-        files.write_own(file + _RECORD_SUFFIX, record)
+        contents[name + _RECORD_SUFFIX] = record
+    files.write_all(folder, contents)
+    if first:
+        superseded = {name for name in names if name.startswith("first-")} - {f"first-{sha}"}
+        _remove_files(folder, superseded)
     _remove_files(folder, numbered[: 1 - KEEP])
 
 
 def list_prunable(folders: Folders, path: str, needed: str) -> list[str]:
     """The names of a settings file's backups, without the first one with the `needed` SHA-256."""
-    with contextlib.suppress(FileNotFoundError):
-        names = _backup_names(backup_folder(folders, path))
-        if needed:
-            names = [name for name in names if name != f"first-{needed}"]
-        return names
-    return []
+    names = _backup_names(backup_folder(folders, path))
+    return [name for name in names if name != f"first-{needed}"]
 
 
 def remove_prunable(folders: Folders, path: str, needed: str) -> list[str]:
@@ -185,11 +177,13 @@ def _settings_path(folders: Folders, folder: str) -> str:
 
 
 def _backup_names(folder: str) -> list[str]:
-    """The names of the backups in a folder, without their records."""
-    return [name for name in os.listdir(folder) if re.fullmatch(_BACKUP_NAME, name)]
+    """The names of the backups in a folder, without their records; none where it is not there."""
+    with contextlib.suppress(FileNotFoundError):
+        return [name for name in os.listdir(folder) if re.fullmatch(_BACKUP_NAME, name)]
+    return []
 
 
-def _remove_files(folder: str, names: list[str]) -> None:
+def _remove_files(folder: str, names: Iterable[str]) -> None:
     """Remove these files, and a record before its backup.
 
     After a kill in between, the backup is like those of older versions, which have no record.

@@ -341,12 +341,20 @@ def set_mode(path: str, mode: int) -> None:
 
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
+    write_all(os.path.dirname(path), {os.path.basename(path): data})
+
+
+def write_all(folder: str, contents: Mapping[str, bytes]) -> None:
+    """The same for files of one folder, by name and in this order."""
+    path = folder
     try:
-        make_folders(os.path.dirname(path), PRIVATE)
-        with _temporary(path) as temp:
-            write_new(temp, data, PRIVATE)
-            os.replace(temp, path)
-        sync_folder(os.path.dirname(path))
+        make_folders(folder, PRIVATE)
+        for name, data in contents.items():
+            path = os.path.join(folder, name)
+            with _temporary(path) as temp:
+                write_new(temp, data, PRIVATE)
+                os.replace(temp, path)
+        sync_folder(folder)
     except OSError as error:
         raise cannot_write(path, error) from None
 
