@@ -1,17 +1,27 @@
 """Lossless reading and editing of settings files: one module a format, all with one protocol.
 
-A document is immutable: each edit gives a new one, already verified by parsing it again.
+Here is what the formats share: the protocol, positions in a text and splices into it, and errors.
 The modules here may import `system` and the values at the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+import re
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+from typing import Any
 
 from hookctl.errors import UNEXPECTED, HookctlError
+from hookctl.model import LIMIT
 from hookctl.model import Path as Path
 from hookctl.values import NamedTuple
+
+BOM = "\ufeff"
+BREAK = re.compile(r"\r\n|\r|\n")
+STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
+DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
+AGAIN = "Fix it, then run the command again."
+_CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 
 
 class Missing:
@@ -38,77 +48,217 @@ class Scalar(NamedTuple):
     is_shared: bool = False  # an alias shows it at another path, too
 
 
-class Document(Protocol):
-    """The methods of every format; errors are HookctlError with file, line and column."""
+class Document:
+    """An immutable settings file; each edit gives a new one, already verified by reading it again.
+
+    Errors are HookctlError with file, line and column. What no format reads otherwise is here.
+    """
+
+    value: Any  # the parsed root value, or MISSING in an empty document
+
+    def __init__(self, text: str, where: str) -> None:
+        self._text = text
+        self.where = where  # the file name that errors show
 
     @property
-    def where(self) -> str:
-        """The file name that errors show."""
-
-    @property
-    def fault(self) -> tuple[str, int, int] | None:
-        """Kind, line and column of the first thing that a strict host cannot read, or None."""
+    def data(self) -> bytes:
+        """The bytes of the file, byte order mark and line ends included."""
+        return self._text.encode("utf-8")
 
     def require_strict(
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read.
 
-        With `plain_comments` it reads comments, but not every one: see scan.odd_in_comment.
+        With `plain_comments` it reads comments, but not every one: see scan.odd_in_comment. Only
+        JSON has such dialects.
         """
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""
 
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file, byte order mark and line ends included."""
-
-    @property
-    def value(self) -> Any:
-        """The parsed root value, or MISSING in an empty document."""
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text; between them are marks and comments."""
+        return iter(())
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
+        return value_at(self.value, path)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path; KeyError if there is none."""
+        raise NotImplementedError
+
+    def offset(self, path: Path) -> int:
+        """Where the value at path begins, or its nearest existing parent."""
+        raise NotImplementedError
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
+        return position_of(self._text, self.offset(path))
+
+    def error_at(self, code: str, offset: int, message: str, hint: str) -> HookctlError:
+        """The error for what stands at an offset."""
+        return error_at(code, self._text, self.where, offset, message, hint)
 
     def set(self, path: Path, value: Any) -> Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
+        raise NotImplementedError
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
+        raise NotImplementedError
 
     def append(self, path: Path, value: Any) -> Document:
         """Add an element at the end of the array at path; creates the array if it is missing."""
+        raise NotImplementedError
 
     def remove(self, path: Path) -> Document:
         """Remove the member or element at path; returns the same document if there is none."""
+        raise NotImplementedError
+
+
+def value_at(value: Any, path: Path) -> Any:
+    """The value at a path below another one, or MISSING."""
+    for key in path:
+        if isinstance(key, str):
+            is_inside = isinstance(value, dict) and key in value
+        else:
+            is_inside = isinstance(value, list) and 0 <= key < len(value)
+        if not is_inside:
+            return MISSING
+        value = value[key]
+    return value
+
+
+# Texts
+
+
+class Splice(NamedTuple):
+    """A span of the text, and the text that replaces it."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+def spliced(text: str, splices: Iterable[Splice]) -> str:
+    """The text with all splices made; they must not overlap, and may come in any order."""
+    parts = []
+    copied = 0
+    for splice in sorted(splices, key=itemgetter(0)):
+        parts += [text[copied : splice.start], splice.text]
+        copied = splice.end
+    parts.append(text[copied:])
+    return "".join(parts)
+
+
+def line_start(text: str, offset: int) -> int:
+    """Where the line of an offset begins; between \\r and \\n it is still the line before."""
+    newline = text.rfind("\n", 0, offset)
+    carriage = text.rfind("\r", 0, offset)
+    if carriage > newline and text.startswith("\r\n", carriage):
+        carriage = text.rfind("\r", 0, carriage)
+    return max(newline, carriage) + 1
+
+
+def line_stop(text: str, offset: int) -> int:
+    """Where the line of an offset ends, before its line break."""
+    line_break = BREAK.search(text, offset)
+    return line_break.start() if line_break else len(text)
+
+
+def leading_blanks(text: str) -> str:
+    """The spaces and tabs that a text begins with."""
+    return text[: len(text) - len(text.lstrip(" \t"))]
+
+
+def position_of(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of an offset, both from 1; a byte order mark takes no column."""
+    breaks = list(BREAK.finditer(text, 0, offset))
+    bom_length = int(text.startswith(BOM) and offset > 0)
+    start = breaks[-1].end() if breaks else bom_length
+    return len(breaks) + 1, offset - start + 1
+
+
+def decode(data: bytes, where: str) -> str:
+    """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
+    if len(data) > LIMIT:
+        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
+        raise HookctlError("unparsable", message, path=where, hint=hint)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
+        hint = "Save it as UTF-8, then run the command again."
+        message = f"the file is {name}"
+        raise error_at("not_utf8", before, where, len(before), message, hint) from None
+
+
+def is_too_deep(value: Any, above: int = 0) -> bool:
+    """Whether a plain value, or a tree, below so many levels has more than a document may have.
+
+    In a loop, for it may have any number.
+    """
+    levels, containers = above, [value]
+    while containers and levels <= DEPTH:
+        levels += 1
+        below: list[Any] = []
+        for container in containers:
+            if isinstance(container, dict):
+                below += container.values()
+            elif isinstance(container, tuple):  # an object of a tree
+                below += map(itemgetter(1), container)
+            elif isinstance(container, list):
+                below += container
+        containers = [inner for inner in below if isinstance(inner, dict | list | tuple)]
+    return levels > DEPTH
+
+
+# Errors
+
+
+def error_at(
+    code: str, text: str, where: str, offset: int, message: str, hint: str
+) -> HookctlError:
+    """The error for what stands at an offset of a text."""
+    line, column = position_of(text, offset)
+    return HookctlError(code, message, path=where, line=line, column=column, hint=hint)
+
+
+def conflict_in(text: str, where: str) -> HookctlError | None:
+    """The error for a text with the marks of a merge conflict, the likeliest cause of others."""
+    conflict = re.search(_CONFLICT, text, re.MULTILINE)
+    if conflict is None:
+        return None
+    message = "the file has merge-conflict marks"
+    hint = "Resolve the conflict, then run the command again."
+    return error_at("unparsable", text, where, conflict.start(), message, hint)
+
+
+def too_deep(text: str, where: str) -> HookctlError:
+    """The error for a document that is nested deeper than one may be."""
+    depth = offset = 0
+    for match in re.finditer(STRING + r"|[\[\]{}]", text):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+        if depth > DEPTH:
+            offset = match.start()
+            break
+    message, hint = "it is nested too deeply", "Check that it is the right file."
+    return error_at("unparsable", text, where, offset, message, hint)
 
 
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that is not what an edit needs; `needed` names that."""
     name = ".".join(map(str, path)) or "the document"
     hint = f"Make it {needed}, then run the command again."
-    return _error("wrong_shape", document, path, f"{name} is not {needed}", hint)
+    return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
 
 
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:
     """The error for an edit that failed because of a bug in hookctl."""
-    error = _error(
-        "unexpected", document, path, message, "Nothing was written. Please report this."
-    )
+    hint = "Nothing was written. Please report this."
+    error = document.error_at("unexpected", document.offset(path), message, hint)
     error.exit_code = UNEXPECTED
     return error
-
-
-def _error(code: str, document: Document, path: Path, message: str, hint: str) -> HookctlError:
-    line, column = document.position(path)
-    return HookctlError(code, message, path=document.where, line=line, column=column, hint=hint)

@@ -10,10 +10,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl.documents import Path, Scalar
+from hookctl.documents import Path, Scalar, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import Scan, decode
-from hookctl.documents.text import position_of
+from hookctl.documents.scan import Scan
 from hookctl.errors import HookctlError
 from hookctl.masking import OwnText
 from hookctl.system.files import digest
@@ -37,7 +36,6 @@ class PluginDocument(JsonDocument):
     Its JSON text has an empty line for each line of code above, so that errors name the file's.
     """
 
-    fault = None  # JavaScript has comments and trailing commas
     _code = ("", "")
 
     @classmethod
@@ -65,8 +63,8 @@ class PluginDocument(JsonDocument):
         document._code = code
         return document
 
-    def _edited(self, text: str, scanned: Scan, known: dict[int, list[int]]) -> PluginDocument:
-        document = PluginDocument(text, self.where, scanned, known)
+    def _edited(self, text: str, scanned: Scan) -> PluginDocument:
+        document = PluginDocument(text, self.where, scanned)
         document._code = self._code
         return document
 
@@ -154,13 +152,12 @@ def _foreign_file(text: str, where: str) -> HookctlError:
         offset = len(text) - len(after) + _count_equal(expected_after, after)
     else:
         offset = _count_equal(expected_before, before)
-    line, column = position_of(text, offset)
     message = "this file is not as hookctl writes it"
     hint = (
         "If it is another program's, move it away; if its code was edited, remove it."
         " Then run the command again."
     )
-    return HookctlError("foreign_file", message, path=where, line=line, column=column, hint=hint)
+    return error_at("foreign_file", text, where, offset, message, hint)
 
 
 def _count_equal(expected: str, actual: str) -> int:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from hookctl.documents import Document, Path, Scalar
-from hookctl.documents.text import BREAK
+from hookctl.documents import BREAK, Document, Path, Scalar
 from hookctl.masking import MASK, by_look, flag_of, is_secret, masked_text
 
 _COMMENT = r"#[^\r\n]*|//[^\r\n]*|/\*(?s:.*?)\*/"

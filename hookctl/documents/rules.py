@@ -11,16 +11,22 @@ no line break at its end, that one too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
 
-from hookctl.documents import MISSING, Missing, Path, Scalar
-from hookctl.documents.scan import decode
-from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.documents import (
+    BOM,
+    BREAK,
+    MISSING,
+    Document,
+    Missing,
+    Path,
+    Splice,
+    decode,
+    spliced,
+)
 from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
 
-_BOM = "\ufeff"
 _TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break
 _MARK = re.compile(
     r"(?<![^\r\n\ufeff])"  # a line of its own
@@ -42,24 +48,16 @@ class _Mark(NamedTuple):
 _Pair = tuple[_Mark, _Mark]
 
 
-class RulesDocument:
-    """An immutable text with blocks of rules; each edit gives a new one."""
+class RulesDocument(Document):
+    """An immutable text with blocks of rules; each edit gives a new one.
 
-    fault = None  # every text can be read
-
-    def __init__(self, text: str, where: str) -> None:
-        self._text = text
-        self.where = where
+    Hosts read every text, and nothing in it is a key. Blocks that are there twice count as edited.
+    """
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> RulesDocument:
         """Parse a file's bytes; not_utf8 names the position."""
         return cls(decode(data, where), where)
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file, byte order mark and line ends included."""
-        return self._text.encode("utf-8")
 
     @cached_property
     def value(self) -> dict[str, str] | Missing:
@@ -67,7 +65,7 @@ class RulesDocument:
 
         Where the markers of a pack do not make one block, its text is all that they stand around.
         """
-        if not self._text.removeprefix(_BOM):
+        if not self._text.removeprefix(BOM):
             return MISSING
         return {pack: self._text_of(pack) for pack in self._marks}
 
@@ -80,26 +78,6 @@ class RulesDocument:
     def doubled(self) -> list[str]:
         """The packs with more than one block, or with a marker line too many or too few."""
         return [pack for pack, marks in self._marks.items() if len(_pairs(marks)) != 1]
-
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
-        """Refuse nothing: the host reads every text."""
-
-    def scalars(self) -> Iterator[Scalar]:
-        """None: it is prose, and nothing in it is a key."""
-        return iter(())
-
-    def check_path(self, path: Path) -> None:
-        """Refuse nothing: blocks that are there twice count as edited."""
-
-    def get(self, path: Path) -> dict[str, str] | str | Missing:
-        """The text of a pack's block, or MISSING."""
-        if not path:
-            return self.value
-        if len(path) > 1 or path[0] not in self._marks:
-            return MISSING
-        return self._text_of(str(path[0]))
 
     def raw(self, path: Path) -> str:
         """The source text inside a pack's block; KeyError if there is none.
@@ -116,10 +94,10 @@ class RulesDocument:
         pairs = _pairs(self._marks.get(pack, []))
         return pack not in self._marks or len({self._inner_text(pair) for pair in pairs}) == 1
 
-    def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of a pack's first marker line, or of the file's beginning."""
+    def offset(self, path: Path) -> int:
+        """Where a pack's first marker line begins, or the file."""
         marks = self._marks.get(str(path[0]), ()) if path else ()
-        return position_of(self._text, marks[0].start if marks else 0)
+        return marks[0].start if marks else 0
 
     def set(self, path: Path, value: str) -> RulesDocument:
         """Replace the text of a pack's block, or add one at the end of the file."""
@@ -182,7 +160,7 @@ class RulesDocument:
         return _plain(self._text[begin.end : end.start])
 
     def _with_block(self, pack: str, text: str) -> RulesDocument:
-        above = self._text.removeprefix(_BOM)
+        above = self._text.removeprefix(BOM)
         breaks = BREAK.findall(above)
         line_break = breaks[-1] if breaks else "\n"
         note, added = "", line_break
@@ -211,18 +189,15 @@ class RulesDocument:
         if line_break not in ("\r\n", "\r", "\n"):
             return offset
         start = offset - len(line_break)
-        rest = self._text[:start].removeprefix(_BOM)
+        rest = self._text[:start].removeprefix(BOM)
         if only_empty_line and rest and not rest.endswith(("\n", "\r")):
             return offset
         return start
 
     def _unclear(self, pack: str) -> HookctlError:
-        line, column = self.position((pack,))
         message = f"the marker lines of {pack} do not make one block"
         hint = "Leave one of its blocks, with one begin line and one end line, or none."
-        return HookctlError(
-            "rules_doubled", message, path=self.where, line=line, column=column, hint=hint
-        )
+        return self.error_at("rules_doubled", self.offset((pack,)), message, hint)
 
 
 def marks_in(text: str) -> list[str]:

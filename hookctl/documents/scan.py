@@ -10,13 +10,23 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
 
-from hookctl.documents.text import position_of
+from hookctl.documents import (
+    AGAIN,
+    BOM,
+    DEPTH,
+    STRING,
+    Splice,
+    conflict_in,
+    error_at,
+    is_too_deep,
+    spliced,
+    too_deep,
+)
 from hookctl.errors import HookctlError
-from hookctl.model import LIMIT
 from hookctl.values import NamedTuple
 
 # The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array
@@ -24,27 +34,23 @@ from hookctl.values import NamedTuple
 # everything else is the plain value.
 Tree = Any
 
-_STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'
 # Most files are strict JSON, so these are compiled only when they are used.
-_COMMENTS = _STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
-_COMMAS = _STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
-_CONSTANTS = _STRING + r"|(?P<match>NaN|-?Infinity)"
+_COMMENTS = STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
+_COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
+_CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 # A child with a scalar and the comma after it, the beginning of a nested child, or the bracket.
 _GAP, _NEXT = r"[ \t\r\n]*+", r"[ \t\r\n]*+(?:,[ \t\r\n]*+)?"
-_SCALAR = rf"(?:{_STRING}|[^ \t\r\n\"\[\]{{}},:]++)"
-_MEMBERS = rf"{_STRING}{_GAP}:{_GAP}(?:(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>))|(?P<close>\}})"
-_ELEMENTS = rf"(?P<scalar>{_SCALAR}){_NEXT}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
+_SCALAR = rf"(?P<scalar>{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_NEXT}"
+_MEMBERS = rf"{STRING}{_GAP}:{_GAP}(?:{_SCALAR}|(?P<nested>))|(?P<close>\}})"
+_ELEMENTS = rf"{_SCALAR}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 _TOKENS = (
-    rf"(?P<key>{_STRING}(?={_GAP}:))|(?P<string>{_STRING})|(?P<open>[\[{{])|(?P<close>[\]}}])"
+    rf"(?P<key>{STRING}(?={_GAP}:))|(?P<string>{STRING})|(?P<open>[\[{{])|(?P<close>[\]}}])"
     r"|(?P<comma>,)|(?P<word>[^ \t\r\n\"\[\]{},:]++)"
 )
-_COLONS = _STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
-CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
+HOLE = "\0"  # in a new value: a given source text
 # What JavaScript takes for blank, and JSON does not.
 _ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_AGAIN = "Fix it, then run the command again."
-DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
 
 
 class Scan(NamedTuple):
@@ -62,32 +68,38 @@ class Scan(NamedTuple):
 class Child(NamedTuple):
     """A member of an object or an element of an array."""
 
-    key: str | int
     start: int  # of the key, or of the element
     value: int
     end: int
 
 
-class Container:
-    """An object or an array, and where its children begin; child() reads the rest on demand."""
+class Container(NamedTuple):
+    """An object or an array, and where its children begin; child() reads the rest of one."""
 
-    def __init__(self, shadow: str, start: int, close: int, starts: list[int]) -> None:
-        self.start = start  # of the opening bracket
-        self.close = close  # of the closing bracket
-        self.starts = starts
-        self._shadow = shadow
+    shadow: str
+    start: int  # of the opening bracket
+    close: int  # of the closing bracket
+    starts: list[int]  # of the children
+    indexes: dict[str | int, int]  # of the children; of a duplicate key the last one's
 
     def child(self, index: int) -> Child:
         """The member or element at an index; negative ones count from the end."""
-        shadow, start = self._shadow, self.starts[index]
-        key: str | int = index
-        value = start
-        if shadow[self.start] == "{":
-            key, key_end = _DECODER.raw_decode(shadow, start)
-            colon = skip_blanks(shadow, key_end)
-            value = skip_blanks(shadow, colon + 1)
-        _, end = _DECODER.raw_decode(shadow, value)
-        return Child(key, start, value, end)
+        start = self.starts[index]
+        pattern = re.compile(_MEMBERS if self.shadow[self.start] == "{" else _ELEMENTS)
+        match = pattern.match(self.shadow, start)
+        assert match is not None  # the text was read before
+        value = match.end("nested") if match.lastgroup == "nested" else match.start("scalar")
+        _, end = _DECODER.raw_decode(self.shadow, value)
+        return Child(start, value, end)
+
+
+class New(NamedTuple):
+    """A value to be written, and its tree; HOLE in the value stands for a given source text."""
+
+    value: Any
+    tree: Tree
+    source: str | None = None
+    is_lenient: bool = False  # the source text has comments or trailing commas
 
 
 class _Constant(Exception):
@@ -106,55 +118,27 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def decode(data: bytes, where: str) -> str:
-    """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
-    if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
-        raise HookctlError("unparsable", message, path=where, hint=hint)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(data, error.start, where) from None
-
-
-def _not_utf8(data: bytes, offset: int, where: str) -> HookctlError:
-    before = data[:offset].decode("utf-8")
-    line, column = position_of(before, len(before))
-    name = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
-    message, hint = f"the file is {name}", "Save it as UTF-8, then run the command again."
-    return HookctlError("not_utf8", message, path=where, line=line, column=column, hint=hint)
-
-
 def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Read a text; unparsable, with the position, if it is not one JSON document in this dialect.
-
-    RecursionError escapes where it is nested too deeply.
-    """
+    """Read a text; unparsable, with the position, if it is not JSON in this dialect."""
     is_collecting = gc.isenabled()
     gc.disable()  # a large document is a lot of small tuples, none of them garbage
+    shadow = " " + text[1:] if text.startswith(BOM) else text
     try:
-        strict = _scan_strict(text)
-        if strict:
-            return strict
-        return _scan_lenient(text, comments=comments, trailing_commas=trailing_commas)
+        try:
+            return _read(text, shadow)
+        except json.JSONDecodeError:  # nearly every file is strict JSON, and its own shadow
+            return _scan_lenient(text, shadow, comments=comments, trailing_commas=trailing_commas)
     except json.JSONDecodeError as error:
         raise _unparsable(text, where, error) from None
+    except RecursionError:
+        raise too_deep(text, where) from None
     finally:
         if is_collecting:
             gc.enable()
 
 
-def _scan_strict(text: str) -> Scan | None:
-    """The fast way: nearly every file is strict JSON, and then its own shadow."""
-    try:
-        return _read(text, _without_bom(text))
-    except json.JSONDecodeError:
-        return None
-
-
-def _scan_lenient(text: str, *, comments: bool, trailing_commas: bool) -> Scan:
+def _scan_lenient(text: str, shadow: str, *, comments: bool, trailing_commas: bool) -> Scan:
     """Two passes: one pattern for both would look for the bracket through comments."""
-    shadow = _without_bom(text)
     comment_spans: list[tuple[int, int]] = []
     commas: list[int] = []
     if comments:
@@ -184,20 +168,13 @@ def _follows_value(shadow: str, offset: int) -> bool:
     return offset > 0 and shadow[offset - 1] not in "[{,:"
 
 
-def _without_bom(text: str) -> str:
-    return " " + text[1:] if text.startswith("\ufeff") else text
-
-
 def _blank_out(shadow: str, spans: list[tuple[int, int]]) -> str:
     """The shadow with blanks for everything in these spans except line breaks."""
     not_break = re.compile(r"[^\r\n]")
-    parts = []
-    copied = 0
+    splices = []
     for start, end in spans:
-        parts += [shadow[copied:start], not_break.sub(" ", shadow[start:end])]
-        copied = end
-    parts.append(shadow[copied:])
-    return "".join(parts)
+        splices.append(Splice(start, end, not_break.sub(" ", shadow[start:end])))
+    return spliced(shadow, splices)
 
 
 def _read(text: str, shadow: str) -> Scan:
@@ -221,46 +198,6 @@ def _read(text: str, shadow: str) -> Scan:
 def skip_blanks(shadow: str, offset: int) -> int:
     """The next offset that is not blank."""
     return _BLANKS.match(shadow, offset).end()  # type: ignore[union-attr]  # it matches everywhere
-
-
-def is_too_deep(value: Any) -> bool:
-    """Whether a plain value, or a tree, has more levels than a document may have.
-
-    In a loop, for it may have any number.
-    """
-    levels, containers = 0, [value]
-    while containers and levels <= DEPTH:
-        levels += 1
-        below: list[Any] = []
-        for container in containers:
-            below += _values_in(container)
-        containers = [inner for inner in below if isinstance(inner, dict | list | tuple)]
-    return levels > DEPTH
-
-
-def _values_in(container: Any) -> Iterable[Any]:
-    if isinstance(container, dict):
-        return container.values()
-    if isinstance(container, tuple):  # an object of a tree
-        return map(itemgetter(1), container)
-    return container if isinstance(container, list) else ()
-
-
-def too_deep(text: str, where: str) -> HookctlError:
-    """The error for a document that is nested deeper than one may be."""
-    line, column = position_of(text, _find_deep_nesting(text))
-    message, hint = "it is nested too deeply", "Check that it is the right file."
-    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
-
-
-def _find_deep_nesting(text: str) -> int:
-    """Where the nesting exceeds the levels that a document may have."""
-    depth = 0
-    for match in re.finditer(_STRING + r"|[\[\]{}]", text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
-        if depth > DEPTH:
-            return match.start()
-    return 0
 
 
 def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
@@ -287,40 +224,30 @@ def tokens(shadow: str) -> Iterator[re.Match[str]]:
     return re.finditer(_TOKENS, shadow)
 
 
-def first_colon(shadow: str) -> str | None:
-    """The first key's colon and the blanks around it."""
-    for match in re.finditer(_COLONS, shadow, re.DOTALL):
-        if match["colon"]:
-            return match["colon"]
-    return None
-
-
 def tree_of(text: str) -> Tree:
     """The tree of one value's strict source text."""
     return _DECODER.decode(text)
 
 
-def contents(shadow: str, start: int, known: list[int]) -> Container:
-    """The object or array whose bracket is at `start`; its first children may begin at `known`."""
-    starts = known[:-1]
-    offset = known[-1] if known else skip_blanks(shadow, start + 1)
+def contents(shadow: str, start: int, tree: Tree) -> Container:
+    """The object or array whose bracket is at `start`; `tree` has its keys."""
+    keys = map(itemgetter(0), tree) if isinstance(tree, tuple) else range(len(tree))
+    indexes = dict(zip(keys, range(len(tree)), strict=True))
     pattern = re.compile(_MEMBERS if shadow[start] == "{" else _ELEMENTS)
+    starts: list[int] = []
+    offset = skip_blanks(shadow, start + 1)
     while shadow[offset] not in "}]":
-        offset = _add_children(pattern, shadow, offset, starts)
-    return Container(shadow, start, offset, starts)
-
-
-def _add_children(pattern: re.Pattern[str], shadow: str, offset: int, starts: list[int]) -> int:
-    """Add to `starts` up to the first nested child; the offset where to go on."""
-    for match in pattern.finditer(shadow, offset):
-        if match.lastgroup == "close":
-            return match.start()
-        starts.append(match.start())
-        if match.lastgroup == "nested":
-            _, end = _DECODER.raw_decode(shadow, match.end())
-            after = skip_blanks(shadow, end)
-            return skip_blanks(shadow, after + 1) if shadow[after] == "," else after
-    raise AssertionError("a container that was read has an end")
+        for match in pattern.finditer(shadow, offset):
+            offset = match.start()
+            if match.lastgroup == "close":
+                break
+            starts.append(offset)
+            if match.lastgroup == "nested":
+                _, end = _DECODER.raw_decode(shadow, match.end())
+                after = skip_blanks(shadow, end)
+                offset = skip_blanks(shadow, after + 1) if shadow[after] == "," else after
+                break
+    return Container(shadow, start, offset, starts, indexes)
 
 
 _PLAIN = {
@@ -336,30 +263,20 @@ _PLAIN = {
 
 def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
     """The error for the scanner's, in plain words and with the likeliest cause."""
-    offset, reason, shadow = error.pos, error.msg, error.doc
-    conflict = re.search(CONFLICT, text, re.MULTILINE)
-    is_cut_off = reason.startswith("Unterminated string") or skip_blanks(shadow, offset) >= len(
-        shadow
-    )
+    conflict = conflict_in(text, where)
     if conflict:
-        offset, message = conflict.start(), "the file has merge-conflict marks"
-        hint = "Resolve the conflict, then run the command again."
-    elif is_cut_off:
+        return conflict
+    offset, reason, shadow = error.pos, error.msg, error.doc
+    at_end = skip_blanks(shadow, offset) >= len(shadow)
+    if at_end or reason.startswith("Unterminated string"):
         message = "the file ends in the middle"
         hint = "Restore what is missing, then run the command again."
     elif "\0" in text[offset : offset + 2]:
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
     elif text.startswith("/*", offset):
-        message, hint = "this comment has no end, or is not allowed here", _AGAIN
+        message, hint = "this comment has no end, or is not allowed here", AGAIN
     else:
-        message, hint = f"not valid JSON: {_plain_reason(reason)}", _AGAIN
-    line, column = position_of(text, offset)
-    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
-
-
-def _plain_reason(reason: str) -> str:
-    for start, plain in _PLAIN.items():
-        if reason.startswith(start):
-            return plain
-    return reason
+        plain = [words for start, words in _PLAIN.items() if reason.startswith(start)]
+        message, hint = f"not valid JSON: {plain[0] if plain else reason}", AGAIN
+    return error_at("unparsable", text, where, offset, message, hint)

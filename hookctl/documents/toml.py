@@ -15,9 +15,19 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from hookctl.documents import MISSING, Path, Scalar, unexpected, wrong_shape
-from hookctl.documents.scan import decode
-from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.documents import (
+    BREAK,
+    MISSING,
+    Document,
+    Path,
+    Scalar,
+    Splice,
+    decode,
+    spliced,
+    unexpected,
+    value_at,
+    wrong_shape,
+)
 from hookctl.documents.toml_layout import Layout
 from hookctl.documents.toml_scan import (
     ARRAY,
@@ -59,44 +69,29 @@ class _New(NamedTuple):
         return is_block(self.node) and not self.has_comments
 
 
-class TomlDocument:
-    """An immutable TOML document; each edit gives a new one."""
+class TomlDocument(Document):
+    """An immutable TOML document, which has no dialects; each edit gives a new one."""
 
     def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
-        self._text = text
+        super().__init__(text, where)
         self._plain = read(text, where)
         line_break = BREAK.search(text)
         self._line_end = line_break[0] if line_break else line_end
-        self.where = where
 
     @classmethod
-    def parse(
-        cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
-    ) -> TomlDocument:
+    def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
         """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
         return cls(decode(data, where), where)
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file, byte order mark and line ends included."""
-        return self._text.encode("utf-8")
 
     @cached_property
     def value(self) -> Any:
         """The parsed root table, or MISSING in an empty document."""
         return self.get(())
 
-    @property
-    def fault(self) -> None:
-        """None: every host reads all of TOML."""
-
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
-        """Refuse nothing: TOML has no dialects."""
-
-    def check_path(self, path: Path) -> None:
-        """Refuse nothing: no table has a key twice."""
+    def get(self, path: Path) -> Any:
+        """The parsed value at path, or MISSING."""
+        value = value_at(self._plain or MISSING, path)
+        return value if value is MISSING else deepcopy(value)
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""
@@ -123,29 +118,12 @@ class TomlDocument:
         text = ".".join(names_of(self._text[start:end]))
         return Scalar(start, end, piece.names, text, is_key=True)
 
-    def get(self, path: Path) -> Any:
-        """The parsed value at path, or MISSING."""
-        value: Any = self._plain or MISSING
-        for key in path:
-            if isinstance(key, str):
-                is_present = isinstance(value, dict) and key in value
-            else:
-                is_present = isinstance(value, list) and 0 <= key < len(value)
-            if not is_present:
-                return MISSING
-            value = value[key]
-        return value if value is MISSING else deepcopy(value)
-
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none."""
         node = self._find(path)
         if node is None or not self._plain:
             raise KeyError(path)
         return source(self._text, node)
-
-    def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value or header at path, or of its nearest existing parent."""
-        return position_of(self._text, self.offset(path))
 
     def offset(self, path: Path) -> int:
         """Where the value or header at path begins, or its nearest existing parent."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from hookctl.documents.text import position_of
+from hookctl.documents import position_of
 from hookctl.values import NamedTuple
 
 _TOKEN = (

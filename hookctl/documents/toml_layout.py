@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookctl.documents.text import BREAK, Splice, leading_blanks, line_start, line_stop
+from hookctl.documents import BREAK, Splice, leading_blanks, line_start, line_stop
 from hookctl.documents.toml_scan import Node, Piece, Scan
 
 

@@ -10,8 +10,16 @@ import re
 import tomllib
 from typing import Any
 
-from hookctl.documents.scan import CONFLICT, DEPTH, is_too_deep, too_deep
-from hookctl.documents.text import position_of
+from hookctl.documents import (
+    AGAIN,
+    BOM,
+    DEPTH,
+    conflict_in,
+    error_at,
+    is_too_deep,
+    position_of,
+    too_deep,
+)
 from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
@@ -59,11 +67,10 @@ def read(text: str, where: str) -> dict[str, Any]:
     """The values of a text; unparsable, with the position, if it is not TOML."""
     long_key = re.search(_LONG, text)
     if long_key:
-        line, column = position_of(text, long_key.start("key"))
         message, hint = "this key has too many parts", "Check that it is the right file."
-        raise HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
+        raise error_at("unparsable", text, where, long_key.start("key"), message, hint)
     try:
-        plain = _loads(text.removeprefix("\ufeff"))
+        plain = _loads(text.removeprefix(BOM))
     except ValueError as error:
         raise _unparsable(text, where, str(error)) from None
     except RecursionError:
@@ -98,18 +105,16 @@ def _float(text: str) -> float:
 
 def _unparsable(text: str, where: str, reason: str) -> HookctlError:
     """The error for tomllib's `reason`, in plain words and with the likeliest cause."""
+    conflict = conflict_in(text, where)
+    if conflict:
+        return conflict
     place = re.search(_PLACE, reason)
     reason = re.sub(_PLACE, "", reason)
     line, column = position_of(text, len(text))
     if place and place["line"]:
         line, column = int(place["line"]), int(place["column"])
-    message, hint = f"not valid TOML: {reason}", "Fix it, then run the command again."
-    conflict = re.search(CONFLICT, text, re.MULTILINE)
-    if conflict:
-        line, column = position_of(text, conflict.start())
-        message = "the file has merge-conflict marks"
-        hint = "Resolve the conflict, then run the command again."
-    elif "\0" in text:
+    message, hint = f"not valid TOML: {reason}", AGAIN
+    if "\0" in text:
         line, column = position_of(text, text.index("\0"))
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
@@ -198,7 +203,7 @@ def scan(text: str) -> Scan:
     root, statements = Node(TABLE), []
     section = root
     section_names: Keys = ()
-    offset = _skip_gap(text, int(text.startswith("\ufeff")))
+    offset = _skip_gap(text, int(text.startswith(BOM)))
     while offset < len(text):
         header = _HEADER.match(text, offset)
         if header:

@@ -13,9 +13,18 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from hookctl.documents import MISSING, Path, Scalar, unexpected, wrong_shape
-from hookctl.documents.scan import decode
-from hookctl.documents.text import BREAK, Splice, position_of, spliced
+from hookctl.documents import (
+    BREAK,
+    MISSING,
+    Document,
+    Path,
+    Scalar,
+    Splice,
+    decode,
+    spliced,
+    unexpected,
+    wrong_shape,
+)
 from hookctl.documents.yaml_edits import Edits, Located, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import (
@@ -32,41 +41,26 @@ from hookctl.errors import HookctlError
 _Pair = tuple[Tree, Tree]  # a key, None in a sequence, and a value
 
 
-class YamlDocument:
+class YamlDocument(Document):
     """An immutable YAML document; each edit gives a new one."""
 
-    fault = None  # comments are a part of YAML
-
     def __init__(self, text: str, where: str, reading: Reading) -> None:
-        self._text = text
+        super().__init__(text, where)
         self._reading = reading
         self._edits = Edits(text, where, reading.root)
-        self.where = where
 
     @classmethod
-    def parse(
-        cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
-    ) -> YamlDocument:
+    def parse(cls, data: bytes, *, where: str = "") -> YamlDocument:
         """Parse a file's bytes; errors (not_utf8, unparsable, extra_missing) name the position."""
         text = decode(data, where)
         document = cls(text, where, read(text, where))
         _ = document.value  # refuses what the host's reader cannot read
         return document
 
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file, byte order mark and line ends included."""
-        return self._text.encode("utf-8")
-
     @cached_property
     def value(self) -> Any:
         """The parsed root value, or MISSING in an empty document."""
         return MISSING if self._reading.root is None else load(self._text, self.where)
-
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
-        """Refuse nothing: these flags are about JSON."""
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""
@@ -84,18 +78,6 @@ class YamlDocument:
                 yield Scalar(key.start, key.end, inner, key.text, is_key=True)
             yield from self._scalars_of(value, inner, is_shared)
 
-    def get(self, path: Path) -> Any:
-        """The parsed value at path, or MISSING."""
-        value = self.value
-        for key in path:
-            if isinstance(key, str) and isinstance(value, dict):
-                value = value.get(key, MISSING)
-            elif isinstance(key, int) and isinstance(value, list) and 0 <= key < len(value):
-                value = value[key]
-            else:
-                return MISSING
-        return value
-
     def raw(self, path: Path) -> str:
         """The source text of the value at path, moved to the left margin; KeyError if none."""
         located = self._find(path)
@@ -110,11 +92,15 @@ class YamlDocument:
         try:
             return flow(self.get(path))
         except TypeError:
-            raise self._edits.unsupported(self._nearest(path)) from None
+            raise self._edits.unsupported(self.offset(path)) from None
 
-    def position(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at path, or of its nearest existing parent."""
-        return position_of(self._text, self._nearest(path))
+    def offset(self, path: Path) -> int:
+        """Where the value at path begins, or its nearest existing parent."""
+        for length in range(len(path), -1, -1):
+            located = self._find(path[:length])
+            if located:
+                return located.node.start
+        return 0
 
     def check_path(self, path: Path) -> None:
         """Refuse a path through a duplicate key, an alias, or a mapping that merges another."""
@@ -132,7 +118,7 @@ class YamlDocument:
     def _duplicate_key(self, name: str | int, key: Node) -> HookctlError:
         message = f"the key {name!r} stands here a second time"
         hint = "The host uses only the last one: remove one of the two, then run the command again."
-        return self._error("duplicate_key", message, key.start, hint)
+        return self.error_at("duplicate_key", key.start, message, hint)
 
     def set(self, path: Path, value: Any) -> YamlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
@@ -206,36 +192,25 @@ class YamlDocument:
         """A value's own source text, read as a part of this document."""
         return read(source + "\n", self.where, self._reading.anchors)
 
-    def _nearest(self, path: Path) -> int:
-        for length in range(len(path), -1, -1):
-            located = self._find(path[:length])
-            if located:
-                return located.node.start
-        return 0
-
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside an alias, an anchor in use, or a mapping that merges another."""
         name = ".".join(map(str, path)) or "the document"
         hint = "Write it out there, then run the command again."
         if node.kind == "alias":
             message = f"{name} is the alias *{node.text}, so an edit would change another place"
-            raise self._error("unsupported_yaml", message, node.start, hint)
+            raise self.error_at("unsupported_yaml", node.start, message, hint)
         if node.anchor in self._reading.aliased:
             message = (
                 f"{name} is used elsewhere as *{node.anchor}, so an edit would change that too"
             )
-            raise self._error("unsupported_yaml", message, node.start, hint)
+            raise self.error_at("unsupported_yaml", node.start, message, hint)
         for key, _ in node.children:
             if key and is_merge(key):
                 message = (
                     f"{name} takes members of another mapping in here (<<),"
                     " which an edit could hide"
                 )
-                raise self._error("unsupported_yaml", message, key.start, hint)
-
-    def _error(self, code: str, message: str, offset: int, hint: str) -> HookctlError:
-        line, column = position_of(self._text, offset)
-        return HookctlError(code, message, path=self.where, line=line, column=column, hint=hint)
+                raise self.error_at("unsupported_yaml", key.start, message, hint)
 
     # Editing
 

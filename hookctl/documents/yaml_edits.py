@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from hookctl.documents.text import BREAK, Splice, line_start, line_stop, position_of
+from hookctl.documents import BOM, BREAK, Splice, error_at, line_start, line_stop
 from hookctl.documents.yaml_nodes import Child, Node
 from hookctl.documents.yaml_text import (
     Source,
@@ -60,7 +60,7 @@ class Edits:
         end = len(self._text)
         line_end = self._style.line_end
         lines = line_end.join(block(value, 0, self._style))
-        has_open_line = end > line_start(self._text, end) and self._text[-1] != "\ufeff"
+        has_open_line = end > line_start(self._text, end) and self._text[-1] != BOM
         if has_open_line:
             return [Splice(end, end, line_end + lines)]
         return [Splice(end, end, lines + line_end)]
@@ -217,7 +217,7 @@ class Edits:
         first, comment = line_start(self._text, start), self._comment_after(end)
         if comment is None:
             raise self.unsupported(start)
-        has_text_before = self._text[first:start].strip(" \ufeff")  # the dash in `- key: value`
+        has_text_before = self._text[first:start].strip(" " + BOM)  # the dash in `- key: value`
         if has_text_before:
             if following is None:
                 raise self.unsupported(start)
@@ -230,7 +230,7 @@ class Edits:
     def _cut_lines(self, first: int, end: int) -> Splice:
         """Remove whole lines; if the last one has no line break, the one before them goes."""
         stop = line_stop(self._text, end)
-        first += self._text.startswith("\ufeff", first)
+        first += self._text.startswith(BOM, first)
         line_break = BREAK.match(self._text, stop)
         if line_break:
             return Splice(first, line_break.end(), "")
@@ -242,10 +242,7 @@ class Edits:
         """The error for a layout that no splice fits."""
         message = "this part of the file is written in a way that cannot be edited without loss"
         hint = "Write it in plain lines (key: value, - item), then run the command again."
-        line, column = position_of(self._text, offset)
-        return HookctlError(
-            "unsupported_yaml", message, path=self._where, line=line, column=column, hint=hint
-        )
+        return error_at("unsupported_yaml", self._text, self._where, offset, message, hint)
 
     # The file's style
 
@@ -286,7 +283,7 @@ class Edits:
 
     def column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""
-        return len(self._text[line_start(self._text, offset) : offset].removeprefix("\ufeff"))
+        return len(self._text[line_start(self._text, offset) : offset].removeprefix(BOM))
 
     def _indent(self, step: Step) -> int:
         """The column of the child that a value belongs to."""

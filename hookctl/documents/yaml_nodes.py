@@ -13,18 +13,15 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from hookctl.documents.scan import CONFLICT, DEPTH, too_deep
-from hookctl.documents.text import position_of
+from hookctl.documents import AGAIN, BOM, DEPTH, conflict_in, error_at, too_deep
 from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
-BOM = "\ufeff"
 STRING = "tag:yaml.org,2002:str"
 MERGE = "tag:yaml.org,2002:merge"
 # Characters that YAML 1.1 does not allow in a file.
 _UNPRINTABLE = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-_AGAIN = "Fix it, then run the command again."
 
 # The comparison tree: a mapping is a tuple of pairs, so that order and duplicates count; a scalar
 # is its tag and its text, so that 1.0, 0x10 and "10" stay themselves; an alias is its name. Tags
@@ -188,12 +185,12 @@ class _Builder:
             self._documents += 1
             if self._documents > 1:
                 message, hint = "a second document begins here", "Make it one document."
-                raise _error(self._text, self._where, start, message, hint)
+                raise error_at("unparsable", self._text, self._where, start, message, hint)
 
     def _add_alias(self, node: Node) -> None:
         if node.text not in self.anchors:
             message = f"there is no anchor &{node.text}"
-            raise _error(self._text, self._where, node.start, message, _AGAIN)
+            raise error_at("unparsable", self._text, self._where, node.start, message, AGAIN)
         target = self.anchors[node.text]
         if any(target is holder for holder in self._open):
             raise self._unsupported(node, f"the value &{node.text} contains itself")
@@ -203,7 +200,7 @@ class _Builder:
 
     def _unsupported(self, node: Node, message: str) -> HookctlError:
         hint = "Write the value out instead of the alias, then run the command again."
-        error = _error(self._text, self._where, node.start, message, hint)
+        error = error_at("unparsable", self._text, self._where, node.start, message, hint)
         error.code = "unsupported_yaml"
         return error
 
@@ -246,29 +243,23 @@ def _resolved_tag(event: Any, yaml: Any) -> str:
     return event.tag
 
 
-def _error(text: str, where: str, offset: int, message: str, hint: str) -> HookctlError:
-    line, column = position_of(text, offset)
-    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
-
-
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
     """The error for the reader's, in its words and with the likeliest cause."""
-    conflict = re.search(CONFLICT, text, re.MULTILINE)
+    conflict = conflict_in(text, where)
     if conflict:
-        hint = "Resolve the conflict, then run the command again."
-        return _error(text, where, conflict.start(), "the file has merge-conflict marks", hint)
+        return conflict
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:  # a forbidden character; the reader gives its position in bytes
         character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
         offset = character.start() if character else 0
         message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
-        return _error(text, where, offset, message, _AGAIN)
+        return error_at("unparsable", text, where, offset, message, AGAIN)
     offset = mark.index + text.startswith(BOM)
     kind = "not valid YAML"
     if isinstance(error, reader().constructor.ConstructorError):
         kind = "no reader takes this"
-    hint = _AGAIN
+    hint = AGAIN
     if text.startswith("\t", offset):
         hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
-    return _error(text, where, offset, f"{kind}: {reason}", hint)
+    return error_at("unparsable", text, where, offset, f"{kind}: {reason}", hint)

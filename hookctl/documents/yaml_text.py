@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from hookctl.documents.text import BREAK
+from hookctl.documents import BREAK
 from hookctl.documents.yaml_nodes import MERGE, STRING, Node, Tree
 from hookctl.values import NamedTuple
 

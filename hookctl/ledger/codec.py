@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin, get_type_hints
 
-from hookctl.documents.scan import is_too_deep
+from hookctl.documents import is_too_deep
 from hookctl.errors import HookctlError
 from hookctl.model import Entry, Record
 

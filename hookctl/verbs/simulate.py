@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, events, hosts, report
-from hookctl.documents.scan import is_too_deep
+from hookctl.documents import is_too_deep
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.model import Line, Result
 from hookctl.packs.choices import Request, Settings, choose, remarks

@@ -172,8 +172,7 @@ def test_arbitrary_bytes_raise_nothing_but_an_expected_error(
         assert 1 <= error.line <= len(re.split(r"\r\n|\r|\n", text)) and 1 <= error.column <= len(text) + 1
         return
     assert document.data == data
-    assert with_comments or document.fault is None or document.fault[0] != "comment"
-    assert with_commas or document.fault is None or document.fault[0] != "trailing comma"
+    document.require_strict(comments=with_comments, trailing_commas=with_commas)
     usual = ("strict_host", "duplicate_key", "wrong_shape")
     call_everything(document, path, source, lambda error: error.code in usual or source not in ("1", "{/**/}"))
 

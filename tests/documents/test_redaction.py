@@ -9,9 +9,8 @@ import time
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from hookctl.documents import formats
+from hookctl.documents import BREAK, formats
 from hookctl.documents.redaction import redacted, redacted_text
-from hookctl.documents.text import BREAK
 
 from .yaml_generated import CORPUS, readable, texts
 

@@ -11,9 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookctl.documents import formats
+from hookctl.documents import BREAK, formats
 from hookctl.documents.redaction import redacted
-from hookctl.documents.text import BREAK
 
 HIDDEN = "made-up"
 PLAIN_KEYS = ("a", "b c", "model", "x-y", "a:b", "#", "größe", "[x]")

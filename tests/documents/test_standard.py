@@ -67,7 +67,7 @@ def test_valid_json_is_read_in_every_dialect(text: str, lenient: bool) -> None:
         document = JsonDocument.parse(data, comments=lenient, trailing_commas=lenient)
         assert document.data == data
         assert document.value == json.loads(text)
-        assert document.fault is None
+        document.require_strict(comments=False, trailing_commas=False)
 
 
 @pytest.mark.parametrize("text", INVALID)
@@ -84,7 +84,9 @@ def test_comments_and_trailing_commas_are_read_only_where_they_are_allowed(text:
     for comments in (False, True):
         for commas in (False, True):
             if (comments or needs == "comma") and (commas or needs == "comment"):
-                assert JsonDocument.parse(text.encode("utf-8"), comments=comments, trailing_commas=commas).fault
+                document = JsonDocument.parse(text.encode("utf-8"), comments=comments, trailing_commas=commas)
+                with pytest.raises(HookctlError, match="this host does not read"):
+                    document.require_strict(comments=False, trailing_commas=False)
             else:
                 with pytest.raises(HookctlError, match=r"not valid JSON|comment"):
                     JsonDocument.parse(text.encode("utf-8"), comments=comments, trailing_commas=commas)
@@ -93,5 +95,5 @@ def test_comments_and_trailing_commas_are_read_only_where_they_are_allowed(text:
 @pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t ", "\ufeff", "\ufeff \n"])
 def test_an_empty_file_is_an_empty_document_in_every_dialect(text: str) -> None:
     document = JsonDocument.parse(text.encode("utf-8"), comments=False, trailing_commas=False)
-    assert document.fault is None
+    document.require_strict(comments=False, trailing_commas=False)
     assert not document.value
