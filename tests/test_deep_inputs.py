@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from hookctl.checks.scripts import find_scripts
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from tests.conftest import Hookctl, put
 

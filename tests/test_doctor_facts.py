@@ -78,9 +78,9 @@ def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() ->
 _MODULES = {
     "__future__", "collections", "collections.abc", "contextlib", "hookctl",
     "hookctl.documents", "hookctl.documents.jsonc",
-    "hookctl.documents.rules", "hookctl.errors", "hookctl.events", "hookctl.hosts", "hookctl.hosts.handlers",
+    "hookctl.documents.rules", "hookctl.errors", "hookctl.events", "hookctl.hosts",
     "hookctl.hosts.loading",
-    "hookctl.hosts.matchers", "hookctl.hosts.shapes", "hookctl.hosts.shell_words",
+    "hookctl.hosts.matchers", "hookctl.hosts.shapes",
     "hookctl.masking", "hookctl.model",
     "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard",
     "hookctl.packs.guard_options", "hookctl.packs.model", "hookctl.packs.reports",

@@ -29,7 +29,7 @@ from hookctl.checks.running_guards import at_work, find_guards, find_running
 from hookctl.checks.scripts import Script
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading
+from hookctl.hosts import Host, loading
 from hookctl.ledger import store
 from hookctl.model import PackRecord, Path
 from hookctl.packs import guard
@@ -144,7 +144,7 @@ def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
         snapshot, document = machine.read(path, host.format)
         if not snapshot.data and host.format == "json":
             document = formats.parse(host.format, b"{}", where=path)
-        reading.require(host, document)
+        loading.require(host, document)
     except HookctlError as error:
         return ManagedFile(path, None, error)
     return ManagedFile(path, document, None)
@@ -159,7 +159,7 @@ def _find_broken_switch_files(
         if path in paths or not os.path.lexists(path):
             continue
         variant = variant_of_file(machine.load(host.name), path, machine.read)
-        if reading.stops_client(variant):
+        if variant.faults.stops_client:
             try:
                 machine.reader.patient_document(path, variant.format)
             except HookctlError as error:
@@ -215,7 +215,7 @@ def _find_unread(
             document = machine.reader.patient_document(path, variant.format)[1]
         except HookctlError:
             continue
-        if reading.refusal(variant, document):
+        if loading.refusal(variant, document):
             continue  # the host reads no such text anywhere, which is the reason that counts
         hooks = hooks_of(Source(scope, path, document, variant))
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)

@@ -19,7 +19,7 @@ from hookctl.checks.project import ANY, CONFIG, InstalledPack, ProjectFacts, Req
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, reading
+from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
 from hookctl.model import HEAD, PackRecord, Record, Wanted
 from hookctl.packs.guard import host_table
@@ -219,7 +219,7 @@ def _read_sources(folders: Folders, host: Host) -> list[Source]:
             document = read_entries(Target(variant, scope, path, folders.cwd), None, read_settings)[
                 0
             ]
-            if document is None or reading.refusal(variant, document) or not os.path.lexists(path):
+            if document is None or loading.refusal(variant, document) or not os.path.lexists(path):
                 continue
             found.append(Source(scope, path, document, variant))
     return found

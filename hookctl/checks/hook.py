@@ -23,7 +23,7 @@ from hookctl.checks.facts import (
 from hookctl.checks.running_guards import at_work
 from hookctl.checks.trial import Trial
 from hookctl.events import WRAPPED
-from hookctl.hosts import commands, handlers
+from hookctl.hosts import commands, loading
 from hookctl.masking import masked_text
 from hookctl.model import PackRecord
 from hookctl.packs.choices import settings_from
@@ -304,7 +304,7 @@ def _find_time_limit(file: FileFacts) -> float:
     allowed = LONGEST
     for hook_entry in file.current.elements if file.current else ():
         if hook_entry.id == "guard/stop":
-            given = handlers.timeout_seconds(file.host, hook_entry.fields)
+            given = loading.timeout_seconds(file.host, hook_entry.fields)
             allowed = min(allowed, given) if given and given > 0 else allowed
     return allowed
 

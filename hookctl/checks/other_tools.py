@@ -13,7 +13,7 @@ from hookctl.checks.facts import FoundHook, HostFacts, KnownTool
 from hookctl.checks.running_guards import at_work, ends_chains, mode
 from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script, called_program
 from hookctl.hosts import Host, read_cap
-from hookctl.hosts.handlers import can_block, never_runs, rules
+from hookctl.hosts.loading import can_block, never_runs
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs.choices import DEFAULT_LIMIT
@@ -245,7 +245,7 @@ def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
             "Remove `if`, and check the condition in the hook.",
             hook.source.path,
         )
-    ignored = rules(facts.host).get("ignored", {})
+    ignored = facts.host.handlers.ignored
     for name in (
         name
         for name in (*ignored.get("*", ()), *ignored.get(hook.event, ()))
@@ -286,7 +286,7 @@ def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
         return
     message = f"{_format_path(hook)} runs {masked_text(script.path)}, which {script.problem}"
     level = "warning" if hook.event == facts.host.events.get("stop") else "info"
-    does = rules(facts.host).get("script_gone", {}).get(hook.event)
+    does = facts.host.handlers.script_gone.get(hook.event)
     # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
     denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
     if does and denies:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hookctl import __version__
 from hookctl.checks.trial import Trial
-from hookctl.hosts import Host, handlers
+from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, HookEntry, IgnoreRule, Record
@@ -29,7 +29,7 @@ def find_defect(host: Host, hook: HookEntry) -> str:
     wanted = host.events.get(name) if pack == GUARD else None
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return handlers.why_disarmed(host, event, hook.fields, blocks=pack == GUARD)
+    return loading.why_disarmed(host, event, hook.fields, blocks=pack == GUARD)
 
 
 def find_forgery(target: Target, hook: HookEntry) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts
-from hookctl.hosts import handlers
+from hookctl.hosts import loading
 from hookctl.packs.guard_options import is_true, value_in_effect
 
 
@@ -29,7 +29,7 @@ def find_guards(facts: HostFacts) -> list[GuardRegistration]:
         hook = registration.hook
         if hook.event != stop or (hook.source.path, hook.path) not in running:
             continue
-        if not handlers.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
+        if not loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
             guards.append(registration)
     return guards
 

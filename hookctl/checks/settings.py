@@ -12,7 +12,7 @@ from hookctl.checks.codes import Finding, describe_error
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import handlers, loading, reading, shapes
+from hookctl.hosts import loading, shapes
 from hookctl.masking import masked_text
 
 
@@ -35,7 +35,7 @@ def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
     """A finding about an unreadable settings file, with the backup that can replace it."""
-    costs_it = f"; {reading.cost(file.host)}" if error.code == "unparsable" else ""
+    costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
     if file.backup:
         command = f"hookctl restore {shlex.quote(file.path)}"
@@ -49,7 +49,7 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
 def judge_guests(facts: HostFacts) -> Iterator[Finding]:
     """Settings of the working folder without entries of hookctl; the host must read them too."""
     for file in facts.guests:
-        stops = reading.stops_client(file.host)
+        stops = file.host.faults.stops_client
         if file.error:
             yield _report_unreadable(file, file.error, "error" if stops else "warning")
         for finding in judge_content(file):
@@ -87,15 +87,15 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
 
 
 def _judge_strictness(file: FileFacts) -> Iterator[Finding]:
-    error = reading.refusal(file.host, file.document) if file.document else None
+    error = loading.refusal(file.host, file.document) if file.document else None
     if error:
-        message = f"{describe_error(error)}; {reading.cost(file.host)}"
+        message = f"{describe_error(error)}; {loading.cost(file.host)}"
         yield file.find("strict_host", message, "Remove it.")
 
 
 def _judge_empty(file: FileFacts) -> Iterator[Finding]:
-    if file.document and reading.is_refused_as_empty(file.host, file.document) and file.is_file:
-        message = f"the file is empty; {reading.cost(file.host)}"
+    if file.document and not file.host.empty and file.document.value is MISSING and file.is_file:
+        message = f"the file is empty; {loading.cost(file.host)}"
         yield file.find("strict_host", message, "Remove it, or write {} into it.")
 
 
@@ -103,7 +103,7 @@ def _judge_loading(file: FileFacts) -> Iterator[Finding]:
     """What the host loads nothing for: the whole file, an entry, or all below a key."""
     host, document = file.host, file.document
     for fault in loading.faults(host, document) if document else ():
-        message = f"{fault.message}; {reading.cost(host)}" if fault.is_whole else fault.message
+        message = f"{fault.message}; {loading.cost(host)}" if fault.is_whole else fault.message
         fix = fault.fix or _suggest_fix(file, fault.subject)
         yield file.find(fault.code, message, fix, level=fault.level)
 
@@ -129,7 +129,7 @@ def _judge_timeouts(
     """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
     for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
-        given, command = handlers.timeout_seconds(host, fields), fields.get("command")
+        given, command = loading.timeout_seconds(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
         name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
@@ -140,7 +140,7 @@ def _judge_timeouts(
             )
             message += ": the hook may be killed before it answers"
             yield file.find("timeout_unit", message, "Write it in milliseconds, and as a number.")
-        elif "milliseconds_from" in handlers.rules(host) and given != value:
+        elif host.handlers.milliseconds_from < float("inf") and given != value:
             message = (
                 f"{name} has a timeout of {value}, which {host.title} reads as {given:g} seconds"
             )
@@ -187,7 +187,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
     """A file that has no hooks, but that the client reads at its start all the same: can it?"""
     for variant, path, error in facts.switch_files:
-        message = f"{describe_error(error)}; {reading.cost(variant)}"
+        message = f"{describe_error(error)}; {loading.cost(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 

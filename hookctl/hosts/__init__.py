@@ -10,34 +10,17 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.hosts import shapes
-from hookctl.hosts.model import (
-    Client,
-    ConfigFolder,
-    Dialect,
-    Environment,
-    Faults,
-    FolderTrust,
-    Guarding,
-    GuardNeeds,
-    HookFormat,
-    OtherAgent,
-    Scopes,
-    Switches,
-    Trust,
-    read_record,
-    read_trust,
-)
+from hookctl.hosts.model import SCOPES as SCOPES
+from hookctl.hosts.model import HookFormat, read_host
+from hookctl.hosts.model import Host as Host
 from hookctl.hosts.shapes import Shape
-from hookctl.model import Path
 from hookctl.system.package_data import asset, list_data, read_data
-from hookctl.values import NamedTuple
 
-SCOPES = ("user", "project", "local")
+RULES = "rules"  # the format of a file with instructions for the agent
 EVENTS = (
     "session-start",
     "prompt",
@@ -51,80 +34,7 @@ EVENTS = (
 )
 
 _FOLDER = "hosts"  # in the package
-_NOTHING: dict[str, Any] = {}  # a table that the file leaves out; never changed
 _HUGE = 1e300  # the hook takes no larger number either
-
-
-class Host(NamedTuple):
-    """One coding agent, as its file describes it. What the file may leave out has a default."""
-
-    name: str
-    title: str
-    format: str
-    comments: bool
-    trailing_commas: bool
-    timeout_unit: str  # seconds | milliseconds
-    sure: str  # proven | read | docs
-    events: dict[str, str]  # canonical to the host's own name
-    shape: Shape
-    variant: str  # the name of the settings variant; empty for the usual one
-    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
-    scope_rules: Scopes
-    files: dict[str, str]  # the settings file of each scope, with placeholders
-    files_beside: str  # a pattern for other files in the same folder that it reads too
-    managed_files: dict[str, list[str]]  # patterns for each platform
-    client: Client
-    config: ConfigFolder
-    registration: HookFormat
-    environment: Environment
-    env_path: Path  # the map in a settings file with every hook's environment; empty if none
-    env_field: str  # the field of a hook with its own environment; empty if there is none
-    dialect: Dialect
-    switches: Switches
-    faults: Faults
-    guarding: Guarding
-    trust: Trust
-    folder_trust: FolderTrust
-    guard: GuardNeeds
-    also_read_by: tuple[OtherAgent, ...]
-    transcripts: str  # a pattern for the records of its sessions; empty if unknown
-    data: dict[str, Any]  # the whole file, for its variants
-    byte_order_mark: bool = True  # whether it reads a file that begins with one
-    empty: bool = True  # whether it reads an empty file
-    plain_comments: bool = False  # whether it reads only comments that its own parser can strip
-    null_is_absent: bool = False  # whether a null counts as no hooks and no events
-    sure_events: dict[str, str] = _NOTHING  # events that are less sure
-    rules: dict[str, str] = _NOTHING  # the file with instructions for the agent, by scope
-    cap: dict[str, Any] = _NOTHING  # its limit of blocks in a row; empty: hooks always win
-    told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
-    payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
-    denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
-    cannot: Sequence[str] = ()  # sentences about what it cannot do
-    known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
-    handlers: dict[str, Any] = _NOTHING  # what it knows of hook entries
-    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by what they do
-
-    @property
-    def cap_key(self) -> str:
-        """The variable that sets its cap; empty if none does."""
-        return self.cap.get("key", "")
-
-    @property
-    def has_variants(self) -> bool:
-        """Whether its settings can have several layouts."""
-        return bool(self.data.get("variants"))
-
-    def env_leaf(self, name: str) -> Path | None:
-        """The path of a variable for every hook; None if the host has no such setting."""
-        return (*self.env_path, name) if self.env_path else None
-
-    def event_path(self, event: str, pack: str) -> Path:
-        """The path of the list with a pack's hooks for one of the host's own events."""
-        return shapes.event_path(self.shape, event, pack)
-
-    def has_files(self, scope: str) -> bool:
-        """Whether the host reads settings of this scope, managed ones included."""
-        return bool(self.managed_files) if scope == "managed" else scope in self.files
 
 
 def names() -> list[str]:
@@ -155,69 +65,7 @@ def load(name: str) -> Host:
 @functools.cache
 def _parse(text: bytes) -> Host:
     """The host that a file describes; one command asks for the same host up to five times."""
-    return _host(tomllib.loads(text.decode()), "")
-
-
-# The tables of a file that are records of their own; of the second ones each key has a default.
-_TABLES = {
-    "client": Client,
-    "config": ConfigFolder,
-    "registration": HookFormat,
-    "environment": Environment,
-    "dialect": Dialect,
-    "switches": Switches,
-}
-_TABLES_WITH_DEFAULTS = {
-    "faults": Faults,
-    "guarding": Guarding,
-    "folder_trust": FolderTrust,
-    "guard": GuardNeeds,
-}
-
-
-def _host(data: dict[str, Any], variant: str) -> Host:
-    fields = {name: data[name] for name in Host._fields if name in data}
-    for name, kind in _TABLES.items():
-        fields[name] = read_record(kind, data[name])
-    for name, kind in _TABLES_WITH_DEFAULTS.items():
-        fields[name] = read_record(kind, data.get(name, {}))
-    files = {scope: data["files"][scope] for scope in SCOPES if scope in data["files"]}
-    env_path, env_field = _env_setting(fields["environment"])
-    others = tuple(read_record(OtherAgent, table) for table in data.get("also_read_by", ()))
-    fields.update(
-        shape=_shape(data["registration"]),
-        variant=variant,
-        scopes=tuple(files),
-        scope_rules=read_record(Scopes, data["scopes"]),
-        files=files,
-        files_beside=data["files"].get("beside", ""),
-        managed_files=data["files"].get("managed", {}),
-        env_path=env_path,
-        env_field=env_field,
-        trust=read_trust(data.get("trust", {})),
-        also_read_by=others,
-        transcripts=data.get("transcripts", {}).get("pattern", ""),
-        data=data,
-    )
-    return Host(**fields)
-
-
-def _env_setting(environment: Environment) -> tuple[Path, str]:
-    """The path of the map for all hooks, and the field of a single hook; one of them or none."""
-    if environment.channel == "settings":
-        return tuple(environment.path), ""
-    if environment.channel == "hook":
-        return (), environment.path[0]
-    return (), ""
-
-
-def _shape(registration: dict[str, Any]) -> Shape:
-    fields: dict[str, Any] = {}
-    for name in Shape._fields:
-        if name in registration:
-            value = registration[name]
-            fields[name] = tuple(value) if isinstance(value, list) else value
-    return Shape(**fields)
+    return read_host(tomllib.loads(text.decode()), "")
 
 
 def variants(host: Host) -> list[tuple[str, Host]]:
@@ -225,7 +73,7 @@ def variants(host: Host) -> list[tuple[str, Host]]:
     layouts = []
     for table in host.data.get("variants", ()):
         data = {**host.data, **_merge_variant(host.data, table)}
-        layouts.append((table["where"], _host(data, table["stands"])))
+        layouts.append((table["where"], read_host(data, table["stands"])))
     return layouts
 
 
@@ -353,8 +201,31 @@ _LONGEST_TIMEOUT = 10**15  # in any unit longer than a life
 
 def seconds(host: Host, timeout: float) -> float:
     """A timeout of a settings file in seconds, as the host reads it."""
-    from_here = host.handlers.get("milliseconds_from", float("inf"))
     timeout = min(timeout, _LONGEST_TIMEOUT)  # a whole number may be too large for a division
-    if host.timeout_unit == "milliseconds" or timeout >= from_here:
+    if host.timeout_unit == "milliseconds" or timeout >= host.handlers.milliseconds_from:
         return timeout / 1000
     return timeout
+
+
+def rules_layout(host: Host) -> Host:
+    """The host as its file with instructions has it: blocks of text, and no hooks.
+
+    As a settings file it has a block for each pack: see `documents/rules.py`.
+    """
+    return host._replace(
+        format=RULES, shape=Shape(), registration=HookFormat(), env_path=(), data={}
+    )
+
+
+def rules_beside(host: Host, scope: str, settings: str, project: str) -> str:
+    """The file with instructions of the scope that a settings file is of; '' where none is known.
+
+    A user's own lies in the same folder of the host as the settings, wherever that was moved.
+    """
+    folder = os.path.dirname(settings)
+    for layout in (host, *(variant for _, variant in variants(host))):
+        inside = layout.files["user"].removeprefix("{config}")
+        if settings.endswith(inside):
+            folder = settings.removesuffix(inside)
+            break
+    return host.rules.get(scope, "").format(config=folder, project=project.rstrip("/"))

@@ -1,16 +1,33 @@
-"""What a host does not load of a settings file that it can parse, by the rules in its data file."""
+"""What the host makes of a settings file: can it read it, what does it load, does a hook run?"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl.documents import MISSING, Document
-from hookctl.hosts import Host, handlers, shapes
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host, seconds, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Path
 from hookctl.values import NamedTuple
+
+SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
+
+_MARK = b"\xef\xbb\xbf"
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+}
+# As far as a URL parser refuses them: no scheme, or no host where the scheme needs one.
+_URL = (
+    r"(?is)(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*"
+)
 
 
 class Fault(NamedTuple):
@@ -24,13 +41,60 @@ class Fault(NamedTuple):
     level: str = ""  # empty: the code's usual one
 
 
+class _EntryFault(NamedTuple):
+    """What the host does not load under an event."""
+
+    path: Path  # below the event
+    reason: str
+    is_group: bool = False  # a whole group, or all that the event has
+    is_harmless: bool = False  # it never costs more than itself
+
+
+# Reading
+
+
+def cost(host: Host) -> str:
+    """What the host does with a file that it cannot read, as a sentence."""
+    return f"{host.title} {host.faults.file}"
+
+
+def refusal(host: Host, document: Document) -> HookctlError | None:
+    """Why the host cannot read a document that hookctl can read; None if it can."""
+    try:
+        if not host.byte_order_mark and document.data.startswith(_MARK):
+            message = "there is a byte order mark, which this host does not read"
+            raise document.error_at("strict_host", 0, message, "")
+        document.require_strict(
+            comments=host.comments,
+            trailing_commas=host.trailing_commas,
+            plain_comments=host.plain_comments,
+        )
+    except HookctlError as error:
+        hint = f"Remove it, then run the command again: {cost(host)}."
+        return error.reworded(error.message, hint)
+    return None
+
+
+def require(host: Host, document: Document) -> None:
+    """Refuse (strict_host) a document that the host cannot read: no edit would have an effect."""
+    error = refusal(host, document)
+    if error:
+        raise error
+
+
+# Loading
+
+
 def faults(host: Host, document: Document) -> Iterator[Fault]:
     """Everything in a document that costs the whole file, or that the host drops alone."""
-    if not isinstance(document.value, dict):
+    root = document.value
+    if not isinstance(root, dict):
         return
-    yield from _faults_of_known_keys(host, document)
-    yield from _faults_at_root(host, document.value)
-    for above, events in shapes.event_maps(host.shape, document.value):
+    for name, wrong, (line, column) in wrong_keys(host, document):
+        # A known key of a wrong type costs the whole file, hooks and env with it.
+        yield Fault("wrong_type", f"line {line}, column {column}: {name} {wrong}", True, name)
+    yield from _faults_at_root(host, root)
+    for above, events in shapes.event_maps(host.shape, root):
         for event in events:
             yield from _faults_of_event(host, (*above, event), events[event])
 
@@ -45,10 +109,11 @@ def reason_not_loaded(host: Host, document: Document) -> str:
 
 def is_event(host: Host, name: str) -> bool:
     """Whether the host knows an event of this name, or one of ours goes there."""
-    known = handlers.rules(host)["events"]
-    if name in host.handlers.get("no_events", ()):
+    if name in host.handlers.no_events:
         return False
-    return name in known if known else name in host.events.values() or _is_guarding(host, name)
+    if host.handlers.events:
+        return name in host.handlers.events
+    return name in host.events.values() or _is_guarding(host, name)
 
 
 def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
@@ -57,27 +122,20 @@ def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple
         path, value = tuple(name.split(".")), document.value
         for key in path:
             value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-        needed = "" if value is MISSING else handlers.needed(value, rule)
+        needed = "" if value is MISSING else _needed(value, rule)
         if needed:
             yield name, f"must be {needed}", document.position(path)
 
 
-def _faults_of_known_keys(host: Host, document: Document) -> Iterator[Fault]:
-    """A known key of a wrong type costs the whole file, hooks and env with it."""
-    for name, wrong, (line, column) in wrong_keys(host, document):
-        yield Fault("wrong_type", f"line {line}, column {column}: {name} {wrong}", True, name)
-
-
 def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
-    """Keys at the root that the host does not bear, or misses, or looks below for nothing."""
+    """Keys at the root that the host rejects, requires or ignores."""
     guarding = host.guarding
     for name in map(str, root) if guarding.root_keys or guarding.ignored_keys else ():
+        quoted = json.dumps(masked_text(name), ensure_ascii=False)
         if guarding.root_keys and name not in guarding.root_keys:
-            quoted = _quote(name)
             message = f"{quoted} is not allowed at the root of this file"
             yield Fault("wrong_key", message, True, fix=f"Remove {quoted}.")
         if name in guarding.ignored_keys:
-            quoted = _quote(name)
             message = f"{host.title} runs no hook below {quoted}, only those at the root"
             fix = f"Move what is below {quoted} to the root of this file, and remove {quoted}."
             yield Fault("lost_hook", message, False, fix=fix)
@@ -91,24 +149,23 @@ def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
 
 def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
     """One event: does the host know it, and what of it does it load?"""
-    event, dotted, known = str(path[-1]), _dotted(path), handlers.rules(host)
+    event, known = str(path[-1]), host.handlers.events
     is_ignored = len(path) == 1 and event in host.guarding.ignored_keys
-    if event in known.get("no_events", ()) or is_ignored:
+    if event in host.handlers.no_events or is_ignored:
         return
-    if known["events"] and event not in known["events"]:
-        message = f"{dotted}: {host.title} {host.client.seen} has no such event"
+    if known and event not in known:
+        message = f"{_dotted(path)}: {host.title} {host.client.seen} has no such event"
         if host.guarding.unknown_events:
             yield Fault("unknown_event", message, True, "the name")
         elif host.shape.root or isinstance(groups, list):
             fix = "Fix the name: it is case-sensitive."
             yield Fault("unknown_event", message, False, fix=fix, level="warning")
-        return
-    if is_event(host, event):
-        for fault in handlers.faults(host, event, groups):
+    elif is_event(host, event):
+        for fault in _faults_of_groups(host, event, groups):
             yield _fault_of_entry(host, event, _dotted((*path, *fault.path)), fault)
 
 
-def _fault_of_entry(host: Host, event: str, name: str, fault: handlers.Fault) -> Fault:
+def _fault_of_entry(host: Host, event: str, name: str, fault: _EntryFault) -> Fault:
     is_whole = _is_guarding(host, event) and not fault.is_harmless
     if fault.is_group:
         is_whole = is_whole and host.guarding.groups
@@ -127,5 +184,177 @@ def _dotted(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-def _quote(name: str) -> str:
-    return json.dumps(masked_text(name), ensure_ascii=False)
+def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFault]:
+    """The entries and groups of an event that the host does not load."""
+    if groups is MISSING or (groups is None and host.null_is_absent):
+        return
+    if not isinstance(groups, list):
+        is_harmless = groups is None and not host.guarding.null_events
+        yield _EntryFault((), "is not an array", is_harmless=is_harmless)
+        return
+    for number, group in enumerate(groups):
+        is_dict = isinstance(group, dict)
+        if host.shape.is_flat(event):
+            # There may be groups there too; what is in them is not looked into.
+            is_group = is_dict and isinstance(group.get("hooks"), list)
+            reason = "" if is_group else fault(host, group)
+            if reason:
+                yield _EntryFault((number,), reason)
+            continue
+        default = [] if host.handlers.group_default else None
+        handlers = group.get("hooks", default) if is_dict else None
+        if not isinstance(handlers, list):
+            yield _EntryFault((number,), "is not a group: it has no `hooks` array", True)
+            continue
+        if not _has_valid_matcher(host, group):
+            yield _EntryFault((number, "matcher"), "is not a string")
+        for index, handler in enumerate(handlers):
+            reason = fault(host, handler)
+            if reason:
+                yield _EntryFault((number, "hooks", index), reason)
+
+
+def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
+    matcher = fields.get("matcher", "")
+    return isinstance(matcher, str) or (matcher is None and host.handlers.nulls)
+
+
+def fault(host: Host, handler: Any) -> str:
+    """Why the host does not load an entry; empty if it does."""
+    if not isinstance(handler, dict):
+        return "is not an object"
+    given, rules = handler, host.handlers
+    if rules.nulls:
+        handler = {name: value for name, value in given.items() if value is not None}
+    if rules.type_default:
+        handler = {"type": "command", **handler}
+    if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
+        return "has no type"
+    if rules.types and handler["type"] not in rules.types:
+        return f"has a type that is none of {', '.join(rules.types)}"
+    reason = _timeout_fault(host, handler) or _field_fault(host, handler, given)
+    if reason:
+        return reason
+    commands = [handler.get(name) for name in host.registration.commands]
+    has_command = any(isinstance(command, str) for command in commands)
+    if handler.get("type", "command") == "command" and not has_command:
+        return "has no command"
+    return ""
+
+
+def _needed(value: Any, rule: dict[str, Any]) -> str:
+    """What a value must be by a rule of the host's file; empty if it is."""
+    if value is None and rule.get("null"):
+        return ""
+    kinds = _KINDS[rule["type"]]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        return f"of type {rule['type']}"
+    if "items" in rule:
+        items = value.values() if isinstance(value, dict) else value
+        if any(_needed(item, {"type": rule["items"]}) for item in items):
+            return f"of type {rule['type']}, with every item of type {rule['items']}"
+    if "one_of" in rule and value not in (*rule["one_of"], *rule.get("aliases", ())):
+        return f"one of {', '.join(rule['one_of'])}"
+    if "above" in rule and value <= rule["above"]:
+        return f"above {rule['above']}"
+    if rule.get("filled") and not value:
+        return "more than an empty text"
+    if rule.get("url") and not re.fullmatch(_URL, value.strip()):
+        return "a URL"
+    return ""
+
+
+def _field_fault(host: Host, handler: dict[str, Any], given: dict[str, Any]) -> str:
+    """What is wrong with the fields of an entry, by the host's rules for its type.
+
+    `given` still has the nulls that count as not there.
+    """
+    by_type, kind = host.handlers.values, handler.get("type")
+    field_rules = dict(by_type.get("*", {}))
+    if isinstance(kind, str):
+        field_rules |= by_type.get(kind, {})
+    for name, rule in field_rules.items():
+        if rule.get("null") is False and given.get(name, "") is None:
+            return f"has {name}, which must be of type {rule['type']}"
+        if name not in handler:
+            if rule.get("required"):
+                return f"has no {name}"
+            continue
+        wanted = _needed(handler[name], rule)
+        if wanted:
+            return f"has {name}, which must be {wanted}"
+    return ""
+
+
+def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
+    kind, value = host.handlers.timeout, handler.get(host.registration.timeout, 1)
+    if kind == "any":
+        return ""
+    if kind == "number":
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        return "" if fits else "has a timeout that is not a number above 0"
+    if kind == "integer":
+        fits = type(value) is int and value >= 0
+    else:
+        is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+        is_text = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
+        fits = is_whole or is_text
+    return "" if fits else "has a timeout that is not a whole number"
+
+
+# Running
+
+
+def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
+    """The seconds that the host gives a hook; None where nothing that it reads says so."""
+    value = handler.get(host.registration.timeout)
+    if isinstance(value, str) and host.handlers.timeout in ("any", "whole"):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return seconds(host, value)
+
+
+def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
+    """Why an entry that the host loads is never run; empty if it may be."""
+    if "if" in handler and event in host.handlers.without_if:
+        return "has `if`, and no hook with `if` runs on this event"
+    return ""
+
+
+def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
+    """Whether an entry is run, and the host waits for its answer, or is woken by it."""
+    if fault(host, handler) or never_runs(host, event, handler):
+        return False
+    is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True
+    return is_woken or not _is_async(host, handler)
+
+
+def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
+    """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
+    known, reason = host.handlers.fields, fault(host, fields)
+    if not reason and not _has_valid_matcher(host, fields):
+        reason = "has a matcher that is not a string"
+    if reason:
+        return f"it {reason}, so {host.title} drops it"
+    if never_runs(host, event, fields):
+        return f"no hook with `if` runs on {event}"
+    if fields.get("type", "command") != "command":
+        return f"as a hook of type {fields['type']} it does not run its command"
+    if "args" in fields and "args" in known:
+        return "with `args` no shell runs the command"
+    if fields.get("shell", "bash") != "bash" and "shell" in known:
+        return "its command needs sh, but `shell` names another shell"
+    if blocks and _is_async(host, fields):
+        return f"with `async` {host.title} does not wait for its answer"
+    given = timeout_seconds(host, fields)
+    if blocks and given is not None and given < SHORTEST:
+        return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
+    return ""
+
+
+def _is_async(host: Host, handler: dict[str, Any]) -> bool:
+    return "async" in host.handlers.fields and handler.get("async") is True

@@ -4,11 +4,16 @@ The fields have the names of the keys. A key that the file leaves out has the de
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
+from hookctl.hosts import shapes
+from hookctl.model import Path
 from hookctl.values import NamedTuple
 
 APPROVALS = ("hooks", "state")  # the table of Codex's config.toml with the state of hooks
+
+SCOPES = ("user", "project", "local")
+_NOTHING: dict[str, Any] = {}  # a table that the file leaves out; never changed
 
 Table = TypeVar("Table", bound=tuple[Any, ...])
 
@@ -52,8 +57,8 @@ class HookFormat(NamedTuple):
 
     commands: Sequence[str] = ("command",)
     timeout: str = "timeout"
-    fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
-    top: dict[str, Any] = {}  # noqa: RUF012
+    fields: dict[str, Any] = _NOTHING
+    top: dict[str, Any] = _NOTHING
     wraps: bool = False
     expands: bool = False  # variables in every settings string
     fails_closed: Sequence[str] = ()  # canonical events: a hook that fails refuses
@@ -95,7 +100,7 @@ class Switches(NamedTuple):
     also: Sequence[Sequence[str]] = ()
     named: Sequence[str] = ()
     format: str = ""
-    files: dict[str, str] = {}  # noqa: RUF012
+    files: dict[str, str] = _NOTHING
     managed_only: str = ""
 
 
@@ -117,6 +122,24 @@ class Guarding(NamedTuple):
     ignored_keys: Sequence[str] = ()
     null_events: bool = True
     top: bool = False
+
+
+class HandlerRules(NamedTuple):
+    """What the host knows of hook entries."""
+
+    types: Sequence[str] = ()  # empty: any
+    without_if: Sequence[str] = ()  # events on which a hook with `if` never runs
+    fields: Sequence[str] = ()
+    timeout: str = "number"  # number | integer | whole | any
+    milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
+    type_default: bool = False
+    group_default: bool = False
+    nulls: bool = False  # whether a field that is null counts as not there
+    values: dict[str, dict[str, Any]] = _NOTHING
+    ignored: dict[str, Sequence[str]] = _NOTHING
+    script_gone: dict[str, str] = _NOTHING
+    no_events: Sequence[str] = ()  # keys beside the events that are none
+    events: Sequence[str] = ()  # empty: those that have a name of hookctl's
 
 
 class AutoApproval(NamedTuple):
@@ -179,13 +202,108 @@ class OtherAgent(NamedTuple):
     only: str = ""  # the condition, if it does not always read them
 
 
-def read_record(kind: type[Table], table: dict[str, Any]) -> Table:
-    """The record of a table of the file; keys without a field are skipped."""
-    fields: Sequence[str] = kind._fields  # type: ignore[attr-defined]
-    return kind(**{name: table[name] for name in fields if name in table})
+class Host(NamedTuple):
+    """One coding agent, as its file describes it. What the file may leave out has a default."""
+
+    name: str
+    title: str
+    format: str
+    comments: bool
+    trailing_commas: bool
+    timeout_unit: str  # seconds | milliseconds
+    sure: str  # proven | read | docs
+    events: dict[str, str]  # canonical to the host's own name
+    shape: shapes.Shape
+    variant: str  # the name of the settings variant; empty for the usual one
+    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
+    scope_rules: Scopes
+    files: dict[str, str]  # the settings file of each scope, with placeholders
+    files_beside: str  # a pattern for other files in the same folder that it reads too
+    managed_files: dict[str, list[str]]  # patterns for each platform
+    client: Client
+    config: ConfigFolder
+    registration: HookFormat
+    environment: Environment
+    env_path: Path  # the map in a settings file with every hook's environment; empty if none
+    env_field: str  # the field of a hook with its own environment; empty if there is none
+    dialect: Dialect
+    switches: Switches
+    faults: Faults
+    handlers: HandlerRules
+    guarding: Guarding
+    trust: Trust
+    folder_trust: FolderTrust
+    guard: GuardNeeds
+    also_read_by: tuple[OtherAgent, ...]
+    transcripts: str  # a pattern for the records of its sessions; empty if unknown
+    data: dict[str, Any]  # the whole file, for its variants
+    byte_order_mark: bool = True  # whether it reads a file that begins with one
+    empty: bool = True  # whether it reads an empty file
+    plain_comments: bool = False  # whether it reads only comments that its own parser can strip
+    null_is_absent: bool = False  # whether a null counts as no hooks and no events
+    sure_events: dict[str, str] = _NOTHING  # events that are less sure
+    rules: dict[str, str] = _NOTHING  # the file with instructions for the agent, by scope
+    cap: dict[str, Any] = _NOTHING  # its limit of blocks in a row; empty: hooks always win
+    told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
+    payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
+    denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
+    cannot: Sequence[str] = ()  # sentences about what it cannot do
+    known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
+    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by what they do
+
+    @property
+    def cap_key(self) -> str:
+        """The variable that sets its cap; empty if none does."""
+        return self.cap.get("key", "")
+
+    @property
+    def has_variants(self) -> bool:
+        """Whether its settings can have several layouts."""
+        return bool(self.data.get("variants"))
+
+    def env_leaf(self, name: str) -> Path | None:
+        """The path of a variable for every hook; None if the host has no such setting."""
+        return (*self.env_path, name) if self.env_path else None
+
+    def event_path(self, event: str, pack: str) -> Path:
+        """The path of the list with a pack's hooks for one of the host's own events."""
+        return shapes.event_path(self.shape, event, pack)
+
+    def has_files(self, scope: str) -> bool:
+        """Whether the host reads settings of this scope, managed ones included."""
+        return bool(self.managed_files) if scope == "managed" else scope in self.files
 
 
-def read_trust(table: dict[str, Any]) -> Trust:
-    """The record of the table `trust`."""
-    trust = read_record(Trust, table)
-    return trust._replace(unasked=read_record(AutoApproval, table.get("unasked", {})))
+def read_host(data: dict[str, Any], variant: str) -> Host:
+    """The host of a file's tables, with the name of its settings variant."""
+    files, environment = data["files"], data["environment"]
+    own_files = {scope: files[scope] for scope in SCOPES if scope in files}
+    channel, path = environment.get("channel"), tuple(environment.get("path", ()))
+    table = {
+        **data,
+        "shape": data["registration"],
+        "variant": variant,
+        "scopes": tuple(own_files),
+        "scope_rules": data["scopes"],
+        "files": own_files,
+        "files_beside": files.get("beside", ""),
+        "managed_files": files.get("managed", {}),
+        "env_path": path if channel == "settings" else (),
+        "env_field": path[0] if channel == "hook" else "",
+        "also_read_by": [_read(OtherAgent, other) for other in data.get("also_read_by", ())],
+        "transcripts": data.get("transcripts", {}).get("pattern", ""),
+        "data": data,
+    }
+    return _read(Host, table)
+
+
+def _read(kind: type[Table], table: dict[str, Any]) -> Table:
+    """The record of a table, by its annotations; keys without a field are skipped."""
+    fields = {}
+    for name, field_kind in kind.__annotations__.items():
+        if hasattr(field_kind, "_fields"):
+            fields[name] = _read(field_kind, table.get(name, {}))
+        elif name in table:
+            is_tuple = get_origin(field_kind) is tuple
+            fields[name] = tuple(table[name]) if is_tuple else table[name]
+    return kind(**fields)

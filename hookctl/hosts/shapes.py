@@ -6,15 +6,12 @@ matcher of its group if the group holds nothing else. The rest of hookctl sees p
 this module wraps them for a host without a shell.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl.documents import MISSING, Document
-from hookctl.hosts.shell_words import split_words
 from hookctl.model import (
     AddHook,
     CloseGap,
@@ -31,11 +28,15 @@ from hookctl.values import NamedTuple
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack
+_PIECE = (
+    r"(?s)(?P<blank>[ \t\r\n]++)|(?P<plain>[^ \t\r\n'\"\\]++)|'(?P<single>[^']*+)'"
+    r"|\"(?P<double>(?:[^\"\\]|\\.)*+)\"|\\(?P<escaped>.)"
+)
 _PLACEHOLDER: dict[str, Any] = {"hooks": []}  # an empty group: later groups keep their position
 
 
 class Shape(NamedTuple):
-    """How a host writes its registrations."""
+    """How a host writes its registrations; model.read_host reads it by its annotations."""
 
     root: tuple[str, ...] = ("hooks",)  # the map of events; a key with {pack} stands for each pack
     flat: tuple[str, ...] = ()  # events whose list holds the handlers themselves; "*" for all
@@ -181,6 +182,30 @@ def without_sh(shape: Shape, command: Any) -> Any:
     if len(words) == 3 and words[:2] == ["sh", "-c"]:
         return words[2]
     return command
+
+
+def split_words(command: str) -> list[str]:
+    """The same as shlex.split, which copies a long word again for each of its characters.
+
+    Raises ValueError for a quote without an end.
+    """
+    words: list[list[str]] = []
+    is_between, offset = True, 0
+    match_piece = re.compile(_PIECE).match
+    while offset < len(command):
+        piece = match_piece(command, offset)
+        if piece is None:
+            raise ValueError("a quote has no end")
+        offset = piece.end()
+        if piece["blank"]:
+            is_between = True
+            continue
+        if is_between:
+            words.append([])
+            is_between = False
+        text = piece[piece.lastgroup or 0]
+        words[-1].append(re.sub(r'\\([\\"])', r"\1", text) if piece["double"] else text)
+    return ["".join(parts) for parts in words]
 
 
 def as_written(shape: Shape, fields: dict[str, Any]) -> dict[str, Any]:

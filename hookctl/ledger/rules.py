@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hookctl.hosts import load, names
-from hookctl.hosts.rules import path_beside
+from hookctl.hosts import load, names, rules_beside
 from hookctl.ledger import store
 from hookctl.model import Entry, Record
 
@@ -16,7 +15,7 @@ def rules_path(records: Mapping[str, Record], key: str) -> str:
     if record.host not in names():
         return ""
     settings = store.current_path(records, key)
-    return path_beside(load(record.host), record.scope, settings, record.project)
+    return rules_beside(load(record.host), record.scope, settings, record.project)
 
 
 def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[str, Entry]]:

@@ -10,8 +10,7 @@ from typing import Any
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load
-from hookctl.hosts.shapes import head
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import fields_of, top_wants

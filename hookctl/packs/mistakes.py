@@ -49,8 +49,8 @@ def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mist
     if name not in hosts.names():
         return
     host = hosts.load(name)
-    known = [*host.handlers.get("events", ()), *host.events.values()]
-    if host.handlers.get("events") and hook.event not in known:
+    known = [*host.handlers.events, *host.events.values()]
+    if host.handlers.events and hook.event not in known:
         hint = f"{nearest(hook.event, known)}`hookctl hosts {name}` lists its events."
         yield place, f"{host.title} has no event {hook.event!r}", hint
 

@@ -14,8 +14,7 @@ import re
 import shlex
 
 from hookctl.hosts import load, names
-from hookctl.hosts.shapes import head
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files

@@ -13,7 +13,7 @@ from hookctl import engine
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
 from hookctl.hosts.model import APPROVALS, Trust
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts.shapes import split_words
 from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted

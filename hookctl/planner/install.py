@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import load, loading, reading
+from hookctl.hosts import load, loading
 from hookctl.ledger.store import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
@@ -193,7 +193,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
             is_of_other = record.host != target.host.name
             if is_of_other and draft.sources.once(files.is_same, path, draft.snapshot.path):
                 raise _shared_file(draft, record.host)
-    reading.require(target.host, draft.before)
+    loading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)
     if target.shared:
@@ -214,7 +214,7 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
-    reading.require(target.host, draft.document)  # an edit may stand behind a comment without end
+    loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     runtime = _install_files(draft, pack, content, folder, force=choice.force)
     if target.shared and (changes_wraps or draft.adds_hooks):
         _require_own_programs(pack, runtime)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from hookctl.hosts import detected, reading, settings_path, shapes
+from hookctl.hosts import detected, loading, settings_path, shapes
 from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
@@ -42,7 +42,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
 def _notice_not_loaded(draft: Draft) -> Iterator[str]:
     """Something in the file costs all of it."""
     if draft.not_loaded:
-        yield f"{draft.before.where}: {draft.not_loaded}; {reading.cost(draft.host)}"
+        yield f"{draft.before.where}: {draft.not_loaded}; {loading.cost(draft.host)}"
 
 
 def _notice_switched_off(draft: Draft) -> Iterator[str]:

@@ -15,8 +15,8 @@ from typing import Any
 from hookctl import engine, packs
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import reading, shapes
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts import loading, shapes
+from hookctl.hosts.shapes import split_words
 from hookctl.ledger.store import Records
 from hookctl.model import (
     Action,
@@ -85,7 +85,7 @@ def _decide_on_file(records: Records, draft: Draft) -> None:
     target = draft.target
     if target.project:
         require_inside(target.project, target.path)
-    reading.require(target.host, draft.before)
+    loading.require(target.host, draft.before)
     if draft.record is not None and draft.record.scope != target.scope:
         return
     if draft.has_stranded_hooks:  # an install puts them where the host reads them

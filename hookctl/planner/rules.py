@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hookctl import engine
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import load, names
-from hookctl.hosts.rules import path_beside
+from hookctl.hosts import load, names, rules_beside
 from hookctl.ledger import store
 from hookctl.ledger.rules import rules_path
 from hookctl.ledger.store import Records
@@ -235,7 +234,7 @@ def _first_reader(scope: str, path: str, draft: Draft) -> str:
     if scope == "user":
         return draft.host.name
     for name in names():
-        if path_beside(load(name), scope, "", draft.target.project) == path:
+        if rules_beside(load(name), scope, "", draft.target.project) == path:
             return name
     return draft.host.name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hookctl.hosts.shell_words import split_words
+from hookctl.hosts.shapes import split_words
 
 _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
 _PLAIN = re.compile(rf"(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")

@@ -19,7 +19,7 @@ from hookctl.hosts import (
     load,
     managed_layout,
     read_cap,
-    reading,
+    loading,
     settings_path,
     shapes,
     variants,
@@ -74,7 +74,7 @@ def _read_source(scope: str, variant: Host, path: str, user: str, read: Read) ->
             return None  # in HOME, the project's settings file is the user's own
     except HookctlError:
         return None
-    is_read = snapshot.data is not None and reading.refusal(variant, document) is None
+    is_read = snapshot.data is not None and loading.refusal(variant, document) is None
     if is_read and isinstance(document.value, dict):
         return Source(scope, path, document, variant)
     return None

@@ -9,8 +9,16 @@ from typing import Any
 
 from hookctl.documents import Document, formats
 from hookctl.errors import USAGE, HookctlError
+from hookctl.hosts import (
+    RULES,
+    Host,
+    rules_beside,
+    rules_layout,
+    settings_path,
+    shapes,
+    variants,
+)
 from hookctl.hosts import SCOPES as SCOPES
-from hookctl.hosts import Host, rules, settings_path, shapes, variants
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -19,7 +27,6 @@ from hookctl.system.project import find_repository, require_own
 
 OWN = ".hookctl"  # the folder of ours in a project
 GUARD = "guard"
-RULES = rules.FORMAT  # of a file with instructions for the agent
 
 # Reads a settings file by its path and format.
 Read = Callable[[str, str], tuple[files.Snapshot, Document]]
@@ -177,8 +184,8 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
 
 def variant_of_record(host: Host, record: Record, path: str) -> Host:
     """The host as the file of a record has it."""
-    if record.format == rules.FORMAT:
-        return rules.host_of_file(host)
+    if record.format == RULES:
+        return rules_layout(host)
     return variant_of_file(host, path)
 
 
@@ -195,10 +202,10 @@ def target_of_record(host: Host, record: Record, path: str) -> Target:
 
 def rules_target(target: Target) -> Target | None:
     """The file with instructions for the agent of a target's scope; None where none is known."""
-    path = rules.path_beside(target.host, target.scope, target.path, target.project)
+    path = rules_beside(target.host, target.scope, target.path, target.project)
     if not path:
         return None
-    return Target(rules.host_of_file(target.host), target.scope, path, target.project)
+    return Target(rules_layout(target.host), target.scope, path, target.project)
 
 
 def top(project: str) -> str:

@@ -8,7 +8,7 @@ import os
 from hookctl import engine, hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
-from hookctl.hosts import Host, reading, shapes
+from hookctl.hosts import Host, loading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import Request as Chosen
@@ -71,7 +71,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     wants, notes = _list_wants(folders, target, pack, folder, settings)
     decision = engine.install((), Current({}, {}, Hooks()), pack.name, pack.version, wants)
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
-    reading.require(host, document)
+    loading.require(host, document)
     text = document.data.decode()
     copies, copy_notes = _list_copies(pack, target, folder, settings)
     notes = [*notes, _say_place(host, request.scope, place), *copy_notes]

@@ -13,7 +13,7 @@ from hookctl.checks.rules import state_of_block
 from hookctl.documents import Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading, reading
+from hookctl.hosts import Host, loading
 from hookctl.ledger import store
 from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
@@ -286,11 +286,11 @@ def _look_at(
 
 def _why_not_loaded(host: Host, document: Document) -> str:
     """Why the host loads nothing of a settings file; '' if it does."""
-    error = reading.refusal(host, document)
+    error = loading.refusal(host, document)
     if error:
-        return f"{reading.cost(host)}, because in line {error.line} {error.message}"
+        return f"{loading.cost(host)}, because in line {error.line} {error.message}"
     reason = loading.reason_not_loaded(host, document)
-    return f"{reading.cost(host)}, because {reason}" if reason else ""
+    return f"{loading.cost(host)}, because {reason}" if reason else ""
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:

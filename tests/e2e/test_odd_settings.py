@@ -9,7 +9,7 @@ import pytest
 
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, handlers, load, reading
+from hookctl.hosts import Host, load, loading
 from tests.test_claude_entries import BAD, GOOD
 from tests.test_codex_entries import BAD as CODEX_BAD
 from tests.test_codex_entries import GOOD as CODEX_GOOD
@@ -46,7 +46,7 @@ COMMENTS = [
 
 def is_read(host: Host, text: str) -> bool:
     document = formats.parse(host.format, text.encode(), where="x")
-    return reading.refusal(host, document) is None
+    return loading.refusal(host, document) is None
 
 
 @pytest.mark.parametrize("text", COMMENTS)
@@ -77,7 +77,7 @@ def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Cli
     ).stdout  # fmt: skip
     for number, hook in enumerate(hooks):
         named = f"hooks.PreToolUse.{number}.hooks.0: Invalid" in said
-        assert named == bool(handlers.fault(load("claude"), hook)), hook
+        assert named == bool(loading.fault(load("claude"), hook)), hook
 
 
 CODEX_CONFIGS = {
@@ -109,7 +109,7 @@ def test_codex_loses_the_file_for_the_very_hooks_that_hookctl_names(codex: Clien
     place = openai.Place.make(tmp_path / "place")
     good = {"type": "command", "command": "good"}
     place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [good]}, {"hooks": [hook]}]}}))
-    assert (openai.list_hooks(codex, place) == []) == bool(handlers.fault(load("codex"), hook))
+    assert (openai.list_hooks(codex, place) == []) == bool(loading.fault(load("codex"), hook))
 
 
 def test_droid_runs_the_events_beside_hooks_and_none_below_it(droid: Client, tmp_path: Path) -> None:
