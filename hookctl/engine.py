@@ -59,7 +59,7 @@ def install(
     Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
     """
     builder = _DecisionBuilder(entries, current)
-    names = {_name(want) for want in wants}
+    names = {want.id or want.path for want in wants}
     wiped = _leave_unwanted(builder, pack, names)
     if not force:
         conflicts = tuple(_find_conflicts(builder, pack, wants, wiped))
@@ -87,7 +87,7 @@ def leaf_after_install(
 ) -> Any:
     """The value of the wanted leaf at `path` after such an install; None if it has none."""
     builder = _DecisionBuilder(entries, current)
-    wiped = _leave_unwanted(builder, pack, {_name(want) for want in wants})
+    wiped = _leave_unwanted(builder, pack, {want.id or want.path for want in wants})
     for want in wants:
         if want.path == path:
             _install_leaf(builder, want, pack, "", force=force, wiped=wiped)
@@ -103,9 +103,10 @@ def uninstall(
 ) -> Decision:
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
     builder = _DecisionBuilder(entries, current)
-    for entry in builder.entries_of(pack):
-        builder.leave(pack, entry)
-    _leave_orphans(builder, pack, {_name(entry) for entry in entries}, wants)
+    for entry in list(builder.entries.values()):
+        if pack in entry.owners:
+            builder.leave(pack, entry)
+    _leave_orphans(builder, pack, {entry.id or entry.path for entry in entries}, wants)
     return builder.decision()
 
 
@@ -117,7 +118,7 @@ def repair(
     `orphans` are packs without a record in the ledger: their version, and what they want.
     """
     builder = _DecisionBuilder(entries, current)
-    if builder.is_wiped():
+    if is_wiped(entries, current):
         builder.write_back(set())  # 12
     for pack, (version, wants) in orphans.items():
         _rebuild(builder, pack, version, wants)
@@ -131,35 +132,26 @@ def repair(
 
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
     """The state of one entry in the table's words; `missing` may mean that alone or a wipe."""
-    if id:
-        return _element_state(entry, current, id)
-    return _leaf_state(entry, current, path)
-
-
-def _element_state(entry: Entry | None, current: Current, id: str) -> str:
-    hooks = _hooks_with_id(current, id)
+    hooks = current.elements.with_id(id) if id else []
+    is_absent = not hooks if id else path not in current.values
+    if entry is None and is_absent:
+        return "free"
     if entry is None:
-        return "orphan" if hooks else "free"
-    if not hooks:
-        return "missing"
-    copies = _copies(current, entry)
-    hook = copies[0] if copies else hooks[0]
-    if id.startswith(WRAP):
-        is_owned = hook.fields["command"] == entry.written["command"]
-    else:
-        is_owned = same(hook.fields, entry.written)
-    return "owned" if is_owned else "overridden"
-
-
-def _leaf_state(entry: Entry | None, current: Current, path: Path) -> str:
-    value = current.values.get(path, _ABSENT)
-    if entry is None:
-        return "free" if value is _ABSENT else "foreign"
+        return "orphan" if id else "foreign"
     if entry.mode == "adopted":
         return "adopted"
-    if value is _ABSENT:
+    if is_absent:
         return "missing"
-    return "owned" if same(value, entry.written) else "overridden"
+    if not id:
+        is_owned = same(current.values[path], entry.written)
+    else:
+        copies = _copies(current, entry)
+        hook = copies[0] if copies else hooks[0]
+        if id.startswith(WRAP):
+            is_owned = hook.fields["command"] == entry.written["command"]
+        else:
+            is_owned = same(hook.fields, entry.written)
+    return "owned" if is_owned else "overridden"
 
 
 def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
@@ -188,31 +180,27 @@ class _DecisionBuilder:
             if entry.kind == "container":
                 self.containers[entry.path] = entry
             else:
-                self.entries[_name(entry)] = entry
+                self.entries[entry.id or entry.path] = entry
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
 
-    def entries_of(self, pack: str) -> list[Entry]:
-        return [entry for entry in self.entries.values() if pack in entry.owners]
-
-    def is_wiped(self) -> bool:
-        return is_wiped(self.entries.values(), self.current)
-
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
     ) -> None:
-        """Report an action that takes an entry from one state to another."""
-        self.actions.append(_action(action, entry, states, reason))
+        """Report an action that takes an entry from one state to another, or leaves it."""
+        owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
+        report = self.kept if action == "keep" else self.actions
+        report.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
 
     def keep(self, entry: Entry | Wanted, entry_state: str, reason: str) -> None:
         """Report that an entry is left as it is."""
-        self.kept.append(_action("keep", entry, (entry_state, entry_state), reason))
+        self.act("keep", entry, (entry_state, entry_state), reason)
 
     def write(self, entry: Entry, value: Any, from_state: str, *, reason: str = "") -> None:
         """Write a leaf or a new element; `entry` has its `before` and owners already."""
         written = entry._replace(mode="owned", written=value)
-        self.entries[_name(entry)] = written
+        self.entries[entry.id or entry.path] = written
         if entry.kind == "element":
             self.edits.append(AddHook(entry.path, value))
             self._add_containers(entry.path)
@@ -238,7 +226,7 @@ class _DecisionBuilder:
         for name, entry in list(self.entries.items()):
             if name in except_names or entry.mode != "owned" or entry.id.startswith(WRAP):
                 continue
-            value = _wanted_value(entry)
+            value = claimed_value(entry.owners, written=entry.written)
             reason = "all our entries were gone"
             self.write(entry._replace(before=None), value, "missing", reason=reason)
 
@@ -249,7 +237,7 @@ class _DecisionBuilder:
         if owners:
             self._leave_shared(entry._replace(owners=owners), entry_state)
             return
-        del self.entries[_name(entry)]
+        del self.entries[entry.id or entry.path]
         if entry_state == "missing":
             self.act("drop", entry, ("missing", "free"), "it was gone already")  # 11, 12
         elif entry.mode == "adopted":
@@ -268,8 +256,8 @@ class _DecisionBuilder:
             self.act("replace", entry, ("owned", "foreign"), reason)  # 7
 
     def _leave_shared(self, entry: Entry, entry_state: str) -> None:
-        self.entries[_name(entry)] = entry
-        value = _wanted_value(entry)
+        self.entries[entry.id or entry.path] = entry
+        value = claimed_value(entry.owners, written=entry.written)
         if entry_state == "owned" and not same(value, entry.written):
             self.write(entry, value, "owned", reason="the remaining pack's value")
         else:
@@ -279,7 +267,7 @@ class _DecisionBuilder:
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every hook with exactly our command, whatever was edited in its other fields."""
         copies = _copies(self.current, entry)
-        for hook in _hooks_with_id(self.current, entry.id):
+        for hook in self.current.elements.with_id(entry.id):
             if hook not in copies:
                 self.keep(entry, "edited copy", "its command was edited, so it stays")
             elif entry.before is not None and hook == copies[0]:
@@ -307,8 +295,8 @@ class _DecisionBuilder:
 
     def merge(self, entry: Entry) -> None:
         """13: apply the merge rule that all packs share; without one the operator decides."""
-        value = _wanted_value(entry)
-        if not _common_rule(entry) or same(value, entry.written):
+        value = claimed_value(entry.owners, written=entry.written)
+        if not common_rule(entry.owners) or same(value, entry.written):
             return
         if all(same(claim.value, value) for claim in entry.owners.values()):
             return
@@ -330,20 +318,13 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
 
 
-def _action(action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str) -> Action:
-    owners: tuple[str, ...] = ()
-    if isinstance(entry, Entry):
-        owners = tuple(entry.owners)
-    return Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
-
-
 def _leave_unwanted(builder: _DecisionBuilder, pack: str, wanted: set[_Name]) -> bool:
     """8: take out what the pack does not want any more; whether the other entries were wiped."""
-    for entry in builder.entries_of(pack):
-        if _name(entry) not in wanted:
+    for name, entry in list(builder.entries.items()):
+        if pack in entry.owners and name not in wanted:
             builder.leave(pack, entry)
     # Asked after that, else a second install would differ from the first.
-    return builder.is_wiped()
+    return is_wiped(builder.entries.values(), builder.current)
 
 
 def _find_conflicts(
@@ -351,25 +332,19 @@ def _find_conflicts(
 ) -> Iterable[Conflict]:
     """13: the values of ours that another pack wants to be different, with no common merge rule."""
     for want in wants:
-        entry = builder.entries.get(_name(want))
+        entry = builder.entries.get(want.id or want.path)
         if entry is None or not _is_writable(entry, builder.current, wiped):
             continue
         others = {name: claim for name, claim in entry.owners.items() if name != pack}
         if want.merge and all(claim.merge == want.merge for claim in others.values()):
             continue
-        if _is_settled(entry, want, pack):
-            continue
+        claim = entry.owners.get(pack)
+        is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
+        if is_claimed and same(want.value, entry.written):
+            continue  # written before, with --force: the other pack must ask now
         if any(not same(claim.value, want.value) for claim in others.values()):
             values = {name: claim.value for name, claim in others.items()}
             yield Conflict(want.path, want.id, {**values, pack: want.value})
-
-
-def _is_settled(entry: Entry, want: Wanted, pack: str) -> bool:
-    """Whether the pack has written this value before, with --force: the other pack must ask now."""
-    claim = entry.owners.get(pack)
-    if claim is None or claim.merge != want.merge or not same(claim.value, want.value):
-        return False
-    return same(want.value, entry.written)
 
 
 def _is_writable(entry: Entry, current: Current, wiped: bool) -> bool:
@@ -394,7 +369,7 @@ def _install_leaf(
     leaf_state = state(entry, builder.current, want.path)
     joined = entry._replace(owners={**entry.owners, pack: claim})
     builder.entries[want.path] = joined
-    value = _wanted_value(joined, pack)
+    value = claimed_value(joined.owners, pack)
     if leaf_state == "adopted" and current is _ABSENT:
         builder.write(joined, value, "adopted-gone")  # 5
     elif leaf_state == "adopted" and same(current, value):
@@ -454,31 +429,19 @@ def _take_or_keep(
     builder.keep(entry, leaf_state, reason)
 
 
-def claimed_value(claims: Mapping[str, Claim], pack: str) -> Any:
-    """What a pack gets of a value that several claim: by their common rule, else its own."""
-    return _wanted_value(Entry((), "leaf", owners=dict(claims)), pack)
-
-
 def common_rule(claims: Mapping[str, Claim]) -> str:
     """The merge rule that all of these claims have; empty if they have none in common."""
-    return _common_rule(Entry((), "leaf", owners=dict(claims)))
+    rules = {claim.merge for claim in claims.values()}
+    return rules.pop() if len(rules) == 1 else ""
 
 
-def _common_rule(entry: Entry) -> str:
-    """The merge rule that all owners have; empty if they have none in common."""
-    rules = {claim.merge for claim in entry.owners.values()}
-    if len(rules) != 1:
-        return ""
-    return rules.pop()
+def claimed_value(claims: Mapping[str, Claim], pack: str = "", written: Any = None) -> Any:
+    """What packs get of a value that they claim: by their common rule, else what `pack` wants.
 
-
-def _wanted_value(entry: Entry, pack: str = "") -> Any:
-    """The value for all owners: by their common rule, else what `pack` wants.
-
-    Without a pack it is the written value if an owner wants that, else what the last owner wants.
+    Without a pack it is the written value if one of them wants that, else what the last one wants.
     """
-    values = [claim.value for claim in entry.owners.values()]
-    rule = _common_rule(entry)
+    values = [claim.value for claim in claims.values()]
+    rule = common_rule(claims)
     if rule == "first":
         return values[0]
     if rule == "max":
@@ -486,16 +449,16 @@ def _wanted_value(entry: Entry, pack: str = "") -> Any:
     if rule == "min":
         return min(values, key=int)
     if pack:
-        return entry.owners[pack].value
+        return claims[pack].value
     for value in values:
-        if same(value, entry.written):
+        if same(value, written):
             return value
     return values[-1]
 
 
 def _over_others(entry: Entry) -> str:
     """The packs that want another value than the one written; '' where a common rule decides."""
-    if entry.kind != "leaf" or _common_rule(entry):
+    if entry.kind != "leaf" or common_rule(entry.owners):
         return ""
     key = str(entry.path[-1])
     packs = []
@@ -512,7 +475,7 @@ def _install_element(
 ) -> None:
     entry = builder.entries.get(want.id)
     owners = {pack: Claim(want.value, version)}  # one owner: the pack's name is in the id
-    hooks = _hooks_with_id(builder.current, want.id)
+    hooks = builder.current.elements.with_id(want.id)
     if not hooks:
         _install_absent_element(builder, want, entry, owners, is_written=wiped or force)
         return
@@ -635,7 +598,7 @@ def _edit_element(
     theirs: list[str],
 ) -> None:
     """Change every field that is not theirs to what the pack wants, without moving the hook."""
-    current, wanted = hook.fields, _wanted_value(entry)
+    current, wanted = hook.fields, claimed_value(entry.owners, written=entry.written)
     changed = []
     for name in {**current, **wanted}:
         if name not in theirs and not _is_same_field(current, wanted, name):
@@ -712,7 +675,7 @@ def _rebuild(builder: _DecisionBuilder, pack: str, version: str, wants: Sequence
     """15, 16: record a pack again whose record is lost, if a hook shows that it was installed."""
     is_installed = False
     for want in wants:
-        hooks = _hooks_with_id(builder.current, want.id)
+        hooks = builder.current.elements.with_id(want.id)
         ours = [hook for hook in hooks if _is_ours(hook, want)]
         if want.id not in builder.entries and ours:
             _take_back(builder, want, {pack: Claim(want.value, version)}, ours[0])
@@ -742,10 +705,10 @@ def _leave_orphans(
     builder: _DecisionBuilder, pack: str, known: set[Path | str], wants: Sequence[Wanted]
 ) -> None:
     """15, 15a, 16: remove the hooks of ours that the ledger does not know, and name the keys."""
-    unknown = [want for want in wants if _name(want) not in known]
+    unknown = [want for want in wants if (want.id or want.path) not in known]
     has_orphan = False
     for want in unknown:
-        for hook in _hooks_with_id(builder.current, want.id):
+        for hook in builder.current.elements.with_id(want.id):
             if _is_ours(hook, want):
                 has_orphan = True
                 builder.edits.append(DropHook(hook))
@@ -762,18 +725,10 @@ def _leave_orphans(
             builder.keep(want, "foreign", reason)
 
 
-def _name(entry: Entry | Wanted) -> _Name:
-    return entry.id or entry.path
-
-
-def _hooks_with_id(current: Current, id: str) -> list[HookEntry]:
-    return current.elements.with_id(id)
-
-
 def _copies(current: Current, entry: Entry) -> list[HookEntry]:
     """The hooks with an entry's id and exactly our command."""
     command = entry.written["command"]
-    hooks = _hooks_with_id(current, entry.id)
+    hooks = current.elements.with_id(entry.id)
     return [hook for hook in hooks if hook.fields.get("command") == command]
 
 
