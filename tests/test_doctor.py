@@ -136,7 +136,7 @@ def source_codes() -> set[str]:
             assert len(parts) == len(functions)
         for call in (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)):
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if called in ("Finding", "Fault", "find", "finding", "HookctlError", "_error") and call.args:
+            if called in ("Finding", "Fault", "find", "finding", "HookctlError", "error_at") and call.args:
                 first = call.args[0]
                 found |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
     return found - {"unexpected"}

@@ -200,9 +200,7 @@ class _Builder:
 
     def _unsupported(self, node: Node, message: str) -> HookctlError:
         hint = "Write the value out instead of the alias, then run the command again."
-        error = error_at("unparsable", self._text, self._where, node.start, message, hint)
-        error.code = "unsupported_yaml"
-        return error
+        return error_at("unsupported_yaml", self._text, self._where, node.start, message, hint)
 
     def _add(self, node: Node) -> None:
         """Add a node to the innermost open collection, as a key or as a value."""
