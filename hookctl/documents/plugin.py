@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from hookctl.documents import Path, Scalar, decode, error_at
@@ -146,23 +147,13 @@ def _compact(value: Any) -> str:
 
 def _foreign_file(text: str, where: str) -> HookctlError:
     """The error for a file with other code, at the first difference."""
-    expected_before, expected_after = _current_code()
-    before, _, after = _split(text)
-    if before == expected_before:
-        offset = len(text) - len(after) + _count_equal(expected_after, after)
-    else:
-        offset = _count_equal(expected_before, before)
+    before, after = _current_code()
+    _, settings, _ = _split(text)
+    pairs = zip(before + settings + after, text, strict=False)
+    offset = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     message = "this file is not as hookctl writes it"
     hint = (
         "If it is another program's, move it away; if its code was edited, remove it."
         " Then run the command again."
     )
     return error_at("foreign_file", text, where, offset, message, hint)
-
-
-def _count_equal(expected: str, actual: str) -> int:
-    """How many characters are equal from the beginning on."""
-    count = 0
-    while expected[count : count + 1] and expected[count : count + 1] == actual[count : count + 1]:
-        count += 1
-    return count

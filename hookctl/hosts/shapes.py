@@ -92,31 +92,26 @@ def event_of(shape: Shape, path: Path) -> str:
 
 def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
     """Path, handler and group (itself if it has none) of every well-formed handler of a file."""
-    return list(_handlers(shape, root))
-
-
-def _handlers(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    found = []
     for path, group in _groups(shape, root):
         if not isinstance(group, dict):
             continue
         if shape.is_flat(str(path[-2])):
-            yield path, group, group
+            found.append((path, group, group))
             continue
-        for number, handler in enumerate(_as_list(group.get("hooks"))):
+        inner = group.get("hooks")
+        for number, handler in enumerate(inner if isinstance(inner, list) else ()):
             if isinstance(handler, dict):
-                yield (*path, "hooks", number), handler, group
+                found.append(((*path, "hooks", number), handler, group))
+    return found
 
 
 def _groups(shape: Shape, root: Any) -> Iterator[tuple[Path, Any]]:
     """Every item of the events' lists, with its path."""
     for above, events in event_maps(shape, root):
-        for event, listed in events.items():
-            for number, group in enumerate(_as_list(listed)):
+        for event, groups in events.items():
+            for number, group in enumerate(groups if isinstance(groups, list) else ()):
                 yield (*above, event, number), group
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def gaps(shape: Shape, root: Any) -> list[Path]:
@@ -128,39 +123,32 @@ def gaps(shape: Shape, root: Any) -> list[Path]:
 
 def gaps_at_the_end(document: Document, path: Path) -> int:
     """How many placeholders stand at the end of an event's list, where no hook needs them."""
-    number = 0
-    for group in reversed(_as_list(document.get(path))):
+    number, groups = 0, document.get(path)
+    for group in reversed(groups if isinstance(groups, list) else ()):
         if group != _PLACEHOLDER:
             break
         number += 1
     return number
 
 
-def event_maps(shape: Shape, root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+def event_maps(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any]]]:
     """The maps of events in a file: a single one, or one for each pack."""
-    yield from _event_maps(shape.root, (), root)
-
-
-def _event_maps(
-    keys: tuple[str, ...], above: Path, value: Any
-) -> Iterator[tuple[Path, dict[str, Any]]]:
-    if not isinstance(value, dict):
-        return
-    if not keys:
-        yield above, value
-        return
-    names = [keys[0]]
-    if _ANY in keys[0]:
-        names = [name for name in value if isinstance(name, str)]
-    for name in names:
-        if name in value:
-            yield from _event_maps(keys[1:], (*above, name), value[name])
+    maps: list[tuple[Path, Any]] = [((), root)]
+    for key in shape.root:
+        below: list[tuple[Path, Any]] = []
+        for above, value in maps:
+            names = value if isinstance(value, dict) else {}
+            if _ANY not in key:
+                names = [key] if key in names else []
+            below += [((*above, name), value[name]) for name in names if isinstance(name, str)]
+        maps = below
+    return [(path, events) for path, events in maps if isinstance(events, dict)]
 
 
 def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
     """Our hooks in a file, wherever they were moved and whatever was edited."""
     hooks = []
-    for path, handler, group in _handlers(shape, root):
+    for path, handler, group in handlers(shape, root):
         command = without_sh(shape, handler.get("command"))
         match = _HEAD.match(command) if isinstance(command, str) else None
         if match:
@@ -222,8 +210,10 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
         if isinstance(edit, EditHook):
             document = _edit_element(shape, document, edit)
     for edit in edits:
-        if isinstance(edit, Put):
-            document = _put(document, edit)
+        if isinstance(edit, Put) and edit.raw is not None:
+            document = document.set_raw(edit.path, edit.raw)
+        elif isinstance(edit, Put):
+            document = document.set(edit.path, edit.value)
         elif isinstance(edit, DropValue):
             document = document.remove(edit.path)
         elif isinstance(edit, AddHook):
@@ -236,30 +226,24 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
             document = document.remove((*edit.path, len(document.get(edit.path)) - 1))
     for edit in edits:
         if isinstance(edit, Prune) and _is_empty(document, edit.path):
-            document = _prune(document, edit)
+            is_new, path = edit.raw is None, edit.path
+            document = document.remove(path) if is_new else document.set_raw(path, edit.raw)
     return document
 
 
 def _add_element(shape: Shape, document: Document, edit: AddHook) -> Document:
-    entry = _entry(shape, edit)
+    """Append a new hook to an event's list, or put it into the group of a placeholder."""
+    fields = as_written(shape, edit.fields)
+    if shape.is_flat(event_of(shape, edit.path)):
+        return document.append(edit.path, fields)
+    matcher = {name: value for name, value in fields.items() if name == "matcher"}
+    handler = {name: value for name, value in fields.items() if name != "matcher"}
     if edit.placeholder is None:
-        return document.append(edit.path, entry)
+        return document.append(edit.path, {**matcher, "hooks": [handler]})
     group = (*edit.path, edit.placeholder)
-    if "matcher" in entry:
-        document = document.set((*group, "matcher"), entry["matcher"])
-    return document.append((*group, "hooks"), entry["hooks"][0])
-
-
-def _put(document: Document, edit: Put) -> Document:
-    if edit.raw is None:
-        return document.set(edit.path, edit.value)
-    return document.set_raw(edit.path, edit.raw)
-
-
-def _prune(document: Document, edit: Prune) -> Document:
-    if edit.raw is None:
-        return document.remove(edit.path)
-    return document.set_raw(edit.path, edit.raw)
+    if matcher:
+        document = document.set((*group, "matcher"), matcher["matcher"])
+    return document.append((*group, "hooks"), handler)
 
 
 def _sort_key(path: Path) -> list[tuple[bool, Any]]:
@@ -270,18 +254,6 @@ def _sort_key(path: Path) -> list[tuple[bool, Any]]:
 def _is_empty(document: Document, path: Path) -> bool:
     """Whether a table or list has nothing inside, not even a comment."""
     return document.get(path) in ({}, []) and "".join(document.raw(path).split()) in ("{}", "[]")
-
-
-def _entry(shape: Shape, edit: AddHook) -> dict[str, Any]:
-    """The value to append to an event's list for a new hook."""
-    fields = as_written(shape, edit.fields)
-    if shape.is_flat(event_of(shape, edit.path)):
-        return fields
-    group = {}
-    if "matcher" in fields:
-        group["matcher"] = fields["matcher"]
-    group["hooks"] = [{name: value for name, value in fields.items() if name != "matcher"}]
-    return group
 
 
 def _edit_element(shape: Shape, document: Document, edit: EditHook) -> Document:
