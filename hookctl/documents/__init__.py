@@ -93,6 +93,18 @@ class Document:
         """Where the value at path begins, or its nearest existing parent."""
         raise NotImplementedError
 
+    def _find(self, path: Path) -> Any:
+        """What the format knows of the value written at path; None if there is none."""
+        raise NotImplementedError
+
+    def _nearest(self, path: Path) -> tuple[Any, int]:
+        """The same of the deepest existing value on a path, and how long the path to it is."""
+        for length in range(len(path), -1, -1):
+            found = self._find(path[:length])
+            if found is not None:
+                return found, length
+        return None, 0
+
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self.offset(path))

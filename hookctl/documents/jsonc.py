@@ -232,14 +232,6 @@ class JsonDocument(Document):
             self._containers[start] = contents(self._scan.shadow, start, spot.tree)
         return self._containers[start]
 
-    def _nearest(self, path: Path) -> tuple[_Spot | None, int]:
-        """The deepest existing value on a path, and how long the path to it is."""
-        for length in range(len(path), -1, -1):
-            spot = self._find(path[:length])
-            if spot:
-                return spot, length
-        return None, 0
-
     # Editing
 
     @cached_property

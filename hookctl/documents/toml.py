@@ -127,13 +127,12 @@ class TomlDocument(Document):
 
     def offset(self, path: Path) -> int:
         """Where the value or header at path begins, or its nearest existing parent."""
-        for length in range(len(path), 0, -1):
-            node = self._find(path[:length])
-            if node and node.start >= 0:
-                return node.start
-            if node:
-                return min(piece.start for piece in node.all_pieces())
-        return 0
+        node, length = self._nearest(path)
+        if not length:
+            return 0
+        if node.start >= 0:
+            return node.start
+        return min(piece.start for piece in node.all_pieces())
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
@@ -268,14 +267,6 @@ class TomlDocument(Document):
         # gets none.
         text = f"{keys_text(map(str, path))} = {new.source}"
         return self._layout.insert_line(self._scan.root.body[-1:], text)
-
-    def _nearest(self, path: Path) -> tuple[Node, int]:
-        """The deepest existing parent of a missing value, and the length of its path."""
-        for length in range(len(path) - 1, 0, -1):
-            node = self._find(path[:length])
-            if node:
-                return node, length
-        return self._scan.root, 0
 
     def _has_written_parent(self, path: Path) -> bool:
         """Whether a table on this path has a header or a dotted key of its own."""

@@ -96,11 +96,8 @@ class YamlDocument(Document):
 
     def offset(self, path: Path) -> int:
         """Where the value at path begins, or its nearest existing parent."""
-        for length in range(len(path), -1, -1):
-            located = self._find(path[:length])
-            if located:
-                return located.node.start
-        return 0
+        located, _ = self._nearest(path)
+        return located.node.start if located else 0
 
     def check_path(self, path: Path) -> None:
         """Refuse a path through a duplicate key, an alias, or a mapping that merges another."""
@@ -147,9 +144,8 @@ class YamlDocument(Document):
         if located.node.kind != "seq":
             raise wrong_shape(self, path, "an array")
         pair = (None, self._tree(path, value))
-        step = Step(located.node, len(located.node.children))
         splices = self._edits.insert(located, None, value)
-        return self._verified(splices, located.steps, step, pair)
+        return self._verified(splices, located.steps_to_new, pair)
 
     def remove(self, path: Path) -> YamlDocument:
         """Remove the member or element at path; returns the same document if there is none."""
@@ -158,7 +154,10 @@ class YamlDocument(Document):
         if not path or located is None:
             return self
         *above, step = located.steps
-        return self._verified(self._edits.remove(above, step), above, step, None)
+        splices = self._edits.remove(above, step)
+        if not above and len(step.holder.children) == 1 and not step.holder.flow:
+            return self._verified(splices, (), None)  # the document is empty then
+        return self._verified(splices, located.steps, None)
 
     # Finding
 
@@ -230,19 +229,18 @@ class YamlDocument(Document):
         if located and not path:
             raise wrong_shape(self, path, "a part of the document")
         if located:
-            *above, step = located.steps
-            pair = (_key_tree(step), new)
-            return self._verified(self._edits.replace(step, value), above, step, pair)
-        for length in range(len(path) - 1, -1, -1):
-            holder = self._find(path[:length])
-            if holder and length and is_null(holder.node):
-                return self._put(path[:length], self._wrapped(path[length:], value))
-            if holder:
-                return self._insert(path, length, holder, value)
+            step = located.steps[-1]
+            pair = (step.child.key and step.child.key.tree(), new)
+            return self._verified(self._edits.replace(step, value), located.steps, pair)
+        holder, length = self._nearest(path)
+        if holder and length and is_null(holder.node):
+            return self._put(path[:length], self._wrapped(path[length:], value))
+        if holder:
+            return self._insert(path, length, holder, value)
         value = self._wrapped(path, value)
         if not isinstance(value, dict):
             raise wrong_shape(self, (), "an object")
-        return self._verified(self._edits.fill(value), (), None, (None, tree_of(value)))
+        return self._verified(self._edits.fill(value), (), (None, tree_of(value)))
 
     def _insert(self, path: Path, length: int, holder: Located, value: Any) -> YamlDocument:
         """Insert below the deepest existing parent; the value brings the missing ones."""
@@ -252,9 +250,8 @@ class YamlDocument(Document):
             raise wrong_shape(self, path[:length], needed)
         value = self._wrapped(path[length + 1 :], value)
         pair = (tree_of(key), tree_of(value))
-        step = Step(holder.node, len(holder.node.children))
         splices = self._edits.insert(holder, key, value)
-        return self._verified(splices, holder.steps, step, pair)
+        return self._verified(splices, holder.steps_to_new, pair)
 
     def _wrapped(self, keys: Path, value: Any) -> Any:
         """The value wrapped in its missing parents."""
@@ -265,11 +262,14 @@ class YamlDocument(Document):
         return value
 
     def _verified(
-        self, splices: list[Splice], above: Sequence[Step], step: Step | None, new: _Pair | None
+        self, splices: list[Splice], steps: Sequence[Step], new: _Pair | None
     ) -> YamlDocument:
-        """The spliced document, if it says exactly what was wanted."""
+        """The spliced document, if it says exactly what was wanted: `new` at the last step."""
         text = spliced(self._text, splices)
-        wanted = _edit_tree(above, step, new) if step else new and new[1]
+        if steps:
+            wanted = _edit_tree(self._reading.tree(), [step.child_index for step in steps], new)
+        else:
+            wanted = new and new[1]
         first_change = min(splice.start for splice in splices)
         try:
             reading = read(text, self.where)
@@ -280,29 +280,12 @@ class YamlDocument(Document):
         return YamlDocument(text, self.where, reading)
 
 
-def _edit_tree(above: Sequence[Step], step: Step, new: _Pair | None) -> Tree:
-    """Make the same edit on the trees of the nodes, to cross-check the text edit."""
-    tree = _with_child(step, new)
-    _, _, _, children = tree
-    if not above and not children and not step.holder.flow:
-        return None  # without its last member the document is empty
-    for outer in reversed(above):
-        tree = _with_child(outer, (_key_tree(outer), tree))
-    return tree
-
-
-def _with_child(step: Step, pair: _Pair | None) -> Tree:
-    """The holder's tree with another pair at the step's index, or without that child."""
-    kind, anchor, tag, children = step.holder.tree()
-    pairs = [] if pair is None else [pair]
-    return (
-        kind,
-        anchor,
-        tag,
-        (*children[: step.child_index], *pairs, *children[step.child_index + 1 :]),
-    )
-
-
-def _key_tree(step: Step) -> Tree:
-    """The tree of a child's key; None in a sequence."""
-    return step.child.key and step.child.key.tree()
+def _edit_tree(tree: Tree, indexes: list[int], new: _Pair | None) -> Tree:
+    """Make the same edit on the document's tree, to cross-check the text edit."""
+    kind, anchor, tag, children = tree
+    index, *below = indexes
+    pairs = [] if new is None else [new]
+    if below:
+        key, value = children[index]
+        pairs = [(key, _edit_tree(value, below, new))]
+    return (kind, anchor, tag, (*children[:index], *pairs, *children[index + 1 :]))

@@ -46,6 +46,11 @@ class Located(NamedTuple):
     node: Node
     steps: tuple[Step, ...]
 
+    @property
+    def steps_to_new(self) -> tuple[Step, ...]:
+        """The steps to the next child of a collection."""
+        return (*self.steps, Step(self.node, len(self.node.children)))
+
 
 class Edits:
     """The edits of one text, each as a few splices."""
