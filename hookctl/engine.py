@@ -58,19 +58,19 @@ def install(
 
     Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
     """
-    builder = _DecisionBuilder(entries, current)
+    builder = _DecisionBuilder(entries, current, pack, version, force=force)
     names = {want.id or want.path for want in wants}
-    wiped = _leave_unwanted(builder, pack, names)
+    builder.leave_unwanted(names)
     if not force:
-        conflicts = tuple(_find_conflicts(builder, pack, wants, wiped))
+        conflicts = tuple(_find_conflicts(builder, wants))
         if conflicts:
             return Decision(entries=tuple(entries), conflicts=conflicts)
     for want in wants:
         if want.kind == "element":
-            _install_element(builder, want, pack, version, force=force, wiped=wiped)
+            _install_element(builder, want)
         else:
-            _install_leaf(builder, want, pack, version, force=force, wiped=wiped)
-    if wiped and others:
+            _install_leaf(builder, want)
+    if builder.wiped and others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         builder.write_back(names)
     return builder.decision()
@@ -86,11 +86,11 @@ def leaf_after_install(
     force: bool = False,
 ) -> Any:
     """The value of the wanted leaf at `path` after such an install; None if it has none."""
-    builder = _DecisionBuilder(entries, current)
-    wiped = _leave_unwanted(builder, pack, {want.id or want.path for want in wants})
+    builder = _DecisionBuilder(entries, current, pack, force=force)
+    builder.leave_unwanted({want.id or want.path for want in wants})
     for want in wants:
         if want.path == path:
-            _install_leaf(builder, want, pack, "", force=force, wiped=wiped)
+            _install_leaf(builder, want)
             break
     for edit in reversed(builder.edits):
         if isinstance(edit, Put) and edit.path == path:
@@ -102,11 +102,9 @@ def uninstall(
     entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
 ) -> Decision:
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
-    builder = _DecisionBuilder(entries, current)
-    for entry in list(builder.entries.values()):
-        if pack in entry.owners:
-            builder.leave(pack, entry)
-    _leave_orphans(builder, pack, {entry.id or entry.path for entry in entries}, wants)
+    builder = _DecisionBuilder(entries, current, pack)
+    builder.leave_unwanted(set())
+    _leave_orphans(builder, {entry.id or entry.path for entry in entries}, wants)
     return builder.decision()
 
 
@@ -172,8 +170,18 @@ def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
 class _DecisionBuilder:
     """A decision in the making: the entries, edits and lines of the report so far."""
 
-    def __init__(self, entries: Sequence[Entry], current: Current) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        current: Current,
+        pack: str = "",
+        version: str = "",
+        *,
+        force: bool = False,
+    ) -> None:
         self.current = current
+        self.pack, self.version, self.force = pack, version, force
+        self.wiped = False  # whether all entries are gone that the pack still wants
         self.entries: dict[_Name, Entry] = {}
         self.containers: dict[Path, Entry] = {}
         for entry in entries:
@@ -230,9 +238,17 @@ class _DecisionBuilder:
             reason = "all our entries were gone"
             self.write(entry._replace(before=None), value, "missing", reason=reason)
 
-    def leave(self, pack: str, entry: Entry) -> None:
-        """Take `pack` out of the owners; without owners, put back what was there before."""
-        owners = {name: claim for name, claim in entry.owners.items() if name != pack}
+    def leave_unwanted(self, wanted: set[_Name]) -> None:
+        """8: take out what the pack does not want any more."""
+        for name, entry in list(self.entries.items()):
+            if self.pack in entry.owners and name not in wanted:
+                self.leave(entry)
+        # Asked after that, else a second install would differ from the first.
+        self.wiped = is_wiped(self.entries.values(), self.current)
+
+    def leave(self, entry: Entry) -> None:
+        """Take the pack out of the owners; without owners, put back what was there before."""
+        owners = {name: claim for name, claim in entry.owners.items() if name != self.pack}
         entry_state = state(entry, self.current, entry.path, entry.id)
         if owners:
             self._leave_shared(entry._replace(owners=owners), entry_state)
@@ -318,22 +334,12 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
 
 
-def _leave_unwanted(builder: _DecisionBuilder, pack: str, wanted: set[_Name]) -> bool:
-    """8: take out what the pack does not want any more; whether the other entries were wiped."""
-    for name, entry in list(builder.entries.items()):
-        if pack in entry.owners and name not in wanted:
-            builder.leave(pack, entry)
-    # Asked after that, else a second install would differ from the first.
-    return is_wiped(builder.entries.values(), builder.current)
-
-
-def _find_conflicts(
-    builder: _DecisionBuilder, pack: str, wants: Sequence[Wanted], wiped: bool
-) -> Iterable[Conflict]:
+def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
     """13: the values of ours that another pack wants to be different, with no common merge rule."""
+    pack = builder.pack
     for want in wants:
         entry = builder.entries.get(want.id or want.path)
-        if entry is None or not _is_writable(entry, builder.current, wiped):
+        if entry is None or not _is_writable(builder, entry):
             continue
         others = {name: claim for name, claim in entry.owners.items() if name != pack}
         if want.merge and all(claim.merge == want.merge for claim in others.values()):
@@ -347,23 +353,21 @@ def _find_conflicts(
             yield Conflict(want.path, want.id, {**values, pack: want.value})
 
 
-def _is_writable(entry: Entry, current: Current, wiped: bool) -> bool:
+def _is_writable(builder: _DecisionBuilder, entry: Entry) -> bool:
     """Whether an install may write an entry on record, since its value is ours or gone."""
-    entry_state = state(entry, current, entry.path, entry.id)
+    entry_state = state(entry, builder.current, entry.path, entry.id)
     if entry_state == "missing":
-        return wiped
+        return builder.wiped
     if entry_state == "adopted":
-        return entry.path not in current.values
+        return entry.path not in builder.current.values
     return entry_state == "owned"
 
 
-def _install_leaf(
-    builder: _DecisionBuilder, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
-) -> None:
-    entry = builder.entries.get(want.path)
-    claim = Claim(want.value, version, want.merge)
+def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
+    entry, pack = builder.entries.get(want.path), builder.pack
+    claim = Claim(want.value, builder.version, want.merge)
     if entry is None:
-        _install_new_leaf(builder, want, {pack: claim}, force=force)
+        _install_new_leaf(builder, want, {pack: claim})
         return
     current = builder.current.values.get(want.path, _ABSENT)
     leaf_state = state(entry, builder.current, want.path)
@@ -375,24 +379,22 @@ def _install_leaf(
     elif leaf_state == "adopted" and same(current, value):
         builder.entries[want.path] = joined._replace(written=current)  # 4
     elif leaf_state == "adopted":
-        _take_or_keep(builder, joined, value, "adopted", force)  # 4, 6
+        _take_or_keep(builder, joined, value, "adopted")  # 4, 6
     elif leaf_state == "missing":
-        if wiped or force:
+        if builder.wiped or builder.force:
             builder.write(joined._replace(before=None), value, "missing")  # 11, 12
         else:
             builder.keep(joined, "missing", _REMOVED_BY_YOU)  # 11
     elif leaf_state == "overridden":
-        if force or not same(current, value):
-            _take_or_keep(builder, joined, value, "overridden", force)  # 9; 10 says nothing
+        if builder.force or not same(current, value):
+            _take_or_keep(builder, joined, value, "overridden")  # 9; 10 says nothing
     elif not same(current, value):
         builder.write(joined, value, "owned")  # 7, upgrade
     elif pack not in entry.owners:
         builder.act("share", joined, ("owned", "owned"))  # 14
 
 
-def _install_new_leaf(
-    builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim], *, force: bool
-) -> None:
+def _install_new_leaf(builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim]) -> None:
     entry = Entry(want.path, "leaf", owners=owners)
     current = builder.current.values.get(want.path, _ABSENT)
     if current is _ABSENT:
@@ -400,7 +402,7 @@ def _install_new_leaf(
     elif same(current, want.value):
         _adopt(builder, entry, current)  # 3
     else:
-        _take_or_keep(builder, entry, want.value, "foreign", force)  # 2
+        _take_or_keep(builder, entry, want.value, "foreign")  # 2
 
 
 def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
@@ -413,12 +415,10 @@ def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
     builder.act("adopt", entry, ("foreign", "adopted"), reason)
 
 
-def _take_or_keep(
-    builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str, force: bool
-) -> None:
+def _take_or_keep(builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str) -> None:
     """Keep a value that is not ours, or with --force replace it and remember it as `before`."""
     shown = _show_current(builder.current, entry.path)
-    if force:
+    if builder.force:
         entry = entry._replace(before=builder.current.raw[entry.path])
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
@@ -470,26 +470,25 @@ def _over_others(entry: Entry) -> str:
     return f"over {', and '.join(packs)}"
 
 
-def _install_element(
-    builder: _DecisionBuilder, want: Wanted, pack: str, version: str, *, force: bool, wiped: bool
-) -> None:
+def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     entry = builder.entries.get(want.id)
-    owners = {pack: Claim(want.value, version)}  # one owner: the pack's name is in the id
+    # One owner: the pack's name is in the id.
+    owners = {builder.pack: Claim(want.value, builder.version)}
     hooks = builder.current.elements.with_id(want.id)
     if not hooks:
-        _install_absent_element(builder, want, entry, owners, is_written=wiped or force)
+        _install_absent_element(builder, want, entry, owners)
         return
     ours = [hook for hook in hooks if _is_ours(hook, want, entry)]
     if entry is None and ours:
         entry = _take_back(builder, want, owners, ours[0])
-    elif entry is None and force:
+    elif entry is None and builder.force:
         entry = Entry(want.path, "element", written=want.value, id=want.id)
     elif entry is None:
         reason = "an edited copy of our hook, left alone; --force replaces it"
         builder.keep(want, "edited copy", reason)  # 15a
         return
     hook = ours[0] if ours else hooks[0]
-    _update_element(builder, entry._replace(owners=owners), want, hook, ours[1:], force=force)
+    _update_element(builder, entry._replace(owners=owners), want, hook, ours[1:])
     if ours and len(hooks) > len(ours):
         reason = "an edited copy of it runs too; remove one of the two"
         builder.keep(builder.entries[want.id], "doubled", reason)  # 17
@@ -500,14 +499,12 @@ def _install_absent_element(
     want: Wanted,
     entry: Entry | None,
     owners: dict[str, Claim],
-    *,
-    is_written: bool,
 ) -> None:
-    """Write a new hook; one that the operator removed only if `is_written`."""
+    """Write a new hook; one that the operator removed only after a wipe, or with --force."""
     new_entry = Entry(want.path, "element", owners=owners, id=want.id)
     if entry is None:
         builder.write(new_entry, want.value, "free")  # 1
-    elif is_written:
+    elif builder.wiped or builder.force:
         builder.write(new_entry, want.value, "missing")  # 12
     else:
         new_entry = new_entry._replace(written=entry.written)
@@ -540,21 +537,23 @@ def _update_element(
     want: Wanted,
     hook: HookEntry,
     duplicates: list[HookEntry],
-    *,
-    force: bool,
 ) -> None:
     """Change a hook to what is wanted, field by field, except what the operator edited."""
     if not _is_ours(hook, want, entry):
-        if not force:
+        if not builder.force:
             _keep_edited_command(builder, entry, want)
             return
         entry = entry._replace(before=builder.current.raw[hook.path])  # 9b, 15a
     written = entry.written
     moves = want.path not in (entry.path, hook.path[: len(want.path)])
-    has_before = entry.before is not None
-    theirs = _fields_of_operator(
-        hook.fields, written, moves=moves, force=force, has_before=has_before
-    )
+    theirs = [] if builder.force else _edited_fields(hook.fields, written)
+    if moves:
+        # It moves to a group of its own. Among hooks of theirs it may have had no matcher, which
+        # does not mean that the operator took it away.
+        theirs = [name for name in theirs if name in hook.fields or name != "matcher"]
+    elif entry.before is not None:
+        # The matcher stands in the group, where `before` would not bring it back.
+        theirs = [*(name for name in theirs if name != "matcher"), "matcher"]
     ours = {name: value for name, value in want.value.items() if name not in theirs}
     # What we wrote into an edited field stays on record, so that the field stays theirs even while
     # it has the wanted value (10).
@@ -615,28 +614,6 @@ def _edit_element(
     if taken:  # only with --force
         reason = f"took over your {_show_fields(current, taken)}"
     builder.act("replace", entry, (from_state, to_state), reason)
-
-
-def _fields_of_operator(
-    current: dict[str, Any],
-    written: dict[str, Any],
-    *,
-    moves: bool,
-    force: bool,
-    has_before: bool,
-) -> list[str]:
-    """The fields that an update leaves to the operator."""
-    edited = []
-    if not force:
-        edited = _edited_fields(current, written)
-    if moves:
-        # It moves to a group of its own. Among hooks of theirs it may have had no matcher, which
-        # does not mean that the operator took it away.
-        return [name for name in edited if name in current or name != "matcher"]
-    if has_before:
-        # The matcher stands in the group, where `before` would not bring it back.
-        return [*(name for name in edited if name != "matcher"), "matcher"]
-    return edited
 
 
 def _move_element(
@@ -701,9 +678,7 @@ def _rebuild_leaf(builder: _DecisionBuilder, pack: str, version: str, want: Want
         builder.act("share", joined, ("owned", "owned"))
 
 
-def _leave_orphans(
-    builder: _DecisionBuilder, pack: str, known: set[Path | str], wants: Sequence[Wanted]
-) -> None:
+def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:
     """15, 15a, 16: remove the hooks of ours that the ledger does not know, and name the keys."""
     unknown = [want for want in wants if (want.id or want.path) not in known]
     has_orphan = False
@@ -719,9 +694,8 @@ def _leave_orphans(
         return
     for want in unknown:
         if want.kind == "leaf" and want.path in builder.current.values:
-            reason = (
-                f"hookctl has no record of it and cannot prove that it is {pack}'s, so it stays"
-            )
+            reason = "hookctl has no record of it and cannot prove that it is"
+            reason += f" {builder.pack}'s, so it stays"
             builder.keep(want, "foreign", reason)
 
 
