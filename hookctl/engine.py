@@ -143,7 +143,7 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
     if not id:
         is_owned = same(current.values[path], entry.written)
     else:
-        copies = _copies(current, entry)
+        copies = _copies(hooks, entry)
         hook = copies[0] if copies else hooks[0]
         if id.startswith(WRAP):
             is_owned = hook.fields["command"] == entry.written["command"]
@@ -282,8 +282,9 @@ class _DecisionBuilder:
 
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every hook with exactly our command, whatever was edited in its other fields."""
-        copies = _copies(self.current, entry)
-        for hook in self.current.elements.with_id(entry.id):
+        hooks = self.current.elements.with_id(entry.id)
+        copies = _copies(hooks, entry)
+        for hook in hooks:
             if hook not in copies:
                 self.keep(entry, "edited copy", "its command was edited, so it stays")
             elif entry.before is not None and hook == copies[0]:
@@ -306,7 +307,8 @@ class _DecisionBuilder:
         """17: of several hooks with exactly our command, keep the first; keep all that we wrap."""
         if entry.id.startswith(WRAP):
             return
-        for hook in _copies(self.current, entry)[1:]:
+        hooks = self.current.elements.with_id(entry.id)
+        for hook in _copies(hooks, entry)[1:]:
             self.remove_copy(entry, hook, "it was registered more than once")
 
     def merge(self, entry: Entry) -> None:
@@ -699,10 +701,9 @@ def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence
             builder.keep(want, "foreign", reason)
 
 
-def _copies(current: Current, entry: Entry) -> list[HookEntry]:
-    """The hooks with an entry's id and exactly our command."""
+def _copies(hooks: list[HookEntry], entry: Entry) -> list[HookEntry]:
+    """The hooks with exactly our command, of those with an entry's id."""
     command = entry.written["command"]
-    hooks = current.elements.with_id(entry.id)
     return [hook for hook in hooks if hook.fields.get("command") == command]
 
 

@@ -54,18 +54,18 @@ def read_table(name: str) -> bytes:
 
 def load(name: str) -> Host:
     """The host of this name; a usage error lists the known hosts."""
+    return _load(_FOLDER, name)
+
+
+@functools.cache
+def _load(folder: str, name: str) -> Host:
+    """The host of a file in this folder; one command asks for the same host up to five times."""
     if name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
-    return _parse(read_table(name))
-
-
-@functools.cache
-def _parse(text: bytes) -> Host:
-    """The host that a file describes; one command asks for the same host up to five times."""
-    return read_host(tomllib.loads(text.decode()), "")
+    return read_host(tomllib.loads(read_table(name).decode()), "")
 
 
 def variants(host: Host) -> list[tuple[str, Host]]:
@@ -213,7 +213,12 @@ def rules_layout(host: Host) -> Host:
     As a settings file it has a block for each pack: see `documents/rules.py`.
     """
     return host._replace(
-        format=RULES, shape=Shape(), registration=HookFormat(), env_path=(), data={}
+        format=RULES,
+        shape=Shape(),
+        registration=HookFormat(),
+        env_path=(),
+        data={},
+        has_variants=False,
     )
 
 

@@ -237,6 +237,8 @@ class Host(NamedTuple):
     also_read_by: tuple[OtherAgent, ...]
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
     data: dict[str, Any]  # the whole file, for its variants
+    has_variants: bool  # whether its settings can have several layouts
+    cap_key: str  # the variable that sets its cap; empty if none does
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
     plain_comments: bool = False  # whether it reads only comments that its own parser can strip
@@ -250,16 +252,6 @@ class Host(NamedTuple):
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
     tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by what they do
-
-    @property
-    def cap_key(self) -> str:
-        """The variable that sets its cap; empty if none does."""
-        return self.cap.get("key", "")
-
-    @property
-    def has_variants(self) -> bool:
-        """Whether its settings can have several layouts."""
-        return bool(self.data.get("variants"))
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
@@ -293,6 +285,8 @@ def read_host(data: dict[str, Any], variant: str) -> Host:
         "also_read_by": [_read(OtherAgent, other) for other in data.get("also_read_by", ())],
         "transcripts": data.get("transcripts", {}).get("pattern", ""),
         "data": data,
+        "has_variants": bool(data.get("variants")),
+        "cap_key": data.get("cap", {}).get("key", ""),
     }
     return _read(Host, table)
 

@@ -17,9 +17,9 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import (
     Host,
     load,
+    loading,
     managed_layout,
     read_cap,
-    loading,
     settings_path,
     shapes,
     variants,
