@@ -101,7 +101,11 @@ def is_same(first: str, second: str) -> bool:
 
 def read(path: str) -> Snapshot:
     """The file behind every link; refuses anything but a regular file, without opening it."""
-    target = real(path)
+    return read_resolved(real(path), path)
+
+
+def read_resolved(target: str, path: str) -> Snapshot:
+    """The same of a path whose links are resolved; `path` is what an error names."""
     try:
         status = os.stat(target)
         if not stat.S_ISREG(status.st_mode):

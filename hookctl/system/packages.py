@@ -110,10 +110,12 @@ def read_modules(package: str) -> dict[str, bytes | None]:
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = sorted(os.listdir(package))
+    folder = files.real(package) if names else ""  # once for all of them
     for name in names:
-        path = os.path.join(package, name)
+        target, path = os.path.join(folder, name), os.path.join(package, name)
         if name.endswith(".py"):
-            modules[name] = None if os.path.islink(path) else files.read(path).data
+            is_link = os.path.islink(target)
+            modules[name] = None if is_link else files.read_resolved(target, path).data
     return modules
 
 
