@@ -175,19 +175,16 @@ def _export(tallies: list[Tally]) -> Iterator[str]:
 def _sample(tally: Tally) -> tuple[str, str]:
     """The metric that counts, and its labels."""
     kind = tally.kind
-    labels = {"project": tally.project}
+    metric, labels = "decisions", {"project": tally.project, "host": kind.host}
     if kind.code == _REFUSED and kind.decision == "refuse":
-        return "trips", _format_labels(labels)
-    labels["host"] = kind.host
-    if kind.code == events.IGNORED:
-        return "ignored", _format_labels(labels)
-    labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
-    return "decisions", _format_labels(labels)
-
-
-def _format_labels(labels: Mapping[str, str]) -> str:
+        metric = "trips"
+        del labels["host"]
+    elif kind.code == events.IGNORED:
+        metric = "ignored"
+    else:
+        labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
     formatted = []
     for name, value in labels.items():
         escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
         formatted.append(f'{name}="{escaped}"')
-    return ",".join(formatted)
+    return metric, ",".join(formatted)
