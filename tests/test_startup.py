@@ -54,20 +54,22 @@ def test_planning_a_change_needs_no_lock_and_no_schema(hookctl: Hookctl) -> None
     assert "difflib" in loaded
 
 
-TYPED = {"cli", "commands", "output"}  # what makes a program of the words that somebody typed
-SHOWN = TYPED | {"clock", "documents", "events", "hosts", "ledger", "packs", "report", "settings", "system", "verbs"}
+TYPED = {"cli", "commands"}  # what makes a program of the words that somebody typed
+SHOWN = TYPED | {
+    "clock", "documents", "events", "hosts", "ledger", "output", "packs", "report", "settings", "system", "verbs",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("arguments", "rooms", "most"),
     [
-        (("--version",), TYPED, 9),
-        (("--help",), TYPED, 15),
-        (("install", "--help"), TYPED, 11),
-        (("run", "status"), SHOWN, 61),
-        (("run", "heartbeat"), SHOWN, 61),
-        (("status",), SHOWN | {"checks", "engine", "planner"}, 100),
-        (("install", "--host", "claude"), SHOWN | {"engine", "planner"}, 78),
+        (("--version",), TYPED, 7),
+        (("--help",), TYPED, 12),
+        (("install", "--help"), TYPED, 8),
+        (("run", "status"), SHOWN, 57),
+        (("run", "heartbeat"), SHOWN, 57),
+        (("status",), SHOWN | {"checks", "engine", "planner"}, 94),
+        (("install", "--host", "claude"), SHOWN | {"engine", "planner"}, 71),
     ],
 )
 def test_a_command_imports_the_rooms_that_it_needs_and_no_more_modules_than_these(
