@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from hookctl.commands import options
 from hookctl.commands.options import Command, argument, confirm, flag, option, show
-from hookctl.errors import usage_error
-
-if TYPE_CHECKING:  # late: a help text needs none of it
-    from hookctl.model import Result
-    from hookctl.system.folders import Folders
 
 _TO = "The number of a backup, as --list shows it."
 _PRUNE = "Remove FILE's backups; without FILE, all backups."
@@ -25,26 +20,14 @@ def _restore(
     dry_run: options.Dry = False,
     json: options.Json = False,
 ) -> int:
-    from hookctl.verbs.restore import Request, prune_question, restore, undo_question
+    from hookctl.verbs.restore import Request, restore
+
+    def ask(question: str) -> bool:
+        return not json and confirm(question)
 
     request = Request(file, to, list_, prune, dry_run)
-    is_sure = yes or list_ or dry_run
-
-    def verb(folders: Folders) -> Result:
-        if prune and not (yes or dry_run):
-            question = prune_question(folders, file)
-            if question and (json or not confirm(question)):
-                message = "--prune needs confirmation, but there is no terminal"
-                raise usage_error(message, "Pass --yes.")
-        elif file and not is_sure:
-            question = undo_question(folders, request)
-            if question and (json or not confirm(f"{question}\nGo on?")):
-                message = "this would undo edits that hookctl did not make"
-                look = f"hookctl restore {file} --to {to} --dry-run"
-                raise usage_error(message, f"See them with `{look}`, then pass --yes.", file)
-        return restore(folders, request)
-
-    return show("restore", verb, json, writes=not (list_ or dry_run))
+    asks = None if yes or list_ or dry_run else ask
+    return show("restore", lambda f: restore(f, request, asks), json, writes=not (list_ or dry_run))
 
 
 _HOST = "The host; it must have settings of this scope."

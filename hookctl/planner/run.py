@@ -67,14 +67,16 @@ def finish_pending(folders: Folders, say: Say) -> None:
                 say(Message(line, INTERRUPTED))
 
 
-def carry_out(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
+def carry_out(
+    sources: Sources, make_plan: Callable[[], Plan], say: Say, *, dry_run: bool = False
+) -> Plan:
     """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages.
 
     Raises Recovered where a run had to be completed first.
     """
     folders = sources.folders
     plan = make_plan()
-    if plan.empty or plan.conflicts:
+    if dry_run or plan.empty or plan.conflicts:
         return plan
     from hookctl.run.journal import read_journal  # late: most calls find nothing to do
     from hookctl.run.lock import locked  # late, too

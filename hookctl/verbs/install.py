@@ -49,7 +49,7 @@ def install(
         make_plan, review = prepare(
             sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
         )
-        plan = make_plan() if dry_run else carry_out(sources, make_plan, report.say)
+        plan = carry_out(sources, make_plan, report.say, dry_run=dry_run)
     except HookctlError as error:
         plans = [partial(plan_install, sources, pack, [target], choice) for target in targets]
         problems = errors.problems_of(error, [*map(errors.attempt, plans)])

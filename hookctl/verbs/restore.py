@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sized
+from functools import partial
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, HookctlError, usage_error
@@ -13,9 +14,8 @@ from hookctl.model import Line, Result
 from hookctl.output.diffs import shown_lines
 from hookctl.output.lines import amount, table, tilde
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.planner.plan import Plan
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import WAITING, carry_out, finish_pending, pending_first
+from hookctl.planner.run import WAITING, carry_out, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
@@ -35,8 +35,11 @@ class Request(NamedTuple):
     dry_run: bool = False
 
 
-def restore(folders: Folders, request: Request) -> Result:
-    """Put a backup in the file's place, list its backups, or prune them."""
+def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | None = None) -> Result:
+    """Put a backup in the file's place, list its backups, or prune them.
+
+    `ask` asks before a backup or somebody's edits are lost; without it nobody is asked.
+    """
     if not (request.file or request.prune):
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
         raise usage_error("which file?", hint)
@@ -44,9 +47,19 @@ def restore(folders: Folders, request: Request) -> Result:
         return _list(*_find_backups(folders, request.file))
     pending_first(folders, report.say, dry_run=request.dry_run)
     if request.prune:
+        question = _prune_question(folders, request.file) if ask else ""
+        if ask and question and not ask(question):
+            message = "--prune needs confirmation, but there is no terminal"
+            raise usage_error(message, "Pass --yes.")
         return _prune(folders, request.file, dry_run=request.dry_run)
     path, numbered = _find_backups(folders, request.file)
-    return _put_back(folders, request, path, _choose_backup(request, path, numbered))
+    backup = _choose_backup(request, path, numbered)
+    question = _undo_question(folders, path, numbered, backup) if ask else ""
+    if ask and question and not ask(question):
+        message = "this would undo edits that hookctl did not make"
+        look = f"hookctl restore {request.file} --to {request.to} --dry-run"
+        raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
+    return _put_back(folders, request, path, backup)
 
 
 def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
@@ -65,11 +78,8 @@ def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> 
 
 def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> Result:
     sources = Sources(folders)
-
-    def make_plan() -> Plan:
-        return plan_restore(sources, path, backup)
-
-    plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
+    make_plan = partial(plan_restore, sources, path, backup)
+    plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
     when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not request.dry_run:
@@ -146,21 +156,19 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     return Result({"file": path, "backups": facts}, tuple(lines))
 
 
-def undo_question(folders: Folders, request: Request) -> str:
+def _undo_question(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> str:
     """What a restore would undo of edits that hookctl did not make; empty if nothing."""
+    if not _undoes_edits(folders, path, numbered, backup):
+        return ""
     try:
-        finish_pending(folders, report.say)
-        path, numbered = _find_backups(folders, request.file)
-        backup = _choose_backup(request, path, numbered)
-        if not _undoes_edits(folders, path, numbered, backup):
-            return ""
         plan = plan_restore(Sources(folders), path, backup)
         lines = [line for file in plan.files for line in shown_lines(file)]
     except HookctlError:
         return ""  # the restore itself says what is wrong
     if not lines:
         return ""
-    return "\n".join([*lines, f"This undoes edits in {tilde(path)} that hookctl did not make."])
+    undone = f"This undoes edits in {tilde(path)} that hookctl did not make."
+    return "\n".join([*lines, undone, "Go on?"])
 
 
 def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> bool:
@@ -178,9 +186,8 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
     return backup.first and record is not None and not record.sha256_before
 
 
-def prune_question(folders: Folders, name: str) -> str:
+def _prune_question(folders: Folders, name: str) -> str:
     """The question that `--prune` asks, with what it would remove; empty if that is nothing."""
-    finish_pending(folders, report.say)
     result = _prune(folders, name, dry_run=True)
     if not result.data["pruned"]:
         return ""

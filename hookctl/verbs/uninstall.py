@@ -80,12 +80,10 @@ def uninstall(
         leavings = [make_leaving() for make_leaving in some]
         return plan_uninstall(sources, leavings, loaded, projects)
 
-    def plan_all() -> Plan:
-        return plan_some(list_leavings())
-
+    carry = partial(carry_out, sources, say=report.say, dry_run=dry_run)
     refused: list[HookctlError] = []
     try:
-        plan = plan_all() if dry_run else carry_out(sources, plan_all, report.say)
+        plan = carry(lambda: plan_some(list_leavings()))
     except HookctlError as error:
         leavings = list_leavings()
         attempts = [errors.attempt(partial(plan_some, [make])) for make in leavings]
@@ -95,8 +93,7 @@ def uninstall(
             problems = errors.problems_of(error, attempts)
             error_list = tuple(problem.as_dict() for problem in problems)
             return Result({}, errors=error_list, exit_code=error.exit_code)
-        plan_others = partial(plan_some, others)
-        plan = plan_others() if dry_run else carry_out(sources, plan_others, report.say)
+        plan = carry(partial(plan_some, others))
     refused += plan.unread
     away = _find_away(folders, request) if request.everywhere else {}
     done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)

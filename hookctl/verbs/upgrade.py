@@ -89,8 +89,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
             outcomes.append(_Upgraded(item, None, None, (error,)))
     for item, pack, prepared in steps:
         try:
-            make_plan = prepared.make_plan
-            plan = make_plan() if request.dry_run else carry_out(sources, make_plan, report.say)
+            plan = carry_out(sources, prepared.make_plan, report.say, dry_run=request.dry_run)
             problems = tuple(_conflicts(plan))
             outcomes.append(_Upgraded(item, pack, plan, problems, prepared.review))
         except HookctlError as error:
