@@ -1,9 +1,10 @@
-"""The pages for those who come from another system: their files, then the steps of the page, then the way back."""
+"""Coming from another system: its files, then the steps of the page, then the way back."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.test_pages_tried import ROOT, blocks
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
-FIVE = ("bmad", "nightly", "openhands", "rockbot", "hermes")
+PAGE = ROOT / "docs" / "five-systems.md"
 Call = Callable[..., str]
 
 
@@ -57,39 +58,40 @@ def chain(call: Call, **environ: str) -> str:
     return letters
 
 
-def steps(page: str) -> list[str]:
-    """The commands of a page's first part, those in its text and those in its blocks."""
-    text = (ROOT / page).read_text().partition("## Move over in five minutes")[2].partition("\n## ")[0]
-    lines = text.replace("`hookctl", "\nhookctl").replace("`", "\n").splitlines()
-    return [line.partition("  #")[0].strip() for line in lines if line.strip().startswith("hookctl ")]
+def steps(system: str) -> list[list[str]]:
+    """The commands that the page has for a system, each as words without `hookctl`."""
+    heading = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"## {system}:"))
+    (block,) = blocks("docs/five-systems.md", "sh", heading.removeprefix("## "))
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert all(words[0] == "hookctl" for words in commands)
+    return [words[1:] for words in commands]
 
 
-@pytest.mark.parametrize("name", FIVE)
-def test_each_page_has_its_four_parts_and_a_place_in_the_site(name: str) -> None:
-    text = (ROOT / "docs" / f"from-{name}.md").read_text()
-    for heading in ("Move over in five minutes", "What maps to what", "What is better"):
-        assert f"\n## {heading}\n" in text
-    assert "\n## What cannot be had\n" in text or "\n## What is different\n" in text
-    assert f"from-{name}.md" in (ROOT / "mkdocs.yml").read_text()
+def codes(hookctl: Hookctl) -> set[str]:
+    return {finding["code"] for finding in hookctl("doctor", "--json").data["findings"] if finding["level"] != "info"}
 
 
-def foreign_settings(settings: Path, command: str, **more: Any) -> bytes:
-    """The operator's file with another system's Stop hook."""
-    group = {"matcher": "*", "hooks": [{"type": "command", "command": command}]}
-    put(settings, json.dumps({"hooks": {"Stop": [group]}, **more}, indent=4) + "\n")
-    return settings.read_bytes()
+def foreign_settings(path: Path, *commands: tuple[str, str], **more: Any) -> bytes:
+    """A settings file with hooks of another system, by event and command."""
+    groups = {event: [{"matcher": "", "hooks": [{"type": "command", "command": text}]}] for event, text in commands}
+    put(path, json.dumps({"hooks": groups, **more}, indent=4) + "\n")
+    return path.read_bytes()
 
 
 def test_bmad(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    foreign_settings(settings, "story-automator stop-hook")
-    marker = put(work / ".claude" / ".story-automator-active", '{"storiesRemaining": 3, "heartbeat": "t1"}\n')
-    assert hookctl("install", "--host", "claude", "--preset", "bmad").code == 0
-    assert "foreign_stop" in {finding["code"] for finding in hookctl("doctor", "--json").data["findings"]}
-    assert hookctl("uninstall").code == 0
     before = put(settings, "{}\n").read_bytes()
-    said = [hookctl(*step.split()[1:]) for step in steps("docs/from-bmad.md")]
-    assert [done.code for done in said if done.code not in (0, 1)] == []
-    assert "remaining  3" in hookctl("run", "status").out
+    theirs = work / ".claude" / "settings.json"
+    foreign_settings(theirs, ("Stop", f"env PROJECT_ROOT={work} story-automator stop-hook"))
+    marker = put(work / ".claude" / ".story-automator-active", '{"storiesRemaining": 3, "heartbeat": "t1"}\n')
+    install, doctor, status = steps("bmad-automator")
+    assert "two_systems" not in codes(hookctl), "there is one system before the install"
+    assert hookctl(*install).code == 0
+    said = hookctl(*doctor).out
+    assert "[two_systems]" in said and "[foreign_stop]" in said
+    theirs.unlink()
+    assert codes(hookctl) == set()
+    assert "remaining  3" in hookctl(*status).out
+    assert hookctl("run", "remaining", "2").code == 1, "it is only read"
     assert chain(call) == "BBBBBR"
     assert chain(call, STORY_AUTOMATOR_MAX_STOP_BLOCKS="2") == "BBR"
     assert chain(call, STORY_AUTOMATOR_CHILD="true") == "A"
@@ -107,17 +109,23 @@ def test_bmad(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
 
 
 def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    theirs = put(work / ".claude" / "settings.local.json", '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}\n')
-    assert hookctl("install", "--host", "claude", "--preset", "nightly").code == 0
-    assert chain(call) == "A", "nobody began a run"
-    assert hookctl("run", "start", "--for", "8h").code == 0
+    theirs, cap = work / ".claude" / "settings.local.json", {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}
+    foreign_settings(theirs, ("Stop", "nightly hook stop"), ("SessionStart", "nightly hook session-start"), env=cap)
+    install, doctor, start, conclude = steps("Nightly")
+    assert hookctl(*install).code == 0
+    said = hookctl(*doctor).out
+    assert "[two_systems]" in said and "[foreign_stop]" in said
+    put(theirs, json.dumps({"env": cap}))
+    assert codes(hookctl) == set(), "a cap that stays is named in mode breaker only"
+    assert chain(call) == "A", "no run was begun"
+    assert hookctl(*start).code == 0
     assert chain(call) == "B" * 10
     shown = hookctl("run", "status").out
     assert "blocked    10 blocks" in shown and "running    until" in shown
     assert json.loads(settings.read_text())["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
     [state] = [path for path in (work.parent / "state" / "guard").iterdir() if path.is_dir()]
     assert (state / "RESPAWN_REQUESTED").exists() and (state / "ACTIVE").exists()
-    assert hookctl("run", "conclude").code == 0
+    assert hookctl(*conclude).code == 0
     assert chain(call) == "A"
     assert not (state / "RESPAWN_REQUESTED").exists()
     assert hookctl("run", "start").code == 0
@@ -127,9 +135,29 @@ def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert not settings.exists() and theirs.read_text().count("5000") == 1
 
 
+def test_a_cap_of_nightly_that_stays_is_named_in_mode_breaker(work: Path, hookctl: Hookctl) -> None:
+    put(work / ".claude" / "settings.local.json", '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}\n')
+    assert hookctl("install", "--host", "claude").code == 0
+    assert "[masked]" in hookctl("doctor").out
+    assert "[cap_high]" in hookctl("doctor", "--verbose").out
+
+
+def test_a_second_install_changes_nothing_and_a_cap_of_yours_comes_back(settings: Path, hookctl: Hookctl) -> None:
+    before = put(settings, '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "50"}}\n').read_bytes()
+    install = steps("Nightly")[0]
+    assert hookctl(*install, "--force").code == 0
+    installed = settings.read_bytes()
+    assert json.loads(installed)["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
+    assert "nothing to do" in hookctl(*install).out
+    assert settings.read_bytes() == installed
+    assert hookctl("uninstall").code == 0
+    assert settings.read_bytes() == before
+
+
 def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, isolated: Path) -> None:
-    before = foreign_settings(settings, "./keep_going.sh")
-    assert hookctl("install", "--host", "claude", "--preset", "openhands").code == 0
+    before = foreign_settings(settings, ("Stop", "./keep_going.sh"))
+    alone, wrap = steps("OpenHands")
+    assert hookctl(*alone).code == 0
     answers = [call(stop_hook_active=number > 0, n=number) for number in range(5)]
     assert [bool(answer) for answer in answers] == [False] * 4 + [True]
     assert json.loads(answers[4])["continue"] is False
@@ -139,8 +167,7 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
         isolated / "home" / ".openhands" / "hooks.json", '{"stop": [{"hooks": [{"command": "on_stop.sh"}]}]}\n'
     )
     text = denying.read_bytes()
-    (wrap,) = [step for step in steps("docs/from-openhands.md") if "--wrap" in step]
-    assert hookctl(*wrap.split()[1:]).code == 0
+    assert hookctl(*wrap).code == 0
     assert "wrap.py" in denying.read_text()
     put(isolated / "bin" / "on_stop.sh", "#!/bin/sh\necho no >&2\nexit 2\n").chmod(0o755)
 
@@ -164,8 +191,9 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
 
 
 def test_rockbot(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    (install, _) = [line.partition("  #")[0] for line in blocks("docs/from-rockbot.md", "sh")[0].splitlines()]
-    assert hookctl(*install.split()[1:]).code == 0
+    install, simulate = steps("RockBot")
+    assert hookctl(*install).code == 0
+    assert set(json.loads(settings.read_text())["hooks"]) == {"PreToolUse"}
     answers = [call("PreToolUse", tool_name="Task", tool_input={"prompt": "look"}) for _ in range(33)]
     assert [bool(answer) for answer in answers] == [False] * 30 + [True] * 3
     assert len(set(answers[30:])) == 1, "always the same words"
@@ -175,11 +203,15 @@ def test_rockbot(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert data["trips"] == 3
     assert "hookctl_trips_total" in hookctl("stats", "--prometheus").out
     assert [line["refusals"] for line in hookctl("log", "--json").data["events"]] == [1, 2], "refusals share lines"
+    put(work / "events.jsonl", '{"event": "pre-tool", "tool_name": "Task", "tool_input": {"prompt": "x"}}\n' * 31)
+    assert hookctl(*simulate).out.endswith("30 allowed, 1 refused\n")
+    assert hookctl("install", "--host", "claude", "--dispatch", "").code == 0
+    assert "hooks" not in json.loads(settings.read_text()), "the preset has nothing else to install"
 
 
 def test_hermes(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    (preset, own) = [line.partition("  #")[0] for line in blocks("docs/from-hermes.md", "sh")[0].splitlines()]
-    assert hookctl(*preset.split()[1:]).code == 0
+    preset, own = steps("Hermes")
+    assert hookctl(*preset).code == 0
     task = {"HERMES_KANBAN_TASK": "T-7"}
     assert call() == ""
     assert json.loads(call(environ=task, n=1))["reason"] == (
@@ -190,7 +222,8 @@ def test_hermes(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> Non
     assert hookctl("stats", "--json").data["ignored"] == 1
     assert call(environ=task, n=3, stop_hook_active=True) == ""
     assert hookctl("run", "status", "--check").code == 1, "another stop settles nothing"
-    assert hookctl(*own.split()[1:], "--reset").code == 0
-    assert "close_task" in call(environ={"MY_TASK": "1"}, session_id="S2")
+    assert call(environ={**task, "HOOKCTL_MAX_NUDGES": "0"}, session_id="S9") == ""
+    assert hookctl(*own, "--reset", "--set", "show_env=MY_TASK").code == 0
+    assert "finish 1, call close_task" in call(environ={"MY_TASK": "1"}, session_id="S2")
     assert hookctl("install", "--host", "claude", "--nudge", "").code == 0
     assert call(environ={"MY_TASK": "1"}, session_id="S3") == ""

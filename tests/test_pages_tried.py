@@ -142,8 +142,8 @@ def test_the_sample_of_simulate_is_what_it_prints(isolated: Path, process: Hookc
     assert process(*shlex.split(command)).out == printed
 
 
-def test_the_workflows_of_the_ci_page_are_whole() -> None:
-    github, gitlab, pre_commit = (yaml.safe_load(block) for block in blocks("docs/ci.md", "yaml"))
+def test_the_workflows_of_the_team_page_are_whole() -> None:
+    github, gitlab, pre_commit = (yaml.safe_load(block) for block in blocks("docs/teams.md", "yaml"))
     assert set(github) == {"name", True, "jobs"}, "YAML reads on as true"
     (job,) = github["jobs"].values()
     assert job["runs-on"]

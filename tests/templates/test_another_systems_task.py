@@ -92,6 +92,16 @@ def test_a_child_of_the_system_may_stop(bmad: Lab) -> None:
     assert bmad.stop() == "A"
 
 
+@pytest.mark.parametrize("count", [True, -1, 2.0, "two"])
+def test_what_the_guard_reads_otherwise(bmad: Lab, count: object) -> None:
+    """Neither an odd count nor `PROJECT_ROOT`: the host names its project."""
+    marker = Marker(bmad.project / ".claude/.story-automator-active", storiesRemaining=count)
+    assert bmad.stop() == "A"
+    marker.write(storiesRemaining=1)
+    bmad.environment["PROJECT_ROOT"] = str(bmad.root)
+    assert bmad.stop() == "B"
+
+
 def test_in_a_locked_guard_no_variable_names_file_or_limit(lab: Lab) -> None:
     # The tests own the configuration, so it does not lock; what locks is seen in the settings alone.
     from .modules import module

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -155,6 +156,16 @@ def test_each_session_and_each_wrapped_hook_has_a_count_of_its_own(lab: Lab) -> 
     assert Wrapped(lab, "exit 2").stops(5) == "BBBBR"
     assert Wrapped(lab).stop(session_id="S2") == "B"
     assert Wrapped(lab).stop() == "R"
+
+
+def test_sessions_at_the_same_time_count_apart(lab: Lab) -> None:
+    wrapped = Wrapped(lab)
+
+    def stops(session: str) -> str:
+        return "".join(wrapped.stop(active=number > 0, session_id=session, n=number) for number in range(5))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(stops, ["S1", "S2", "S3", "S4"])) == ["BBBBR"] * 4
 
 
 def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
