@@ -561,13 +561,15 @@ def _update_element(
     # it has the wanted value (10).
     entry = entry._replace(path=want.path, written=ours | _pick(written, theirs))
     builder.entries[want.id] = entry
-    _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
+    if theirs:
+        _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
     if moves:
         fields = ours | _pick(hook.fields, theirs)
         _move_element(builder, entry, hook, duplicates, fields)
     else:
         _edit_element(builder, entry, hook, written, theirs)
-        _update_duplicates(builder, entry, duplicates, want.value["command"])
+        if duplicates:
+            _update_duplicates(builder, entry, duplicates, want.value["command"])
 
 
 def _keep_edited_command(builder: _DecisionBuilder, entry: Entry, want: Wanted) -> None:
@@ -640,8 +642,6 @@ def _update_duplicates(
     builder: _DecisionBuilder, entry: Entry, duplicates: list[HookEntry], command: str
 ) -> None:
     """17: give further hooks of ours the new command too, so that they are still known as ours."""
-    if not duplicates:
-        return
     for hook in duplicates:
         if hook.fields["command"] != command:
             builder.edits.append(EditHook(hook, {"command": command}))

@@ -249,7 +249,7 @@ def _list_unread_paths(
 
 def _list_folders_above(machine: Machine) -> Iterator[str]:
     """The folders above the working folder, up to HOME."""
-    home = store.real_path(hosts.home(machine.environ))
+    home = store.real_path(machine.environ["HOME"])
     folder = os.path.dirname(machine.folders.cwd)
     while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
         yield folder
@@ -367,7 +367,7 @@ def _find_missing_scripts(
     """What hooks of others, and of packs, are to run, and what is not there or cannot be run."""
     missing = {}
     for layer in layers:
-        variables = {"HOME": hosts.home(machine.environ)}
+        variables = {"HOME": machine.environ["HOME"]}
         environment, start = layer.source.host.environment, ""
         if layer.source.scope in ("project", "local"):
             if environment.project:  # the folder whose settings these are

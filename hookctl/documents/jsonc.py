@@ -38,7 +38,6 @@ from hookctl.documents.scan import (
     odd_in_comment,
     scan,
     tokens,
-    tree_of,
 )
 from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
@@ -242,12 +241,13 @@ class JsonDocument(Document):
 
     def _new(self, path: Path, value: Any) -> New:
         try:
-            return New(value, tree_of(json.dumps(value, allow_nan=False)))
+            text = json.dumps(value, allow_nan=False)
         except RecursionError:
             raise too_deep(self._text, self.where) from None
         except (TypeError, ValueError) as error:
             message = f"the new value cannot be written as JSON ({error})"
             raise unexpected(self, path, message) from None
+        return New(value, scan(text, self.where, comments=False, trailing_commas=False).tree)
 
     def _put(self, path: Path, new: New) -> JsonDocument:
         """Replace what stands at path, or insert below its deepest existing parent."""

@@ -31,7 +31,12 @@ class Layout:
         self._many_lines = is_empty or bool(BREAK.search(text, scan.start, scan.end))
         self._colon = ": " if self._many_lines else self._colon_of_line()
         self._comma = ", " if self._colon == ": " else ","
-        self._unit = self._find_unit()
+        # One step more is the blanks of the first indented line that does not begin in a comment.
+        self._unit = "  "
+        for match in re.finditer(_INDENTED, text):
+            if scan.shadow[match.end()] not in " \t\r\n":
+                self._unit = match[1]
+                break
 
     def _colon_of_line(self) -> str:
         """The colon of a file on one line: as its first one, with a blank or without."""
@@ -40,18 +45,11 @@ class Layout:
                 return ": " if match["colon"][-1] in " \t" else ":"
         return ":"
 
-    def _find_unit(self) -> str:
-        """The blanks of the first indented line that does not begin in a comment."""
-        for match in re.finditer(_INDENTED, self._text):
-            if self._shadow[match.end()] not in " \t\r\n":
-                return match[1]
-        return "  "
-
     # Inserting
 
     def fill(self, new: New) -> list[Splice]:
         """A value in an empty document, after its comments."""
-        text = self._render(new, "") + self._line_end
+        text = self._member(None, new, "") + self._line_end
         end = len(self._text)
         if self._comments and not BREAK.search(self._text[-1]):
             text = self._line_end + text
@@ -59,7 +57,7 @@ class Layout:
 
     def replace(self, child: Child, new: New) -> list[Splice]:
         """Another value in the place of a child's."""
-        text = self._render(new, self._indent_at(child.value))
+        text = self._member(None, new, self._indent_at(child.value))
         return [Splice(child.value, child.end, text)]
 
     def insert(self, container: Container, key: str | None, new: New) -> list[Splice]:
@@ -116,18 +114,14 @@ class Layout:
         return self._indent_at(container.start) + self._unit
 
     def _member(self, key: str | None, new: New, indent: str, *, one_line: bool = False) -> str:
-        text = self._render(new, indent, one_line=one_line)
-        return text if key is None else _json(key) + self._colon + text
-
-    def _render(self, new: New, indent: str, *, one_line: bool = False) -> str:
-        """A value's text; all lines but the first begin with `indent`."""
+        """The text of a value, with its key if it has one; further lines begin with `indent`."""
         if self._many_lines and not one_line:
             text = _json(new.value, indent=self._unit).replace("\n", self._line_end + indent)
         else:
             text = _json(new.value, separators=(self._comma, self._colon))
-        if new.source is None:
-            return text
-        return text.replace(_json(HOLE), new.source, 1)
+        if new.source is not None:
+            text = text.replace(_json(HOLE), new.source, 1)
+        return text if key is None else _json(key) + self._colon + text
 
     # Removing
 

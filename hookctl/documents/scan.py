@@ -224,11 +224,6 @@ def tokens(shadow: str) -> Iterator[re.Match[str]]:
     return re.finditer(_TOKENS, shadow)
 
 
-def tree_of(text: str) -> Tree:
-    """The tree of one value's strict source text."""
-    return _DECODER.decode(text)
-
-
 def contents(shadow: str, start: int, tree: Tree) -> Container:
     """The object or array whose bracket is at `start`; `tree` has its keys."""
     keys = map(itemgetter(0), tree) if isinstance(tree, tuple) else range(len(tree))

@@ -114,12 +114,7 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     named = environ.get(config.variable, "")
     if named:
         return os.path.abspath(os.path.join(named, config.inside))
-    return os.path.abspath(os.path.join(home(environ), config.home))
-
-
-def home(environ: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    return environ["HOME"]
+    return os.path.abspath(os.path.join(environ["HOME"], config.home))
 
 
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
