@@ -180,6 +180,12 @@ def line_stop(text: str, offset: int) -> int:
     return line_break.start() if line_break else len(text)
 
 
+def line_end_of(text: str, default: str = "\n") -> str:
+    """The first line break of a text, which is that of new lines too."""
+    line_break = BREAK.search(text)
+    return line_break[0] if line_break else default
+
+
 def leading_blanks(text: str) -> str:
     """The spaces and tabs that a text begins with."""
     return text[: len(text) - len(text.lstrip(" \t"))]

@@ -10,7 +10,16 @@ import json
 import re
 from typing import Any
 
-from hookctl.documents import BOM, BREAK, STRING, Splice, leading_blanks, line_start, line_stop
+from hookctl.documents import (
+    BOM,
+    BREAK,
+    STRING,
+    Splice,
+    leading_blanks,
+    line_end_of,
+    line_start,
+    line_stop,
+)
 from hookctl.documents.scan import HOLE, Child, Container, New, Scan
 
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
@@ -24,8 +33,7 @@ class Layout:
     def __init__(self, text: str, scan: Scan) -> None:
         self._text, self._shadow = text, scan.shadow
         self._comments, self._commas = scan.comments, scan.commas
-        line_break = BREAK.search(text)
-        self._line_end = line_break[0] if line_break else "\n"
+        self._line_end = line_end_of(text)
         # Values go on lines of their own if the file does so, or has nothing in it.
         is_empty = scan.start < 0 or not text[scan.start + 1 : scan.end - 1].strip()
         self._many_lines = is_empty or bool(BREAK.search(text, scan.start, scan.end))

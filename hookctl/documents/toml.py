@@ -23,6 +23,7 @@ from hookctl.documents import (
     Scalar,
     Splice,
     decode,
+    line_end_of,
     spliced,
     unexpected,
     value_at,
@@ -75,8 +76,7 @@ class TomlDocument(Document):
     def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
         super().__init__(text, where)
         self._plain = read(text, where)
-        line_break = BREAK.search(text)
-        self._line_end = line_break[0] if line_break else line_end
+        self._line_end = line_end_of(text, line_end)
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from hookctl.documents import BOM, BREAK, Splice, error_at, line_start, line_stop
+from hookctl.documents import BOM, BREAK, Splice, error_at, line_end_of, line_start, line_stop
 from hookctl.documents.yaml_nodes import Child, Node
 from hookctl.documents.yaml_text import (
     Source,
@@ -136,11 +136,15 @@ class Edits:
             return None
         assert step.child.key is not None
         unit = self._style.dash if isinstance(value, list) else self._style.unit
-        null = step.child.value
-        end = max(colon, null.end)
         lines = block(value, self.column(step.child.key.start) + unit, self._style)
-        if BREAK.search(self._text, colon, end):  # comments may stand between key and null
-            return [self._new_lines(colon, lines), *self._cut(null.start, end, None)]
+        return self._put_below(step.child.value, colon, step.child.value.end, lines)
+
+    def _put_below(self, old: Node, colon: int, end: int, lines: list[str]) -> list[Splice]:
+        """Replace a value that ends at `end` with lines below its key, which ends at `colon`."""
+        end = max(colon, end)
+        if BREAK.search(self._text, colon, max(colon, old.start)):
+            # Comments may stand between the key and the value.
+            return [self._new_lines(colon, lines), *self._cut(old.start, end, None)]
         return [Splice(colon, end, ""), self._new_lines(end, lines)]
 
     def replace(self, step: Step, value: Any) -> list[Splice]:
@@ -176,10 +180,7 @@ class Edits:
         else:
             depth = self._style.dash if value.node.kind == "seq" else self._style.unit
             column = self._indent(step) + depth
-        lines = block(value, column, self._style)
-        if _is_in_lines(old):
-            return [self._new_lines(colon, lines), *self._cut(old.start, end, None)]
-        return [Splice(colon, end, ""), self._new_lines(end, lines)]
+        return self._put_below(old, colon, end, block(value, column, self._style))
 
     def remove(self, above: Sequence[Step], step: Step) -> list[Splice]:
         """Remove a child; a collection without any other becomes a pair of brackets."""
@@ -254,7 +255,6 @@ class Edits:
     @cached_property
     def _style(self) -> Style:
         """The line end and the indentations of the first lines that show them."""
-        line_break = BREAK.search(self._text)
         units: list[int] = []
         dashes: list[int] = []
         pending = [self._root] if self._root else []
@@ -268,7 +268,7 @@ class Edits:
                         dashes.append(depth)
                     elif depth:  # none behind an explicit `? key`
                         units.append(depth)
-        line_end = line_break[0] if line_break else "\n"
+        line_end = line_end_of(self._text)
         return Style(line_end, units[0] if units else 2, dashes[0] if dashes else 2)
 
     def _is_below_key(self, child: Child) -> bool:
