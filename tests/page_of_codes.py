@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hookctl.checks.codes import LEVELS
+from hookctl.checks.codes import entries, levels
 
 PAGE = Path(__file__).parents[1] / "docs" / "doctor.md"
 _HEAD = ("| code | level | what it means | what to do |", "| --- | --- | --- | --- |")
@@ -29,9 +29,9 @@ def renewed(page: str) -> str:
     """The page with a row for each code, in their order, and with its levels."""
     texts = rows(page)
     table = list(_HEAD)
-    for code, levels in LEVELS.items():
+    for code in entries():
         _, means, what_to_do = texts.get(code, ("", "", ""))
-        table.append(f"| `{code}` | {', '.join(levels)} | {means} | {f'{what_to_do} |' if what_to_do else '|'}")
+        table.append(f"| `{code}` | {', '.join(levels(code))} | {means} | {f'{what_to_do} |' if what_to_do else '|'}")
     lines = page.splitlines()
     begin = lines.index(table[0])
     end = next((n for n in range(begin, len(lines)) if not lines[n].startswith("|")), len(lines))

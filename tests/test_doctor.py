@@ -17,6 +17,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from hookctl import hosts
+from hookctl.checks.codes import entries
 from hookctl.packs.presets import PRESETS
 from hookctl.system import folders
 from hookctl.system.files import content_digest
@@ -120,14 +121,14 @@ def test_warnings_count_only_if_they_are_to(
 
 
 def source_codes() -> set[str]:
-    """Every code that a finding can have, read from the source."""
+    """Every code that a finding can have: those with a text in the list, and those of errors in the source."""
     places = {name: None for name in ("verbs/doctor.py", "ledger/codec.py")}
     places |= {f"{folder}/{path.name}": None for folder in ("checks", "documents")
                for path in (ROOT / "hookctl" / folder).glob("*.py")}  # fmt: skip
     # Of these only what doctor calls.
     some = {"system/files.py": ("real", "read", "_unreadable"), "run/journal.py": ("read_journal",),
             "hosts/loading.py": (), "settings/targets.py": ("require_inside",)}  # fmt: skip
-    found = set()
+    found = {code for code, entry in entries().items() if "message" in entry}
     for name, functions in {**places, **some}.items():
         module = ast.parse((ROOT / "hookctl" / name).read_text())
         parts: list[ast.AST] = [module]
@@ -136,7 +137,7 @@ def source_codes() -> set[str]:
             assert len(parts) == len(functions)
         for call in (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)):
             called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if called in ("Finding", "Fault", "find", "finding", "HookctlError", "error_at") and call.args:
+            if called in ("Fault", "HookctlError", "error_at") and call.args:
                 first = call.args[0]
                 found |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
     return found - {"unexpected"}

@@ -30,9 +30,9 @@ from .page_of_codes import PAGE, renewed, rows
 
 CHECKS = ROOT / "hookctl" / "checks"
 # The rim; every other module judges, or holds values.
-READING = ("gather_file", "gather_host", "gather_project", "gather_record", "known", "machine", "probes", "survey",
-           "self_test")  # fmt: skip
-JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in READING)
+READING = ("gather_file", "gather_guard", "gather_hooks", "gather_host", "gather_project", "gather_record", "machine",
+           "survey", "self_test")  # fmt: skip
+JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in (*READING, "codes"))
 
 
 @pytest.fixture
@@ -59,18 +59,30 @@ def test_a_page_that_differs_is_written_anew() -> None:
 
 def test_the_page_says_of_every_code_what_it_means_and_what_to_do() -> None:
     texts = rows(PAGE.read_text())
-    assert list(texts) == list(codes.LEVELS)
-    for code, levels in codes.LEVELS.items():
+    assert list(texts) == list(codes.entries())
+    for code in texts:
+        levels = codes.levels(code)
         _, means, what_to_do = texts[code]
         assert levels and set(levels) <= {"error", "warning", "info"}, code
         assert means and (what_to_do.strip("|") or set(levels) == {"info"}), code
 
 
 def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() -> None:
-    assert codes.finding("cap_below_limit", "x").level == "warning"
-    assert codes.finding("cap_below_limit", "x", level="info").level == "info"
+    assert codes.finding("no_repository").level == "info"
+    assert codes.finding("no_repository", level="error").level == "error"
     with pytest.raises(KeyError):
-        codes.finding("nonsense", "x")
+        codes.finding("nonsense")
+
+
+def test_every_text_is_named_where_it_is_judged() -> None:
+    constants = set()
+    for path in (*CHECKS.glob("*.py"), ROOT / "hookctl" / "verbs" / "doctor.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        constants |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for code, entry in codes.entries().items():
+        further = {f"{code}.{name}" for name, value in entry.items() if isinstance(value, dict)}
+        assert further == {text for text in constants if text.startswith(f"{code}.")}
+        assert "message" not in entry or code in constants, code
 
 
 # Judges are pure.
@@ -82,9 +94,9 @@ _MODULES = {
     "hookctl.hosts.loading",
     "hookctl.hosts.matchers", "hookctl.hosts.shapes",
     "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.choices", "hookctl.packs.guard",
+    "hookctl.packs", "hookctl.packs.abilities", "hookctl.packs.choices", "hookctl.packs.guard",
     "hookctl.packs.guard_options", "hookctl.packs.model", "hookctl.packs.reports",
-    "hookctl.packs.wrapping",
+    "hookctl.packs.sentence", "hookctl.packs.wrapping",
     "hookctl.settings", "hookctl.system", "hookctl.system.packages",
     "hookctl.settings.approval", "hookctl.settings.effective",
     "hookctl.settings.targets", "hookctl.values", "json",
@@ -95,15 +107,17 @@ _TAKEN = {
     "os": {"path"},
     "os.path": {"basename", "dirname", "isabs", "join", "normpath", "relpath"},
     "clock": {"age", "local", "timestamp"},
-    "effective": {"blocks", "cap", "disabling", "disabling_ours", "stronger", "switches", "text", "variables"},
+    "effective": {"STOP", "blocks", "cap", "describe_switch", "disabling", "disabling_ours", "stronger", "switches",
+                  "text", "variables"},
     "approval": {"OFF", "UNKNOWN"},
-    "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "cap_for", "configuration",
+    "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "can_refuse", "cap_for",
+              "configuration", "leaves_reminders",
               "events", "hook_path", "is_limit", "is_shared_command", "limit_of", "switches_off"},
-    "hosts": {"variants"},
+    "hosts": {"commands", "variants"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},
+    "hookctl.system.files": {"content_digest", "digest", "with_unix_endings"},
 }  # fmt: skip
-_DIGESTS = {"content_digest", "digest", "with_unix_endings"}
 
 
 def faults_of(tree: ast.Module) -> list[str]:
@@ -117,8 +131,8 @@ def faults_of(tree: ast.Module) -> list[str]:
             if module.startswith("hookctl.checks"):
                 names = {alias.name for alias in node.names} | {module.rpartition(".")[2]}
                 faults += sorted(names & set(READING))
-            elif module == "hookctl.system.files":
-                faults += [alias.name for alias in node.names if alias.name not in _DIGESTS]
+            elif module in _TAKEN:
+                faults += [alias.name for alias in node.names if alias.name not in _TAKEN[module]]
             elif module not in _MODULES:
                 faults.append(module)
             elif module in ("hookctl", "hookctl.settings", "hookctl.system"):
@@ -147,7 +161,7 @@ def test_nor_can_the_rules_of_hosts() -> None:
     ["import subprocess", "from hookctl.system import files", "from hookctl.checks import machine",
      "import os\nos.stat(p)",
      "import os\nos.path.exists(p)", "import os\nos.environ", "from hookctl import clock\nclock.now({})", "open(p)",
-     "from hookctl.checks.probes import Reader"],
+     "from hookctl.checks.gather_guard import configuration"],
 )  # fmt: skip
 def test_what_reads_is_a_fault(text: str) -> None:
     assert faults_of(ast.parse(text))

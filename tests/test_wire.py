@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
+from hookctl.checks.facts import Answer
 from hookctl.checks.self_test import says
-from hookctl.checks.trial import Answer
 from hookctl.hosts.model import Dialect
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for

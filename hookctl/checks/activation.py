@@ -1,4 +1,4 @@
-"""Judges whether the host runs the hooks: switches, approvals, unread files, double entries."""
+"""Judges whether the host runs the hooks: its version, switches, approvals, files that it reads."""
 
 from __future__ import annotations
 
@@ -7,11 +7,50 @@ from collections.abc import Iterator
 
 from hookctl import hosts
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, HostFacts, Layer, UnreadFile
+from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
 from hookctl.hosts.shapes import event_of
 from hookctl.settings import approval, effective
 from hookctl.settings.approval import Closed
 from hookctl.settings.targets import GUARD
+
+# Is the client there, and is its version one that the facts hold for?
+
+
+def judge_client(file: FileFacts) -> Iterator[Finding]:
+    """The version that the client itself prints."""
+    client, known = file.client, file.host.client
+    if client is None or file.record is None:  # nobody asked hookctl about this client
+        return
+    if not client.path:
+        names = hosts.commands(file.host)
+        yield file.find("client_missing", names[0], names=" or ".join(names))
+    elif not known.asks_version:
+        yield file.find("client_unknown.other", client.path)
+    elif client.not_asked:
+        yield file.find("client_unknown.not-asked", client.path, client=client)
+    elif not client.version:
+        yield file.find("client_unknown", client.path)
+    elif known.minimum and _parse_version(client.version) < _parse_version(known.minimum):
+        yield file.find("client_old", client.path, client=client)
+    else:
+        yield from _judge_version(file, client)
+
+
+def _judge_version(file: FileFacts, client: Client) -> Iterator[Finding]:
+    """A version that is not the one that hookctl knows."""
+    version, seen = _parse_version(client.version), _parse_version(file.host.client.seen)
+    known = "the version that hookctl knows from documentation"
+    if file.host.sure == "proven":
+        known = "the version that hookctl was tested with"
+    if version > seen:
+        yield file.find("client_newer", client.path, client=client, known=known)
+    elif not file.host.client.minimum and version < seen:
+        yield file.find("client_older", client.path, client=client, known=known)
+
+
+def _parse_version(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
 
 # Switches, as far as the settings files of all scopes have them.
 
@@ -21,50 +60,23 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
     sources = file.switch_layers
     winner = effective.disabling(sources)
     if winner:
-        message = (
-            f"{winner.said} in {winner.source.scope} scope, so no hook runs here, not even the "
-            "guard"
-        )
-        path = winner.source.path
-        yield file.find("hooks_disabled", message, f"Remove it from {path}.", path)
+        yield file.find("hooks_disabled", winner.source.path, switch=winner)
     for switch, off in effective.switches(sources):
         if off and not winner:
-            path = switch.source.path
-            message = (
-                f"{switch.said} in {switch.source.scope} scope: hooks run here only because "
-                "another scope allows them"
-            )
-            yield file.find(
-                "hooks_disabled",
-                message,
-                f"Remove it from {path}.",
-                path,
-                level="warning",
-            )
+            yield file.find("hooks_disabled.allowed", switch.source.path, switch=switch)
     for source, hook in effective.disabling_ours(sources):
-        name = hook.fields.get("name", hook.id)
-        what = "the guard" if hook.pack == GUARD else hook.pack
-        message = f"{name} is in the list of disabled hooks, so {what} does not run"
-        yield file.find(
-            "hook_disabled", message, f"Remove it from the list in {source.path}.", source.path
-        )
-    yield from _judge_managed_only(file)
-
-
-def _judge_managed_only(file: FileFacts) -> Iterator[Finding]:
+        name, pack = hook.fields.get("name", hook.id), _title(hook.pack)
+        yield file.find("hook_disabled", source.path, name=name, pack=pack)
     key = file.host.switches.managed_only
     for layer in file.layers if key else ():
         source = layer.source
-        if source.document.get((key,)) is not True:
-            continue
-        if source.scope == "managed":
-            message = f"{key} is true, so hooks of {file.target.scope} scope do not run"
-            yield file.find(
-                "managed_only", message, "Ask whoever manages this machine.", source.path
-            )
-        else:
-            message = f"{key} has no effect in {source.scope} scope, only in managed settings"
-            yield file.find("managed_only_ignored", message, "Remove it.", source.path)
+        if source.document.get((key,)) is True:
+            entry = "managed_only" if source.scope == "managed" else "managed_only_ignored"
+            yield file.find(entry, source.path, key=key, scope=source.scope)
+
+
+def _title(pack: str) -> str:
+    return "the guard" if pack == GUARD else pack
 
 
 # Approvals: what the host wants to be told before it runs a hook.
@@ -72,50 +84,29 @@ def _judge_managed_only(file: FileFacts) -> Iterator[Finding]:
 
 def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
-    packs = file.record.packs if file.record else {}
-    elements = file.current.elements if file.current else ()
-    if file.document is None or not any(hook_entry.pack in packs for hook_entry in elements):
+    if file.document is None or not any(hook.pack in file.packs for hook in file.elements):
         return
-    trust = file.host.trust
-    yield from _judge_folder(file)
+    trust, folder_trust = file.host.trust, file.host.folder_trust
+    if file.is_untrusted:
+        entry = "not_trusted" if file.target.project else "not_trusted.user"
+        yield file.find(entry, action=_sentence(folder_trust.action))
     for closed in file.closed:
-        if closed.element.pack in packs:
+        if closed.element.pack in file.packs:
             yield _report_closed(file, closed)
-    if trust.config or trust.memory or file.host.folder_trust.file:
+    if trust.config or trust.memory or folder_trust.file:
         return  # the host keeps its approvals where they were just looked up
     if file.target.scope in (trust.scopes or ()):
-        yield file.find(
-            "not_approved", f"{trust.gate}: {trust.step(file.target.scope)}", level="info"
-        )
+        yield file.find("not_approved.unknown", step=trust.step(file.target.scope))
 
 
 def _report_closed(file: FileFacts, closed: Closed) -> Finding:
-    trust, title = file.host.trust, file.host.title
-    pack = "the guard" if closed.element.pack == GUARD else closed.element.pack
+    trust, pack = file.host.trust, _title(closed.element.pack)
     if closed.why == approval.OFF:
         where = trust.config.format(config=file.config_folder)
-        message = f"{title} has this hook of {pack} disabled, at {'.'.join(map(str, closed.state))}"
-        return file.find("hook_disabled", message, f"Remove `enabled = false` from {where}.")
-    message = f"{title} silently skips a hook of {pack}: it was changed since it was approved"
-    if closed.why == approval.UNKNOWN:
-        message = f"{title} silently skips a hook of {pack}: it is not approved"
-    return file.find("not_approved", message, f"{_sentence(trust.step(file.target.scope))}.")
-
-
-def _judge_folder(file: FileFacts) -> Iterator[Finding]:
-    """A gate in front of all hooks of a folder."""
-    if not file.is_untrusted:
-        return
-    message = f"{file.host.title} does not trust {file.start} yet, so it runs no hook there"
-    level = "warning" if file.target.project else "info"
-    if level == "info":
-        message += " until you trust it"
-    yield file.find(
-        "not_trusted",
-        message,
-        f"{_sentence(file.host.folder_trust.action)}.",
-        level=level,
-    )
+        key = ".".join(map(str, closed.state))
+        return file.find("hook_disabled.single", pack=pack, key=key, where=where)
+    entry = "not_approved" if closed.why == approval.UNKNOWN else "not_approved.changed"
+    return file.find(entry, pack=pack, step=_sentence(trust.step(file.target.scope)))
 
 
 def _sentence(text: str) -> str:
@@ -127,74 +118,50 @@ def _sentence(text: str) -> str:
 
 def judge_unread(facts: HostFacts) -> Iterator[Finding]:
     """Stop hooks, and any hook of ours, that will not run although they look as if."""
-    hidden = {file.path for file in facts.files if hidden_by(facts, file)}
+    hidden = {file.path for file in facts.files if _hidden_by(facts, file)}
+    stops = (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
     unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}
     for file in unread.values():
-        yield from _judge_unread(facts, file)
+        ours = sorted({hook.id for hook in file.hooks if hook.id})
+        theirs = [hook for hook in file.hooks if not hook.id and hook.event in stops]
+        if ours:
+            is_alone = "guard/stop" in ours and not facts.guards
+            level = "warning" if is_alone else "info"
+            yield _report_unread(facts, file, f"{', '.join(ours)} in this file", level)
+        elif theirs and file.reason != "below":  # hooks of others there are nobody's surprise
+            hook = f"a hook on {theirs[0].event} in this file ({theirs[0].title})"
+            yield _report_unread(facts, file, hook, "info")
 
 
-def _judge_unread(facts: HostFacts, file: UnreadFile) -> Iterator[Finding]:
-    ours = sorted({hook.id for hook in file.hooks if hook.id})
-    stops = [hook for hook in file.hooks if not hook.id and _is_stop(facts, hook.event)]
-    why = _explain_unread(facts, file)
-    if ours:
-        alone = "guard/stop" in ours and not facts.guards
-        message = f"{', '.join(ours)} in this file is not active in this folder: {why}"
-        yield facts.find(
-            "not_read",
-            message,
-            _suggest_fix(facts, file),
-            file.path,
-            "warning" if alone else "info",
-        )
-    elif stops and file.reason != "below":  # hooks of others there are nobody's surprise
-        message = (
-            f"a hook on {stops[0].event} in this file ({stops[0].title}) is not active in this "
-            f"folder: {why}"
-        )
-        yield facts.find("not_read", message, _suggest_fix(facts, file), file.path, "info")
-
-
-def _is_stop(facts: HostFacts, event: str) -> bool:
-    return event in (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
-
-
-def _explain_unread(facts: HostFacts, file: UnreadFile) -> str:
-    """Why the host does not read a file."""
+def _report_unread(facts: HostFacts, file: UnreadFile, hooks: str, level: str) -> Finding:
+    """That hooks of a file do not run, and why the host does not read it."""
     title, config = facts.host.title, facts.config_folder
     variable = facts.host.config.variable
+    why = f"{title} reads project settings only in the folder it is started in"
     if file.reason == "local":
-        return f"{title} reads {os.path.basename(file.path)} in projects only"
-    if file.reason == "variable":
-        return f"{variable} points to {config}"
-    if file.reason == "folder":
-        where = (
-            f"{variable} points there"
-            if facts.environ.get(variable)
-            else "nothing points to this folder"
-        )
-        return f"{title} reads {config}, and {where}"
-    return f"{title} reads project settings only in the folder it is started in"
-
-
-def _suggest_fix(facts: HostFacts, file: UnreadFile) -> str:
-    if file.scope == "user":
-        variable = facts.host.config.variable or "HOME"
-        return f"Install with the same {variable} that the agent is started with."
-    return "Start the agent in that folder, or install at user scope."
+        why = f"{title} reads {os.path.basename(file.path)} in projects only"
+    elif file.reason == "variable":
+        why = f"{variable} points to {config}"
+    elif file.reason == "folder":
+        is_named = facts.workplace.environ.get(variable)
+        where = f"{variable} points there" if is_named else "nothing points to this folder"
+        why = f"{title} reads {config}, and {where}"
+    entry = "not_read.user" if file.scope == "user" else "not_read"
+    variable = variable or "HOME"
+    return facts.find(entry, file.path, level, hooks=hooks, why=why, variable=variable)
 
 
 def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
     """Hooks of hookctl that another file hides, and scopes with hooks in two files."""
     for file in facts.files:
-        hiding = hidden_by(facts, file)
-        if hiding and file.current and file.current.elements:
-            yield _report_hidden(facts, file, hiding.source.path, hiding.real_path, "no hook")
+        hiding = _hidden_by(facts, file)
+        if hiding and file.elements:
+            yield _report_hidden(facts, file, hiding, "no hook")
         yield from _judge_overlaid(facts, file)
     yield from _judge_two_forms(facts)
 
 
-def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
+def _hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
     """The file for which the host passes over this one as a whole; None if it does not."""
     if not facts.host.scope_rules.first_only or file.target.scope != "user" or not facts.layers:
         return None
@@ -202,42 +169,31 @@ def hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
 
 
 def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
-    """Events of ours that the host takes from a file beside this one."""
-    file_layer = next((layer for layer in file.layers if layer.source.path == file.path), None)
-    if file_layer is None or not file_layer.hidden or file.current is None:
+    """Events of ours that the host takes from a file beside this one, in another form."""
+    own = next((layer for layer in file.layers if layer.source.path == file.path), None)
+    if own is None or not own.hidden:
         return
-    events = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.current.elements}
-    hidden = sorted(events & file_layer.hidden)
-    if hidden:
-        beside = next(layer for layer in file.layers if _is_beside(layer, file_layer))
-        yield _report_hidden(
-            facts, file, beside.source.path, beside.real_path, f"no hook on {' and '.join(hidden)}"
-        )
+    events = {event_of(file.host.shape, hook_entry.path) for hook_entry in file.elements}
+    hidden = sorted(events & own.hidden)
+    for layer in file.layers if hidden else ():
+        source = layer.source
+        is_other_form = source.host.variant != own.source.host.variant
+        if source.scope == own.source.scope and is_other_form:
+            yield _report_hidden(facts, file, layer, f"no hook on {' and '.join(hidden)}")
+            return
 
 
-def _is_beside(layer: Layer, file_layer: Layer) -> bool:
-    """Whether a file is another one of the same scope, in another form."""
-    source, other = layer.source, file_layer.source
-    return source.scope == other.scope and source.host.variant != other.host.variant
-
-
-def _report_hidden(
-    facts: HostFacts, file: FileFacts, path: str, real_path: str, hooks: str
-) -> Finding:
-    message = f"{facts.host.title} reads {path} instead, so {hooks} of hookctl runs from this file"
-    if real_path in _paths_of_guards(facts):
-        return file.find("shadowed", f"{message}; the guard is there too", level="info")
-    beside = os.path.dirname(path) == os.path.dirname(file.path)
+def _report_hidden(facts: HostFacts, file: FileFacts, layer: Layer, hooks: str) -> Finding:
+    """That the host reads another file instead of this one; the guard may be there too."""
+    path = layer.source.path
+    guarded = {registration.hook.source.path for registration in facts.guards}
+    for other in facts.layers:
+        if other.source.path in guarded and other.real_path == layer.real_path:
+            return file.find("shadowed.guarded", other=path, hooks=hooks)
     install, level = f"hookctl install --host {facts.host.name} --scope project", "warning"
-    if beside:
+    if os.path.dirname(path) == os.path.dirname(file.path):
         install, level = file.install, "error"
-    return file.find("shadowed", message, f"`{install}` puts the guard there.", level=level)
-
-
-def _paths_of_guards(facts: HostFacts) -> set[str]:
-    """The files that have a guard which the host runs."""
-    paths = {registration.hook.source.path for registration in facts.guards}
-    return {layer.real_path for layer in facts.layers if layer.source.path in paths}
+    return file.find("shadowed", level=level, other=path, hooks=hooks, install=install)
 
 
 def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
@@ -245,7 +201,7 @@ def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
     forms = [
         variant.variant for where, variant in hosts.variants(facts.host) if where == "has hooks"
     ]
-    for layer in facts.layers:
+    for layer in facts.layers if forms else ():
         source = layer.source
         if source.host.variant not in forms or not layer.hooks:
             continue
@@ -253,15 +209,7 @@ def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
             if other.scope != source.scope or other.path == source.path:
                 continue
             if other.host.variant not in forms and _has_hooks(other.document.value):
-                message = (
-                    f"hooks are registered here and in {other.path}; {facts.host.title} warns "
-                    "about that at every start"
-                )
-                fix = (
-                    "Move your own hooks into one of the two, then uninstall and install the "
-                    "guard again."
-                )
-                yield facts.find("two_forms", message, fix, source.path)
+                yield facts.find("two_forms", source.path, other=other.path)
 
 
 def _has_hooks(value: object) -> bool:
@@ -273,51 +221,25 @@ def _has_hooks(value: object) -> bool:
 
 def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
     """The guard in several scopes at once; entries.py judges doubles in one file."""
-    guards = list(
-        {registration.hook.source.path: registration for registration in facts.guards}.values()
-    )
+    by_path = {registration.hook.source.path: registration for registration in facts.guards}
+    guards = list(by_path.values())
     if len(guards) < 2:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
-    once = facts.host.scope_rules.same_command_once
     commands = {str(registration.hook.fields["command"]) for registration in guards}
-    if once and len(commands) == 1:
-        message = (
-            f"the guard is registered in several scopes ({scopes}) with one command, which the "
-            "host runs once"
-        )
-        yield facts.find(
-            "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
-        )
+    if facts.host.scope_rules.same_command_once and len(commands) == 1:
+        yield facts.find("two_scopes.one_command", path, scopes=scopes)
         return
-    message = (
-        f"the guard is registered in several scopes ({scopes}); they all run, and a stop is "
-        "counted once"
-    )
-    yield facts.find(
-        "two_scopes", message, "Uninstall it from the scopes where you do not want it.", path
-    )
+    yield facts.find("two_scopes", path, scopes=scopes)
     if len({registration.digest for registration in guards} - {""}) > 1:
-        message = f"the guards of {scopes} scope have different versions; the first answer decides"
-        fix = "Install all of them with the same hookctl."
-        yield facts.find("two_versions", message, fix, path)
+        yield facts.find("two_versions", path, scopes=scopes)
 
 
 def judge_readers(file: FileFacts) -> Iterator[Finding]:
     """Agents that run the guard of this file as if they were its host."""
     for reader in file.readers:
-        reads = f"{reader.title} reads this file too{reader.only}"
         if reader.own_guard:
-            message = f"{reads}, and has the guard in {reader.own_guard} as well"
-            message += "; both run, and a stop is counted once"
-            fix = (
-                f"Nothing has to be done; where {reader.title} reads this file, its own guard "
-                "may go."
-            )
-            yield file.find("registered_twice", message, fix)
+            yield file.find("registered_twice", reader=reader)
         elif reader.is_there:
-            message = f"{reads}, and runs the hook as well"
-            yield file.find(
-                "also_read", message, "Do not install the guard for both in one project."
-            )
+            yield file.find("also_read", reader=reader)

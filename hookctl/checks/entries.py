@@ -8,43 +8,38 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock, engine
-from hookctl.checks import limits, own_hooks
+from hookctl import __version__, clock, engine
+from hookctl.checks import fixes, limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.documents import MISSING
+from hookctl.hosts import loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
-from hookctl.packs import guard
-from hookctl.packs.choices import LIMIT_KEY, settings_from
-from hookctl.packs.wrapping import PROGRAM, original_of
+from hookctl.packs import guard, wrapping
+from hookctl.packs.choices import LIMIT_KEY
 from hookctl.settings.targets import GUARD
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
-    current = file.current
-    if current is None:
+    if file.current is None:
         return
-    others = Hooks(
-        hook_entry for hook_entry in current.elements if not hook_entry.id.startswith(WRAP)
-    )
-    current = current._replace(elements=others)
-    yield from _judge_unknown(file, current)
-    yield from _judge_commands(file, file.current.elements)
-    yield from _judge_doubled(file, current)
-    yield from _judge_disarmed(file, current)
-    yield from _judge_matchers(file, current)
-    record = file.record
-    if record is None:
+    others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
+    current = file.current._replace(elements=others)
+    yield from _judge_unknown(file, others)
+    yield from _judge_commands(file)
+    yield from _judge_doubled(file, others)
+    for hook_entry in others:
+        yield from _judge_hook(file, hook_entry)
+    if file.record is None:
         return
-    for id in own_hooks.list_left_out(record, file.host) if file.target.shared else ():
-        message = f"the guard needs {id}, and the record does not have it"
-        yield file.find("entry_missing", message, file.again(GUARD), level="error")
+    for id in _list_left_out(file) if file.target.shared else ():
+        yield file.find("entry_missing.unrecorded", name=id, again=file.again(GUARD))
     ours = []
-    for entry in record.entries:
+    for entry in file.entries:
         is_wrap = entry.id.startswith(WRAP)  # judge_wrapped looks at those
         if entry.kind != "container" and entry.mode == "owned" and not is_wrap:
             ours.append(entry)
@@ -55,6 +50,21 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_entry(file, current, entry)
 
 
+def _list_left_out(file: FileFacts) -> Iterator[str]:
+    """The guard's hooks that its recorded settings need, and that the record does not have.
+
+    Another version may need other events than this one, but always the stop.
+    """
+    if file.guard is None or file.settings is None:
+        return
+    recorded = {entry.id for entry in file.entries}
+    wraps = any(id.startswith(WRAP) for id in recorded)
+    for event in guard.events(file.settings, file.host, wraps=wraps):
+        is_needed = event == "stop" or file.guard.version == __version__
+        if is_needed and f"{GUARD}/{event}" not in recorded:
+            yield f"{GUARD}/{event}"
+
+
 def _report_wiped(file: FileFacts, count: int) -> Finding:
     if file.target.shared and not file.is_file:
         return _report_absent(file)
@@ -62,54 +72,40 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
     if file.written_at is not None:  # there may be no file any more
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
-    message = f"{count} of {count} entries are gone{when}: was the file reset?"
-    fix = (
-        "`hookctl doctor --fix` restores them. Restart running agents: they may write old "
-        "settings back."
-    )
-    if file.target.shared:
-        message += " Or was it not committed together with .hookctl/?"
-        command = own_hooks.upgrade_command(file.target, file.cwd_project)
-        fix = f"`{command}` restores them."
-    return file.find("entries_wiped", message, fix)
+    if not file.target.shared:
+        return file.find("entries_wiped", count=count, when=when)
+    upgrade = fixes.upgrade_command(file.target, file.workplace.project)
+    return file.find("entries_wiped.shared", count=count, when=when, upgrade=upgrade)
 
 
 def _report_absent(file: FileFacts) -> Finding:
     """A settings file that a project's record has, and the project has not."""
-    project = file.target.project
+    project, others = file.target.project, ""
     name = os.path.relpath(file.path, project)
-    fix = f"`{own_hooks.checkout_command(project, name, file.cwd_project)}` brings it back; else"
-    packs = file.record.packs if file.record else {}
-    lost = [pack for pack, known in packs.items() if pack != GUARD and not known.source]
-    if len(lost) < len(packs):
-        fix += f" `{own_hooks.upgrade_command(file.target, file.cwd_project)}`."
-    for pack in lost:
-        fix += f" {file.again(pack)}"
-    return file.find("entries_wiped", "this file is not there: is it committed?", fix)
+    checkout = fixes.checkout_command(project, name, file.workplace.project)
+    lost = [pack for pack, known in file.packs.items() if pack != GUARD and not known.source]
+    if len(lost) < len(file.packs):
+        others = f" `{fixes.upgrade_command(file.target, file.workplace.project)}`."
+    others += "".join(f" {file.again(pack)}" for pack in lost)
+    return file.find("entries_wiped.absent", checkout=checkout, others=others)
 
 
 def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or entry.path[-1]
+    if state not in ("missing", "overridden"):
+        return
     install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
         others = _list_taken_over(file, current, entry)
-        fix = f"`{install} --force` restores it{others}."
-        yield file.find("entry_missing", f"{name} was removed", fix, level=_level(file))
-    elif (
-        state == "overridden"
-        and not _has_defect(file, current, entry.id)
-        and not limits.is_at_fault(file, entry.path)
-    ):
+        values = {"name": name, "install": install, "others": others}
+        yield file.find("entry_missing", level=_level(file), **values)
+    elif not _has_other_finding(file, current, entry):
         names = _list_changed_fields(current, entry)
-        message = (
-            f"{name} was changed{_describe_change(current, entry, names)}; "
-            "the change is yours and stays"
-        )
-        fix = f"Leave it as it is; `{install} --force` would put hookctl's value in its place."
         # A value or a limit of yours is as good as ours; another command may do anything.
         level = _level(file) if "command" in names else "info"
-        yield file.find("entry_edited", message, fix, level=level)
+        how = _describe_change(current, entry, names)
+        yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _level(file: FileFacts) -> str:
@@ -117,11 +113,19 @@ def _level(file: FileFacts) -> str:
     return "error" if file.target.shared else "warning"
 
 
+def _has_other_finding(file: FileFacts, current: Current, entry: Entry) -> bool:
+    """Whether a changed entry has a finding of its own: it does not work, or it is the cap."""
+    for hook_entry in current.elements.with_id(entry.id):
+        if _find_defect(file, hook_entry):
+            return True
+    return limits.is_at_fault(file, entry.path)
+
+
 def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
     """What else of the operator's `--force` takes over while it restores an entry; for a hint."""
     names = []
     owned = set()
-    for other in file.record.entries if file.record else ():
+    for other in file.entries:
         owned.add(other.path)
         is_own = other.mode == "owned" and other.kind != "container" and other is not entry
         if is_own and engine.state(other, current, other.path, other.id) == "overridden":
@@ -160,160 +164,124 @@ def _quote_value(name: str, value: Any) -> str:
     return json.dumps(masked(value, name), ensure_ascii=False)
 
 
-def _judge_doubled(file: FileFacts, current: Current) -> Iterator[Finding]:
-    for id in sorted({hook_entry.id for hook_entry in current.elements}):
-        copies = current.elements.with_id(id)
-        if len(copies) == 1:
-            continue
-        paths = [".".join(map(str, hook_entry.path)) for hook_entry in copies]
-        message = f"{id} is registered {len(paths)} times ({', '.join(paths)})"
-        message += ", so it runs that often"
-        fix = f"`{file.repair}` removes unedited copies; remove edited ones by hand."
-        yield file.find("entry_doubled", message, fix)
+def _judge_doubled(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
+    for id in sorted({hook_entry.id for hook_entry in hooks}):
+        copies = hooks.with_id(id)
+        if len(copies) > 1:
+            paths = ", ".join(".".join(map(str, hook_entry.path)) for hook_entry in copies)
+            yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)
 
 
-def _judge_disarmed(file: FileFacts, current: Current) -> Iterator[Finding]:
-    """Hooks of ours that the host runs no more, or not in the way that they need."""
-    for hook_entry in current.elements:
-        why = own_hooks.find_defect(file.host, hook_entry)
-        if why:
-            message = f"{hook_entry.id} was edited so that it does not work: {why}"
-            yield file.find(
-                "entry_disarmed", message, file.again(hook_entry.pack), level=_level(file)
-            )
+def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
+    """Whether the host runs a hook, in the way that it needs, and for tools that it has."""
+    id, why = hook_entry.id, _find_defect(file, hook_entry)
+    if why:
+        again = file.again(hook_entry.pack)
+        yield file.find("entry_disarmed", level=_level(file), id=id, why=why, again=again)
+    event = event_of(file.host.shape, hook_entry.path)
+    reason = explain_mismatch(file.host, event, hook_entry.fields.get("matcher"))
+    if reason:
+        yield file.find("matcher_misses", id=id, reason=reason)
 
 
-def _judge_commands(file: FileFacts, hooks: tuple[HookEntry, ...]) -> Iterator[Finding]:
-    """Hooks of the guard in a project whose commands no hookctl writes, whatever is on record."""
+def _find_defect(file: FileFacts, hook: HookEntry) -> str:
+    """Why the host does not run a hook of hookctl, or not in the way that it needs; or ''."""
+    event = event_of(file.host.shape, hook.path)
+    pack, _, name = hook.id.partition("/")
+    wanted = file.host.events.get(name) if pack == GUARD else None
+    if wanted and event != wanted:
+        return f"it is registered on {event}, and not on {wanted}"
+    return loading.why_disarmed(file.host, event, hook.fields, blocks=pack == GUARD)
+
+
+def _judge_commands(file: FileFacts) -> Iterator[Finding]:
+    """Hooks of the guard in a project whose commands no hookctl writes, whatever is on record.
+
+    The committed record is no witness: it comes with the same commit.
+    """
     written = {}
-    for entry in file.record.entries if file.record else ():
+    for entry in file.entries:
         if entry.kind == "element":
             written[entry.id] = entry.written.get("command")
-    for hook_entry in hooks:
-        forgery = own_hooks.find_forgery(file.target, hook_entry)
+    for hook_entry in file.elements if file.target.shared else ():
+        id, command = hook_entry.id, hook_entry.fields.get("command")
         # An edited or unrecorded command has a finding of its own.
-        if forgery and hook_entry.fields.get("command") == written.get(hook_entry.id):
-            fix = f"Look at it; `{file.install} --force` puts ours in its place."
-            yield file.find("command_unknown", forgery, fix)
+        if hook_entry.pack != GUARD or command != written.get(id):
+            continue
+        keys = [key for key in file.host.registration.commands if key in hook_entry.fields]
+        others = [key for key in keys if key != "command"]
+        if others:
+            yield file.find("command_unknown.second", id=id, key=others[0])
+        elif not _is_ours(file, id, str(command)):
+            yield file.find("command_unknown", id=id)
 
 
-def _judge_matchers(file: FileFacts, current: Current) -> Iterator[Finding]:
-    """Hooks of packs whose matcher is of another host's tools."""
-    for hook_entry in current.elements:
-        event = event_of(file.host.shape, hook_entry.path)
-        matcher = hook_entry.fields.get("matcher")
-        reason = explain_mismatch(file.host, event, matcher)
-        if reason:
-            message = f"{hook_entry.id} never runs: {reason}"
-            fix = f"Give the pack a hook for {file.host.name} with a matcher of its own tools."
-            yield file.find("matcher_misses", message, fix)
+def _is_ours(file: FileFacts, id: str, command: str) -> bool:
+    """Whether a version of hookctl writes this command into a project's settings."""
+    if id.startswith(WRAP):
+        return wrapping.is_shared_command(command, file.target)
+    return guard.is_shared_command(command, id, file.target)
 
 
-def _has_defect(file: FileFacts, current: Current, id: str) -> bool:
-    hooks = current.elements.with_id(id)
-    return any(own_hooks.find_defect(file.host, hook_entry) for hook_entry in hooks)
-
-
-def _judge_unknown(file: FileFacts, current: Current) -> Iterator[Finding]:
+def _judge_unknown(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
     """Elements that carry our mark although the ledger has no page for them."""
-    known = {entry.id for entry in file.record.entries} if file.record else set()
-    for hook_entry in current.elements:
-        pack, _, event = hook_entry.id.partition("/")
-        if hook_entry.id in known:
+    known = {entry.id for entry in file.entries}
+    for hook_entry in hooks:
+        id, command = hook_entry.id, str(hook_entry.fields.get("command"))
+        pack, _, event = id.partition("/")
+        if id in known:
             continue
         if pack != GUARD:
-            message = f"{hook_entry.id} is registered here, but hookctl has no record of it"
-            install = own_hooks.install_command(file.target, pack, "PATH", file.cwd_project)
-            fix = (
-                f"`{install}` with the path of the pack takes it back; else look at its command "
-                "and remove it."
-            )
-            yield file.find("orphan_hook", message, fix)
-        elif guard.hook_path(
-            str(hook_entry.fields.get("command")), hook_entry.id, event, file.target
-        ):
-            yield _report_lost(file, hook_entry.id)
+            install = fixes.install_command(file.target, pack, "PATH", file.workplace.project)
+            yield file.find("orphan_hook", id=id, install=install)
+        elif guard.hook_path(command, id, event, file.target):
+            entry = "ledger_missing.shared" if file.target.shared else "ledger_missing"
+            yield file.find(entry, id=id)
         else:
-            message = (
-                f"an edited copy of {hook_entry.id} is registered here; hookctl leaves it alone"
-            )
-            fix = f"`{file.install} --force` replaces it."
-            yield file.find("edited_copy", message, fix)
-
-
-def _report_lost(file: FileFacts, id: str) -> Finding:
-    message, fix = (
-        f"{id} is registered here, but hookctl has no record of it",
-        "`hookctl doctor --fix` records it again.",
-    )
-    if file.target.shared:
-        message += ": was .hookctl/ not committed with it?"
-        fix = f"Commit .hookctl/ where it was installed, or run `{file.install}` here."
-    return file.find("ledger_missing", message, fix)
+            yield file.find("edited_copy", id=id)
 
 
 # Other tools' hooks that the guard wraps.
-
-_ALONE = "the hooks of other tools that it wraps run directly, without a limit"
 
 
 def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
     """Hooks of other tools that the guard wraps: the command, the record and the programs."""
     if file.current is None:
         return
-    known: dict[str, Entry] = {}
-    for entry in file.record.entries if file.record else ():
-        if entry.id.startswith(WRAP):
-            known[entry.id] = entry
+    known = {entry.id: entry for entry in file.entries if entry.id.startswith(WRAP)}
     wrapped = set()
-    for hook_entry in file.current.elements:
+    for hook_entry in file.elements:
         if hook_entry.id.startswith(WRAP):
             wrapped.add(hook_entry.id)
             yield from _judge_wrapped_hook(file, hook_entry, known.get(hook_entry.id))
     for id in known.keys() - wrapped:
-        message = f"{id} was removed together with the hook that it wrapped"
-        yield file.find("wrap_gone", message, f"`{file.install}` drops it from hookctl's record.")
-    if wrapped and file.guard:
-        yield from _judge_wrapping_files(file, settings_from(file.guard.settings).events)
+        yield file.find("wrap_gone", id=id)
+    if wrapped and file.settings:
+        for program in file.programs:  # hook.py judges the guard's while it is on
+            if program.name == wrapping.PROGRAM or not file.settings.events:
+                yield from _judge_wrapping_file(file, program)
 
 
 def _judge_wrapped_hook(
     file: FileFacts, hook_entry: HookEntry, entry: Entry | None
 ) -> Iterator[Finding]:
-    command = str(hook_entry.fields["command"])
-    original = original_of(command)
-    if original is None or (entry and entry.written.get("command") != command):
-        message = (
-            f"the command of {hook_entry.id}, which wraps another tool's hook, was edited; the "
-            "change is yours and stays"
-        )
-        fix = file.again(GUARD) if entry else "Put the tool's own command back."
-        yield file.find("wrap_edited", message, fix)
+    id, command = hook_entry.id, str(hook_entry.fields["command"])
+    original = wrapping.original_of(command)
+    if entry and (original is None or entry.written.get("command") != command):
+        yield file.find("wrap_edited", id=id, again=file.again(GUARD))
+    elif original is None:
+        yield file.find("wrap_edited.unrecorded", id=id)
     elif entry is None:
-        message = f"{hook_entry.id} wraps {masked_text(original)}, but hookctl has no record of it"
-        fix = f"`{file.install}` records it."
-        yield file.find("wrap_unknown", message, fix)
-
-
-def _judge_wrapping_files(file: FileFacts, events: tuple[str, ...]) -> Iterator[Finding]:
-    """The programs that run wrapped hooks; hook.py judges the guard's while it is on."""
-    for program in file.programs:
-        if program.name == PROGRAM or not events:
-            yield from _judge_wrapping_file(file, program)
+        yield file.find("wrap_unknown", id=id, command=masked_text(original))
 
 
 def _judge_wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
     if program.error:
-        message = f"{program.error.message}: {_ALONE}"
-        yield file.find("wrap_missing", message, program.error.hint, program.path)
+        values = {"what": program.error.message, "fix": program.error.hint}
+        yield file.find("wrap_missing", program.path, **values)
     elif not program.is_there:
-        message = f"{program.name} is missing: {_ALONE}"
-        yield file.find(
-            "wrap_missing", message, "`hookctl doctor --fix` puts it back.", program.path
-        )
+        what, fix = f"{program.name} is missing", "`hookctl doctor --fix` puts it back."
+        yield file.find("wrap_missing", program.path, what=what, fix=fix)
     elif not program.is_recorded:
-        message = (
-            f"{program.name}, which runs wrapped hooks of other tools, was changed since "
-            "hookctl installed it"
-        )
-        yield file.find("wrap_changed", message, file.again(GUARD), program.path)
+        name, again = program.name, file.again(GUARD)
+        yield file.find("wrap_changed", program.path, name=name, again=again)

@@ -3,20 +3,32 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hookctl.checks import own_hooks
+from hookctl.checks import fixes
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script, name_program
-from hookctl.checks.trial import Trial
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Current, IgnoreRule, PackRecord, Path, PathFault, Record
+from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
+from hookctl.packs.choices import Settings
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target
 from hookctl.values import NamedTuple
+
+
+class Workplace(NamedTuple):
+    """The folder that somebody works in, where the fixes are typed, and what holds there."""
+
+    cwd: str
+    project: str  # that it is in
+    schema: Mapping[str, Any]  # of the guard's settings, by their names
+    state: str = ""  # hookctl's state folder
+    environ: Mapping[str, str] = {}
+    now: float = 0.0
+
 
 # The settings files that a host reads, and the hooks in them.
 
@@ -79,6 +91,7 @@ class GuardRegistration(NamedTuple):
     config: dict[str, Any]  # what config.json there says
     since: float | None  # when its program was put there; None where there is no regular file
     digest: str  # of its programs; empty where one cannot be read
+    mode: str = "off"  # in which it is at work; off where it does nothing
 
 
 # What belongs to an installation.
@@ -91,7 +104,6 @@ class Configuration(NamedTuple):
     is_there: bool
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
-    data: bytes | None = None  # as they are in the file
     outside: tuple[str, ...] = ()  # what a project's own one names outside the project, in words
 
 
@@ -133,13 +145,6 @@ class Client(NamedTuple):
     not_asked: str = ""  # why it was not started
 
 
-class Rights(NamedTuple):
-    """A path that only the user may change, and what lets somebody else change it."""
-
-    path: str
-    fault: PathFault
-
-
 class OtherReader(NamedTuple):
     """Another agent that reads a settings file too."""
 
@@ -147,6 +152,23 @@ class OtherReader(NamedTuple):
     only: str  # where it does, as part of a sentence; empty: everywhere
     is_there: bool
     own_guard: str  # the file with a guard of its own that it reads there; empty if there is none
+
+
+class Answer(NamedTuple):
+    """What hookctl's own copy of the guard said when it was asked."""
+
+    text: str
+    seconds: float
+
+
+class Trial(NamedTuple):
+    """Whether it did what its configuration promises, and what is why it did not."""
+
+    promised: str  # block | end | refuse
+    answer: Answer
+    is_kept: bool
+    settings: tuple[str, ...] = ()  # those that keep it from that
+    variables: tuple[str, ...] = ()  # the same
 
 
 # One settings file.
@@ -160,16 +182,14 @@ class FileFacts(NamedTuple):
     path: str  # as people know it; links are not resolved
     record: Record | None
     guard: PackRecord | None  # what the record has of the guard
+    settings: Settings | None  # its settings
     is_file: bool
-    cwd: str = ""  # the folder that the fixes are typed in
-    cwd_project: str = ""  # the project that it is in
+    workplace: Workplace
     is_alone: bool = False  # whether only its project was looked at, and nothing of the user
     real_path: str = ""  # its real path
     document: Document | None = None  # None where it cannot be read
     error: HookctlError | None = None  # why it cannot be read, or not be edited
     current: Current | None = None
-    state: str = ""  # hookctl's state folder
-    environ: Mapping[str, str] = {}
     config_folder: str = ""  # the host's own, of the user
     start: str = ""  # the folder that the host is started in: the project, or the working folder
     layers: tuple[Layer, ...] = ()  # what the host reads there, those first whose values win
@@ -178,10 +198,9 @@ class FileFacts(NamedTuple):
     written_at: float | None = None
     links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
-    rights: tuple[Rights, ...] = ()
+    loose: Mapping[str, PathFault] = {}  # what lets somebody else change it, by the path
     ignored: tuple[IgnoreRule, ...] = ()  # what of it, or of hookctl's folder, git ignores
     config: Configuration | None = None
-    settings_schema: Mapping[str, Any] = {}
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that the settings give, of a project
     has_other_state: bool = False  # the folder that the guard's configuration names is there
@@ -194,13 +213,27 @@ class FileFacts(NamedTuple):
     program_since: float | None = None
     log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
-    now: float = 0.0
     client: Client | None = None  # the host's own program
     readers: tuple[OtherReader, ...] = ()
     nested: tuple[str, ...] = ()  # programs below the project, of another user
     repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
     is_untrusted: bool = False
+
+    @property
+    def packs(self) -> dict[str, PackRecord]:
+        """The packs on record in this file."""
+        return self.record.packs if self.record else {}
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries on record in this file."""
+        return self.record.entries if self.record else ()
+
+    @property
+    def elements(self) -> Hooks:
+        """The hooks of hookctl that stand in the file; none where it cannot be read."""
+        return self.current.elements if self.current else Hooks()
 
     @property
     def reaching(self) -> tuple[Layer, ...]:
@@ -215,13 +248,12 @@ class FileFacts(NamedTuple):
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        pack_record = self.record.packs.get(pack) if self.record else None
-        source = pack_record.source if pack_record else ""
+        source = self.packs[pack].source if pack in self.packs else ""
         if source and self.target.shared:
-            source = own_hooks.nearby(source, self.cwd)
+            source = fixes.nearby(source, self.workplace.cwd)
         elif pack != GUARD and self.target.shared:
             source = "PATH"  # of the pack's file, which lies outside of the project
-        return own_hooks.install_command(self.target, pack, source, self.cwd_project)
+        return fixes.install_command(self.target, pack, source, self.workplace.project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
@@ -231,13 +263,13 @@ class FileFacts(NamedTuple):
     @property
     def repair(self) -> str:
         """The command that repairs what is hookctl's."""
-        return own_hooks.repair_command(self.target.project or self.cwd_project, self.cwd_project)
+        project = self.workplace.project
+        return fixes.repair_command(self.target.project or project, project)
 
-    def find(
-        self, code: str, message: str, fix: str = "", path: str = "", level: str = ""
-    ) -> Finding:
-        """A finding about this file, unless it names another path."""
-        return finding(code, message, self.host.name, path or self.path, fix, level)
+    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+        """A finding of the list about this file, unless it names another path."""
+        values |= {"file": self, "host": self.host}
+        return finding(entry, self.host.name, path or self.path, level, **values)
 
 
 # One host.
@@ -268,13 +300,6 @@ class UnreadFile(NamedTuple):
     reason: str  # local | variable | folder | above | below
     hooks: tuple[FoundHook, ...]
     owner: str = ""  # folder: the file of ours that this is
-
-
-class EnvFile(NamedTuple):
-    """A file of a project whose variables reach the host's hooks."""
-
-    path: str
-    names: tuple[str, ...]  # of those that the guard reads
 
 
 class RunPath(NamedTuple):
@@ -318,9 +343,8 @@ class HostFacts(NamedTuple):
     """One host as it is started in the working folder."""
 
     host: Host
-    environ: Mapping[str, str]
+    workplace: Workplace
     config_folder: str
-    now: float
     files: tuple[FileFacts, ...]  # where something of ours is or may be; none: it is not in use
     guests: tuple[FileFacts, ...] = ()  # of the working folder, with nothing of ours
     layers: tuple[Layer, ...] = ()  # what it reads, those first whose values win
@@ -342,13 +366,16 @@ class HostFacts(NamedTuple):
         tuple[str, float], ...
     ] = ()  # the host's own, by name and when they were last written
     run: Run | None = None
-    env_files: tuple[EnvFile, ...] = ()  # of the project, with variables that the guard reads
+    env_files: Mapping[str, list[str]] = {}  # the guard's variables in the project's own files
 
-    def find(
-        self, code: str, message: str, fix: str = "", path: str = "", level: str = ""
-    ) -> Finding:
-        """A finding about this host."""
-        return finding(code, message, self.host.name, path, fix, level)
+    @property
+    def at_work(self) -> list[GuardRegistration]:
+        """The guards that really do something here."""
+        return [registration for registration in self.guards if registration.mode != "off"]
+
+    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+        """A finding of the list about this host."""
+        return finding(entry, self.host.name, path, level, host=self.host, **values)
 
 
 class RulesFile(NamedTuple):
@@ -363,16 +390,14 @@ class RulesFile(NamedTuple):
 class RecordFacts(NamedTuple):
     """hookctl's own record: what it has, and what of it cannot be used."""
 
-    records: dict[str, Record]
-    ledger: str  # its path
-    journal: str
-    interrupted: (
-        tuple[str, ...] | None
-    )  # the files of a run that was interrupted; None: there is none
-    journal_error: HookctlError | None
-    errors: tuple[HookctlError, ...]
-    gone: tuple[tuple[str, Record], ...]  # pages of projects that are not there
-    misfits: tuple[tuple[str, Record], ...]  # with settings of the guard's that are of a wrong kind
-    rules: tuple[RulesFile, ...] = ()
+    records: dict[str, Record]  # by the real path of their settings file
+    errors: tuple[HookctlError, ...] = ()
+    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
     others: tuple[str, ...] = ()  # projects on record that are not looked at
     others_gone: tuple[str, ...] = ()  # those of them that are not there
+    ledger: str = ""  # its path
+    journal: str = ""
+    interrupted: tuple[str, ...] | None = None  # the files of a run that was interrupted
+    journal_error: HookctlError | None = None
+    misfits: tuple[tuple[str, Record], ...] = ()  # whose settings of the guard are invalid
+    rules: tuple[RulesFile, ...] = ()

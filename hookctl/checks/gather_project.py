@@ -5,23 +5,24 @@ A clone may belong to anybody and come from a stranger, so no file of it is ever
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookctl import hosts
 from hookctl.checks import self_test
-from hookctl.checks.facts import Configuration, FileFacts, Layer, value_of
+from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workplace, value_of
 from hookctl.checks.gather_file import read_entries
+from hookctl.checks.gather_guard import configuration, first_python
 from hookctl.checks.machine import hooks_of
-from hookctl.checks.probes import first_python
-from hookctl.checks.project import ANY, CONFIG, InstalledPack, ProjectFacts, RequiredPack
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.checks.project import ANY, InstalledPack, ProjectFacts, RequiredPack
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
 from hookctl.model import HEAD, PackRecord, Record, Wanted
+from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import schema
 from hookctl.packs.model import MISSING, RELEASED, Pack
@@ -69,53 +70,53 @@ def gather(
     `start` is the folder that somebody works in, in `start_project`: what is to do is said for it.
     """
     folders = isolated(project)
-    records: dict[str, Record] = {}
-    error, data = None, None
-    try:
-        data = files.read(committed.ledger_path(project)).data
-        records = committed.load(folders, project, data, {})
-    except HookctlError as problem:
-        error = problem
-    found = [_gather_file(project, record) for record in records.values()]
+    workplace = Workplace(start, start_project, schema())
+    records, error, has_record = _read_record(folders)
+    found = [_gather_file(workplace, project, record) for record in records.values()]
+    sources = {host.name: _read_sources(folders, host) for host in _list_hosts()}
     known = {file.path for file in found}
-    sources = {}
-    for name in hosts.names():
-        host = hosts.load(name)
-        if "project" not in host.scopes:
-            continue
-        for file in _find_unrecorded(folders, host):
-            is_named = file.error is None or error is not None or _names_us(file.path)
-            if is_named and file.path not in known:
-                found.append(file)
-        sources[name] = _read_sources(folders, host)
-    found = [file._replace(cwd=start, cwd_project=start_project) for file in found]
-    found = [_add_layers(file, sources, folders) for file in found]
-    installed = [_ask_guard(pack, folders.state) for pack in _gather_packs(found)]
-    asked = {pack.file.path: pack.file for pack in installed if pack.name == GUARD}
-    lost = []
-    for guard in _gather_lost_guards(folders, [pack.record.folder for pack in installed]):
-        file = guard.file._replace(cwd=start, cwd_project=start_project)
-        lost.append(guard._replace(file=file))
-    shared = [file.target.path for file in found if file.is_file]
+    for file in _find_unrecorded(workplace, folders):
+        is_named = file.error is None or error is not None or _names_us(file.path)
+        if is_named and file.path not in known:
+            found.append(file)
+    found = [_add_guard(_add_layers(file, sources, folders), folders) for file in found]
+    packs = tuple(_gather_packs(found))
+    shared = [file.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
-    run = _list_run_files(project, installed)
+    run = _list_run_files(project, found)
     rules = git.find_rules(project, [*shared, *run], environ, folders.state, personal=False)
     kept_out = rules or {}
     return ProjectFacts(
         project,
-        tuple(asked.get(file.path, file) for file in found),
-        tuple(installed),
+        workplace,
+        tuple(found),
+        packs,
         error,
         hosts=tuple(name for name, found_sources in sources.items() if found_sources),
         programs=tuple(sorted(_list_programs(project))),
-        has_record=data is not None or error is not None,
-        lost=tuple(lost),
-        start_project=start_project,
+        has_record=has_record,
+        lost=tuple(_gather_lost_guards(workplace, folders, [pack.record.folder for pack in packs])),
         has_repository=bool(git.find_top(project)),
         packages=tuple(_list_whole_packages(project)),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
+
+
+def _read_record(folders: Folders) -> tuple[dict[str, Record], HookctlError | None, bool]:
+    """The project's own records, why they cannot be read, and whether there are any."""
+    data = None
+    try:
+        data = files.read(committed.ledger_path(folders.cwd)).data
+        return committed.load(folders, folders.cwd, data, {}), None, data is not None
+    except HookctlError as error:
+        return {}, error, True
+
+
+def _list_hosts() -> list[Host]:
+    """The hosts that have settings of a project."""
+    every = [hosts.load(name) for name in hosts.names()]
+    return [host for host in every if "project" in host.scopes]
 
 
 def _add_layers(
@@ -145,68 +146,73 @@ def _names_us(path: str) -> bool:
         return False
 
 
-def _gather_lost_guards(folders: Folders, known: list[str]) -> Iterator[InstalledPack]:
+def _gather_lost_guards(
+    workplace: Workplace, folders: Folders, known: list[str]
+) -> Iterator[InstalledPack]:
     """The guards in the project that have programs, and no record."""
-    for name in hosts.names():
-        host = hosts.load(name)
-        folder = os.path.join(folders.cwd, OWN, GUARD, name)
-        links = [path for path in (folder, *_parents(folder, 2)) if os.path.islink(path)]
-        if folder in known or links or not os.path.isdir(folder) or "project" not in host.scopes:
+    for host in _list_hosts():
+        folder = os.path.join(folders.cwd, OWN, GUARD, host.name)
+        above = os.path.dirname(folder)
+        links = [path for path in (folder, above, os.path.dirname(above)) if os.path.islink(path)]
+        if folder in known or links or not os.path.isdir(folder):
             continue
         variant, path = active_file(host, "project", folders.environ, folders.cwd)
-        file = _describe_file(Target(variant, "project", path, folders.cwd), None)
+        file = _describe_file(workplace, Target(variant, "project", path, folders.cwd), None)
         pack = PackRecord("", {}, folder)
         origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
         if origin.kind != MISSING:
-            name = package_of(folder)
-            package = os.path.join(folder_beside(folder), name) if name else ""
-            yield InstalledPack(GUARD, file, pack, origin=origin, package=package)
+            file = file._replace(origin=origin)
+            yield InstalledPack(GUARD, file, pack, package=_find_package(folder))
 
 
-def _parents(path: str, count: int) -> Iterator[str]:
-    for _ in range(count):
-        path = os.path.dirname(path)
-        yield path
+def _find_package(folder: str) -> str:
+    """The folder of the package that the guard's launcher starts; '' where it names none."""
+    package = package_of(folder)
+    return os.path.join(folder_beside(folder), package) if package else ""
 
 
-def _gather_file(project: str, record: Record) -> FileFacts:
+def _gather_file(workplace: Workplace, project: str, record: Record) -> FileFacts:
     host = variant_of_record(hosts.load(record.host), record, record.known_as)
-    return _read_file(Target(host, record.scope, record.known_as, project), record)
+    return _read_file(workplace, Target(host, record.scope, record.known_as, project), record)
 
 
-def _read_file(target: Target, record: Record | None) -> FileFacts:
+def _read_file(workplace: Workplace, target: Target, record: Record | None) -> FileFacts:
     document, current, error = read_entries(target, record, read_settings)
-    file = _describe_file(target, record)
+    file = _describe_file(workplace, target, record)
     return file._replace(document=document, current=current, error=error)
 
 
-def _describe_file(target: Target, record: Record | None) -> FileFacts:
+def _describe_file(workplace: Workplace, target: Target, record: Record | None) -> FileFacts:
     """The facts that need neither the file's text nor the other files of the project."""
+    guard = record.packs.get(GUARD) if record else None
     return FileFacts(
         target=target,
         host=target.host,
         path=target.path,
         record=record,
-        guard=record.packs.get(GUARD) if record else None,
+        guard=guard,
+        settings=settings_from(guard.settings) if guard else None,
         is_file=os.path.isfile(target.path),
+        workplace=workplace,
         is_alone=True,
-        settings_schema=schema(),
     )
 
 
-def _find_unrecorded(folders: Folders, host: Host) -> Iterator[FileFacts]:
-    """The project's settings files of a host that cannot be read, or have a hook of hookctl's."""
-    for variant, path in all_files(host, "project", folders.environ, folders.cwd):
-        if not os.path.lexists(path):
-            continue
-        file = _read_file(Target(variant, "project", path, folders.cwd), None)
-        if file.error is not None or (file.current and file.current.elements):
-            yield file
-    target = rules_target(Target(host, "project", "", folders.cwd))
-    if target is not None:
-        file = _read_file(target, None)
-        if isinstance(file.document, RulesDocument) and file.document.packs:
-            yield file
+def _find_unrecorded(workplace: Workplace, folders: Folders) -> Iterator[FileFacts]:
+    """The project's settings files that cannot be read, or have a hook of hookctl's."""
+    project = folders.cwd
+    for host in _list_hosts():
+        for variant, path in all_files(host, "project", folders.environ, project):
+            if not os.path.lexists(path):
+                continue
+            file = _read_file(workplace, Target(variant, "project", path, project), None)
+            if file.error is not None or file.elements:
+                yield file
+        target = rules_target(Target(host, "project", "", project))
+        if target is not None:
+            file = _read_file(workplace, target, None)
+            if isinstance(file.document, RulesDocument) and file.document.packs:
+                yield file
 
 
 def _read_sources(folders: Folders, host: Host) -> list[Source]:
@@ -247,50 +253,42 @@ def _list_whole_packages(project: str) -> Iterator[str]:
             yield path
 
 
-def _gather_packs(found: list[FileFacts]) -> Iterator[InstalledPack]:
-    """Every pack of the record at each settings file, with its files."""
-    for file in found:
-        for name, pack in (file.record.packs if file.record else {}).items():
-            if name == GUARD:
-                yield _gather_guard(file, pack)
-            else:
-                yield _gather_pack(file, name, pack)
-
-
-def _gather_guard(file: FileFacts, pack: PackRecord) -> InstalledPack:
-    entries = file.record.entries if file.record else ()
-    wraps = any(is_wrap_id(entry.id) for entry in entries)
-    wraps = wraps or os.path.lexists(os.path.join(pack.folder, WRAPPER))
-    installed = InstalledPack(GUARD, file, pack)
-    if not wraps and not any(entry.id.startswith(f"{GUARD}/") for entry in entries):
-        return installed
-    package = package_of(pack.folder)
-    installed = installed._replace(
-        origin=find_origin(pack, wraps=wraps),
-        host_table=host_table(file.target.host),
-        package=os.path.join(folder_beside(pack.folder), package) if package else "",
+def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
+    """The facts with the guard's programs, its configuration, and what it does with that."""
+    guard, project = file.guard, file.target.project
+    if guard is None:
+        return file
+    ids = [entry.id for entry in file.entries]
+    wraps = any(is_wrap_id(id) for id in ids)
+    wraps = wraps or os.path.lexists(os.path.join(guard.folder, WRAPPER))
+    if not wraps and not any(id.startswith(f"{GUARD}/") for id in ids):
+        return file  # nothing runs them
+    config = configuration(guard.folder, functools.partial(read_inside, project))
+    outside = tuple(describe_unseen(config.value, project))
+    file = file._replace(
+        origin=find_origin(guard, wraps=wraps), config=config._replace(outside=outside)
     )
-    path = os.path.join(pack.folder, CONFIG)
-    try:
-        data = read_inside(file.target.project, path).data
-        if data is None:
-            return installed
-        config = JsonDocument.parse(data, where=path, comments=False).value
-    except HookctlError as error:
-        return installed._replace(config_error=error)
-    values = config if isinstance(config, dict) else {}
-    outside = tuple(describe_unseen(values, file.target.project))
-    return installed._replace(config=config, outside=outside)
+    return file._replace(trial=_ask_guard(file, config, folders.state))
 
 
-def _list_run_files(project: str, packs: Sequence[InstalledPack]) -> list[str]:
+def _ask_guard(file: FileFacts, config: Configuration, state: str) -> Trial | None:
+    """What the guard does with its configuration, if that and its programs can be trusted."""
+    is_released = file.origin is not None and file.origin.kind == RELEASED
+    if not is_released or not config.is_there or config.error is not None:
+        return None
+    variables = effective.variables([layer.source for layer in file.layers])
+    question = self_test.Question(file.host, config.value, variables, variables, is_shared=True)
+    return self_test.run(sys.executable, question, state)
+
+
+def _list_run_files(project: str, found: Sequence[FileFacts]) -> list[str]:
     """The files of the work in hand, which no clone is to have; `*` stands for new ones."""
     paths: dict[str, None] = {}
-    for installed in packs:
-        if installed.origin is None:  # no program reads it
+    for file in found:
+        if file.config is None:  # no program reads it
             continue
-        config = installed.config if isinstance(installed.config, dict) else {}
-        for folder in (DEFAULT_RUN, confine(config, project, {}).get("run_dir", DEFAULT_RUN)):
+        config = confine(file.config.value, project, {})
+        for folder in (DEFAULT_RUN, config.get("run_dir", DEFAULT_RUN)):
             for name in (ANY, "task.json", "OWNER", *project_folder.MARKS):
                 path = os.path.normpath(os.path.join(project, str(folder).strip(), name))
                 if name == ANY or os.path.lexists(path):
@@ -298,30 +296,17 @@ def _list_run_files(project: str, packs: Sequence[InstalledPack]) -> list[str]:
     return list(paths)
 
 
-def _ask_guard(installed: InstalledPack, state: str) -> InstalledPack:
-    """The guard, asked with its configuration, if that and its programs can be trusted."""
-    origin, file = installed.origin, installed.file
-    if origin is None:
-        return installed
-    config = _describe_configuration(installed)
-    trial = None
-    if origin.kind == RELEASED and config.is_there and config.error is None:
-        variables = effective.variables([layer.source for layer in file.layers])
-        question = self_test.Question(file.host, config.value, variables, variables, is_shared=True)
-        trial = self_test.run(sys.executable, question, state)
-    return installed._replace(file=file._replace(config=config, trial=trial))
-
-
-def _describe_configuration(installed: InstalledPack) -> Configuration:
-    """The guard's configuration as doctor has it."""
-    path = os.path.join(installed.record.folder, CONFIG)
-    value, error = installed.config, installed.config_error
-    if value is None or error is not None:
-        return Configuration(path, error is not None, {}, error)
-    if not isinstance(value, dict):
-        error = HookctlError("wrong_shape", "it is not a JSON object")
-        return Configuration(path, True, {}, error)
-    return Configuration(path, True, value, None, outside=installed.outside)
+def _gather_packs(found: list[FileFacts]) -> Iterator[InstalledPack]:
+    """Every pack of the record at each settings file, with its files."""
+    for file in found:
+        for name, pack in file.packs.items():
+            if name != GUARD:
+                yield _gather_pack(file, name, pack)
+            elif file.config is None:
+                yield InstalledPack(GUARD, file, pack)
+            else:
+                table, package = host_table(file.host), _find_package(pack.folder)
+                yield InstalledPack(GUARD, file, pack, package=package, host_table=table)
 
 
 def _gather_pack(file: FileFacts, name: str, pack: PackRecord) -> InstalledPack:

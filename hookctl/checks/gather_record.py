@@ -1,54 +1,97 @@
-"""Gathers the facts about hookctl's own record."""
+"""Gathers the facts about hookctl's own record: of the user and of this project, or of all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from hookctl.checks import known
 from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.choices import settings_from
-from hookctl.run.journal import read_journal
 from hookctl.settings.targets import GUARD, RULES
-from hookctl.system import files
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 
-def record_facts(folders: Folders, *, everywhere: bool) -> RecordFacts:
-    """The readable records that are looked at, and the faults of ledgers and journal."""
-    interrupted, journal_error = _read_journal(folders)
-    found = known.read(folders, everywhere=everywhere)
-    facts = RecordFacts(
-        records={},
-        ledger=folders.ledger,
-        journal=folders.journal,
-        interrupted=interrupted,
-        journal_error=journal_error,
-        errors=found.errors,
-        gone=tuple((key, record) for key, _, record in found.gone),
-        misfits=(),
-        others=found.others,
-        others_gone=found.others_gone,
+def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
+    """The records of the user's files and of this project; of every known one with `everywhere`.
+
+    Of another project nothing is read at all, so that nothing in it can be wrong here.
+    """
+    try:
+        stored = store.load(folders)
+    except HookctlError as error:
+        return RecordFacts({}, (error,))
+    here = project.look(folders.cwd, folders.environ)
+    others = () if everywhere else _list_others(stored, here)
+    away = store.away(folders, stored)
+    looked_at = {key: one for key, one in stored.items() if one.project not in others}
+    roots = [here]
+    records = {}
+    for key, record in looked_at.items():
+        if record.scope != "project":
+            records[key] = record
+        elif key not in away:
+            roots.append(record.project)
+    errors = []
+    for root in dict.fromkeys(roots):
+        try:
+            of_project = store.read(folders, [root])
+        except HookctlError as error:
+            errors.append(error)
+            continue
+        records |= {key: one for key, one in of_project.items() if one.scope == "project"}
+    return RecordFacts(
+        records,
+        tuple(errors),
+        gone=tuple((key, away[key], looked_at[key]) for key in away if key in looked_at),
+        others=others,
+        others_gone=tuple(name for name in others if project.is_away(name)),
     )
-    return _sort_out(facts, found.records)
 
 
-def _sort_out(facts: RecordFacts, records: dict[str, Record]) -> RecordFacts:
-    """The facts with usable records and invalid settings."""
-    gone = {key for key, _ in facts.gone}
+def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
+    """The projects on record that are not this one."""
+    projects = []
+    for record in records.values():
+        if record.project and store.real_path(record.project) != here:
+            projects.append(record.project)
+    return tuple(dict.fromkeys(projects))
+
+
+def record_facts(folders: Folders, *, everywhere: bool) -> RecordFacts:
+    """The usable records that are looked at, and the faults of ledgers, journal and rules."""
+    facts = read_records(folders, everywhere=everywhere)
+    gone = {key for key, _, _ in facts.gone}
     usable: dict[str, Record] = {}
     misfits = []
-    for key, record in records.items():
+    for key, record in facts.records.items():
         if key in gone:
             continue
-        if _has_valid_settings(record):
+        try:  # the ledger itself does not check the guard's settings
+            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
             usable[key] = record
-        else:
+        except HookctlError:
             misfits.append((key, record))
-    return facts._replace(records=usable, misfits=tuple(misfits), rules=tuple(_read_rules(usable)))
+    facts = facts._replace(ledger=folders.ledger, journal=folders.journal)
+    return _add_journal(folders, facts)._replace(
+        records=usable, misfits=tuple(misfits), rules=tuple(_read_rules(usable))
+    )
+
+
+def _add_journal(folders: Folders, facts: RecordFacts) -> RecordFacts:
+    """The facts with the files of an interrupted run, or why the journal cannot be read."""
+    from hookctl.run.journal import read_journal  # late: status asks for the records only
+
+    try:
+        journal = read_journal(folders)
+    except HookctlError as error:
+        return facts._replace(journal_error=error)
+    if not journal:
+        return facts
+    return facts._replace(interrupted=tuple(step.path for step in journal.steps))
 
 
 def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
@@ -62,23 +105,3 @@ def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
             yield RulesFile(path, record, document)
         except HookctlError as error:
             yield RulesFile(path, record, None, error)
-
-
-def _read_journal(folders: Folders) -> tuple[tuple[str, ...] | None, HookctlError | None]:
-    """The files of an interrupted run, or why the journal cannot be read."""
-    try:
-        journal = read_journal(folders)
-    except HookctlError as error:
-        return None, error
-    if not journal:
-        return None, None
-    return tuple(step.path for step in journal.steps), None
-
-
-def _has_valid_settings(record: Record) -> bool:
-    """Whether the guard's settings are valid; the ledger itself does not check them."""
-    try:
-        settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
-    except HookctlError:
-        return False
-    return True

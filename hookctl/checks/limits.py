@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl.checks import own_hooks
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, Layer, value_of
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.model import Path
 from hookctl.packs import guard
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, settings_from
-from hookctl.packs.guard_options import value_in_effect
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
+from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.settings import effective
 from hookctl.settings.effective import Source, Value
 from hookctl.values import NamedTuple
@@ -29,94 +29,82 @@ class _Limits(NamedTuple):
     key: str  # of the cap; empty where nothing of ours sets it
     path: str  # where the cap stands, or would
     limit: int
+    blocks: int  # the same without the last attempt to stop, where it counts these
     cap: float
-    attempts: bool  # whether the limit counts attempts to stop, one more than blocks
+    text: str  # of the cap, as it is set
     wanted: str  # what the cap should be
     best: float  # the blocks that the host takes then
     named: str  # what sets the cap, the operator's own setting too
 
     @property
-    def blocks(self) -> int:
-        return self.limit - self.attempts
+    def step(self) -> str:
+        """The one thing to do about a cap, whatever is wrong with it; the start of a sentence."""
+        return f"Set {self.named} to {self.wanted}"
 
     @property
     def fix(self) -> str:
-        """The one thing to do about a cap, whatever is wrong with it."""
-        return f"Set {self.named} to {self.wanted}."
+        """The same as a sentence."""
+        return f"{self.step}."
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if file.guard is None or settings_from(file.guard.settings).mode == "off" or file.is_alone:
+    if file.settings is None or file.settings.mode == "off" or file.is_alone:
         return
-    layers, environ, config = file.reaching, file.environ, file.config.value if file.config else {}
+    layers, environ = file.reaching, file.workplace.environ
+    config = file.config.value if file.config else {}
     sources = [layer.source for layer in layers]
     mode = value_in_effect("mode", config, {})
-    keys = [LIMIT_KEY] if mode == "breaker" else []
-    if file.host.cap_key:
-        keys.append(file.host.cap_key)
-    for key in keys:
+    for key in (LIMIT_KEY if mode == "breaker" else "", file.host.cap_key):
         yield from _judge_masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
     if limit.is_set and not guard.is_limit(limit.text):
-        message = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook uses {blocks}"
-        yield file.find("limit_invalid", message, f"Set {LIMIT_KEY} to a whole number.", limit.path)
+        setting = shown(LIMIT_KEY, limit.text)
+        values = {"setting": setting, "blocks": blocks, "key": LIMIT_KEY}
+        yield file.find("limit_invalid", limit.path, **values)
     limits = _gather_limits(file, mode, blocks, cap, config.get("count") == "attempts")
-    if file.host.cap:
-        yield from _judge_cap_number(file, limits, cap)
+    off = "field" in file.host.cap and cap.text == file.host.cap["off"]
+    if file.host.cap and cap.is_set and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
+        setting = shown(limits.named, cap.text)
+        yield file.find("cap_invalid", limits.path, setting=setting, limits=limits)
+    if mode in ("breaker", "keepalive") and limits.cap <= 0 and limits.key:
+        setting = shown(limits.key, cap.text)  # without a key the host never had a cap
+        yield file.find("cap_off", limits.path, setting=setting, limits=limits)
     if mode == "keepalive":
-        yield from _judge_keepalive(file, limits, cap.text, config.get("keepalive_cap"))
+        yield from _judge_keepalive(file, limits, config.get("keepalive_cap"))
     elif mode == "breaker":
-        yield from _judge_end(file, limits, cap.text)
-        yield from _judge_high_cap(file, limits, cap.text)
+        yield from _judge_end(file, limits)
+        yield from _judge_high_cap(file, limits)
 
 
-def _gather_limits(file: FileFacts, mode: str, blocks: int, cap: Value, attempts: bool) -> _Limits:
+def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts: bool) -> _Limits:
     host = file.host
-    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(blocks))
+    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(limit))
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     key = host.cap_key or host.cap.get("field", "")
     return _Limits(
-        key,
-        cap.path or file.path,
-        blocks,
-        read_cap(host, cap.text),
-        attempts,
-        wanted,
-        read_cap(host, wanted if key else cap.text),
-        key or ".".join(host.cap.get("setting", ())),
+        key=key,
+        path=cap.path or file.path,
+        limit=limit,
+        blocks=limit - attempts,
+        cap=read_cap(host, cap.text),
+        text=cap.text,
+        wanted=wanted,
+        best=read_cap(host, wanted if key else cap.text),
+        named=key or ".".join(host.cap.get("setting", ())),
     )
 
 
-def _judge_keepalive(
-    file: FileFacts, limits: _Limits, text: str, own_cap: Any
-) -> Iterator[Finding]:
+def _judge_keepalive(file: FileFacts, limits: _Limits, own_cap: Any) -> Iterator[Finding]:
     """A host's cap under which keepalive cannot do what it is for."""
-    wanted = (
-        own_cap
-        if type(own_cap) is int and 0 < own_cap < guard.ARMED_CEILING
-        else guard.ARMED_CEILING
-    )
-    if limits.cap <= 0:
-        yield from _judge_cap_off(file, limits, text)
-    elif limits.cap < wanted:
-        message = (
-            f"the host cap is {limits.cap:g}: keepalive lets the agent stop after "
-            f"{limits.cap:g} blocks in a row, not {wanted}"
-        )
-        settable = limits.cap < limits.best or (limits.named and not limits.key)
-        fix = limits.fix if settable else f"Nothing to do: {file.host.title} allows no more."
-        yield file.find("cap_below_limit", message, fix, limits.path)
-
-
-def _judge_cap_off(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
-    if limits.key:  # else the host never had a cap
-        message = (
-            f"{shown(limits.key, text)} switches the cap of {file.host.title} off; only the "
-            "guard ends a chain of blocks"
-        )
-        yield file.find("cap_off", message, limits.fix, limits.path)
+    wanted = guard.ARMED_CEILING
+    if type(own_cap) is int and 0 < own_cap < wanted:
+        wanted = own_cap
+    if 0 < limits.cap < wanted:
+        can_be_set = limits.cap < limits.best or (limits.named and not limits.key)
+        entry = "cap_below_limit.keepalive" if can_be_set else "cap_below_limit.keepalive-most"
+        yield file.find(entry, limits.path, limits=limits, wanted=wanted)
 
 
 def is_at_fault(file: FileFacts, path: Path) -> bool:
@@ -130,90 +118,46 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
 
 def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[Finding]:
     """Another scope's value is in effect, and it is another value."""
-    path = file.host.env_leaf(key)
+    path = file.host.env_leaf(key) if key else None
     source = effective.stronger(sources, file.target.scope, path) if path else None
     if source is not None and path is not None:
-        value = shown(key, effective.text(source, path))
-        message = f"{value} of {source.scope} scope is in effect here"
-        message += f", not the value of {file.target.scope} scope"
-        yield file.find("masked", message, f"Change it in {source.path}.", source.path)
+        setting = shown(key, effective.text(source, path))
+        yield file.find("masked", source.path, setting=setting, source=source)
 
 
-def _judge_cap_number(file: FileFacts, limits: _Limits, cap: Value) -> Iterator[Finding]:
-    off = "field" in file.host.cap and cap.text == file.host.cap["off"]
-    if cap.is_set and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
-        text = shown(limits.named, cap.text)
-        message = f"{text} is not a whole number; {file.host.title} reads it as {limits.cap:g}"
-        yield file.find("cap_invalid", message, limits.fix, limits.path)
-
-
-def _judge_end(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+def _judge_end(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
     """What ends a chain of blocks first, if it is not the guard's limit."""
-    limit, cap, path = limits.limit, limits.cap, limits.path
-    if cap <= 0:
-        yield from _judge_cap_off(file, limits, text)
-    if limit <= 0 and (cap > 0 or not limits.key):
-        blocks = f"{min(cap if cap > 0 else guard.CEILING, guard.CEILING):g} blocks"
-        message = (
-            f"{LIMIT_KEY} is {limit}, so the guard has no limit of its own; it lets the agent "
-            f"stop after {blocks}"
-        )
-        yield file.find("no_limit", message, f"Set {LIMIT_KEY} to 1 or more.", path)
+    cap, path = limits.cap, limits.path
+    if limits.limit <= 0 and (cap > 0 or not limits.key):
+        blocks = min(cap if cap > 0 else guard.CEILING, guard.CEILING)
+        yield file.find("no_limit", path, key=LIMIT_KEY, limits=limits, blocks=blocks)
     elif 0 < cap < limits.blocks:
         yield _report_low_cap(file, limits)
     elif 0 < cap < min(limits.blocks + _SLACK, limits.best):
-        room = "nothing" if cap == limits.blocks else f"only {cap - limits.blocks:g}"
-        message = (
-            f"the host cap is {cap:g} and the limit {limit}, which leaves {room} for blocks of "
-            "other hooks: "
-        )
-        message += (
-            f"{file.host.title} counts those too, so the guard may let the agent stop before "
-            "its limit"
-        )
-        yield file.find(
-            "cap_tight",
-            message,
-            limits.fix,
-            path,
-            level="warning" if cap == limits.blocks else "info",
-        )
+        room, level = f"only {cap - limits.blocks:g}", "info"
+        if cap == limits.blocks:
+            room, level = "nothing", "warning"
+        yield file.find("cap_tight", path, level, limits=limits, room=room)
 
 
 def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
-    cap, limit, most = limits.cap, limits.limit, limits.best
-    message = (
-        f"the host cap is {cap:g} and the limit {limit}: the guard lets the agent stop after "
-        f"{cap:g} blocks"
-    )
-    if most >= limits.blocks:
-        return file.find("cap_below_limit", message, limits.fix, limits.path)
-    fix = (
-        f"`{file.install} --set {LIMIT_KEY}={most:g}` sets the limit to what {file.host.title} "
-        "allows."
-    )
-    if limits.named and not limits.key:
-        fix = f"{limits.fix.removesuffix('.')}, or {LIMIT_KEY} to {most:g}."
+    if limits.best >= limits.blocks:
+        return file.find("cap_below_limit", limits.path, limits=limits)
+    is_theirs = limits.named and not limits.key
+    entry = "cap_below_limit.both" if is_theirs else "cap_below_limit.most"
     # Nobody asked for the default.
-    level = "info" if limit == DEFAULT_LIMIT and cap == most else "warning"
-    return file.find("cap_below_limit", message, fix, limits.path, level=level)
+    is_default = limits.limit == DEFAULT_LIMIT and limits.cap == limits.best
+    level = "info" if is_default else "warning"
+    return file.find(entry, limits.path, level, limits=limits, key=LIMIT_KEY)
 
 
-def _judge_high_cap(file: FileFacts, limits: _Limits, text: str) -> Iterator[Finding]:
+def _judge_high_cap(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
     """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
     path = (*file.host.env_path, limits.key)
-    ours = [
-        entry.written
-        for entry in (file.record.entries if file.record else ())
-        if entry.path == path
-    ]
-    if file.host.cap_key and limits.limit > 0 and limits.cap > guard.CEILING and text not in ours:
-        message = (
-            f"the host cap is {limits.cap:g}: {file.host.title} itself ends no chain of blocks "
-            "before that"
-        )
-        fix = f"{limits.fix.removesuffix('.')}, unless something needs it."
-        yield file.find("cap_high", message, fix, limits.path)
+    ours = [entry.written for entry in file.entries if entry.path == path]
+    is_high = limits.limit > 0 and limits.cap > guard.CEILING
+    if file.host.cap_key and is_high and limits.text not in ours:
+        yield file.find("cap_high", limits.path, limits=limits)
 
 
 # Variables that reach the hook: from the env of every scope, and from the shell.
@@ -221,64 +165,45 @@ def _judge_high_cap(file: FileFacts, limits: _Limits, text: str) -> Iterator[Fin
 # Not settings of the guard, but they change its state folder and its clock.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
+_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 
 
 def judge_environment(file: FileFacts) -> Iterator[Finding]:
     """The guard's variables in settings files, which override the hook's configuration."""
-    known = {*_list_child_variables(file), *_list_variables(file), *_MOVING}
+    known = {*_list_variables(file), *_MOVING}
     for layer in file.layers:
         ended = _find_ended(layer) if layer.source.scope == "project" else {}
-        for name, off in ended.items():
-            message = f"{name} {off}"
-            yield file.find("hook_environment", message, "Remove it.", layer.source.path, "error")
+        for name, effect in ended.items():
+            entry, path = "hook_environment.project", layer.source.path
+            yield file.find(entry, path, name=name, effect=effect)
         for name in sorted(known & layer.env.keys() - ended.keys()):
-            where = f"of {layer.source.scope} scope"
-            yield from _judge_variable(file, name, layer.env[name], where, layer.source.path)
-    yield from _judge_path(file)
-
-
-def _find_ended(layer: Layer) -> dict[str, str]:
-    """The variables of a project's settings that end everybody's guard there, and how."""
-    ended = {}
-    for name, text in layer.env.items():
-        off = own_hooks.ends_guard(name, text)
-        if off and not guard.switches_off(name, text):
-            ended[name] = off
-    return ended
-
-
-def _judge_path(file: FileFacts) -> Iterator[Finding]:
-    """A PATH in settings on which a project's hook, which everybody shares, finds no Python."""
-    value = value_of(file.reaching, {}, "PATH")
-    if not file.target.shared or not value.is_set:
-        return
-    fault = own_hooks.fault_of_path(value.text, file.path_python, file.target.project)
-    if fault:
-        message = f"on the PATH that these settings give to hooks, {fault}"
-        yield file.find("hook_environment", message, "Remove it.", value.path, "error")
+            yield from _judge_variable(file, name, layer.env[name], layer.source)
+    path = value_of(file.reaching, {}, "PATH")
+    if file.target.shared and path.is_set:
+        effect = _find_fault_of_path(path.text, file.path_python, file.target.project)
+        if effect:
+            yield file.find("hook_environment.path", path.path, effect=effect)
 
 
 def judge_shell(file: FileFacts) -> Iterator[Finding]:
     """The guard's variables in this shell, which count where no settings file sets them."""
-    environ, layers = file.environ, file.reaching
+    environ, layers = file.workplace.environ, file.reaching
     if file.guard is None:
         return
-    known = {*_list_child_variables(file), *_list_variables(file)}
-    for name in sorted(known & environ.keys()):
+    for name in sorted(_list_variables(file) & environ.keys()):
         if not value_of(layers, environ, name).source:
-            yield from _judge_variable(file, name, environ[name], "in this shell", "")
+            yield from _judge_variable(file, name, environ[name], None)
     for name in (LIMIT_KEY, file.host.cap_key):
         value = value_of(layers, environ, name)
         if value.source and name in environ and environ[name] != value.text:
-            message = f"{shown(name, environ[name])} in this shell has no effect"
-            message += f": {value.source.scope} scope sets it and wins"
-            yield file.find("shell_shadowed", message, f"Change it in {value.path}.", value.path)
+            setting, scope = shown(name, environ[name]), value.source.scope
+            yield file.find("shell_shadowed", value.path, setting=setting, scope=scope)
 
 
-def _list_variables(file: FileFacts) -> list[str]:
-    """The variables that the hook takes as settings, and the one that switches it off."""
-    names = [name for name in file.settings_schema if name not in _ELSEWHERE]
-    return ["HOOKCTL_DISABLE", *(f"HOOKCTL_{name.upper()}" for name in names)]
+def _list_variables(file: FileFacts) -> set[str]:
+    """The variables that the hook takes as settings, and those that switch it off."""
+    names = {f"HOOKCTL_{name.upper()}" for name in file.workplace.schema if name not in _ELSEWHERE}
+    return {"HOOKCTL_DISABLE", *names, *_list_child_variables(file)}
 
 
 def _list_child_variables(file: FileFacts) -> list[str]:
@@ -287,20 +212,68 @@ def _list_child_variables(file: FileFacts) -> list[str]:
 
 
 def _judge_variable(
-    file: FileFacts, name: str, value: str, where: str, path: str
+    file: FileFacts, name: str, value: str, source: Source | None
 ) -> Iterator[Finding]:
-    off = own_hooks.off_by_variable(name, value, file.config.value if file.config else None)
+    """A variable of a settings file, or of this shell."""
+    off = off_by_variable(name, value, file.config.value if file.config else None)
     if name in _list_child_variables(file) and not off:
         return
-    effect = off or "overrides the hook's configuration"
-    message = f"{shown(name, value)} {where} {effect}"
-    fix = f"Remove it from {path}." if path else f"`unset {name}` before the agent is started."
-    level = "error" if off else "info"
-    if path and not off:
-        level = "warning"
-    yield Finding("hook_environment", level, message, file.host.name, path, fix)
+    setting, effect = shown(name, value), off or "overrides the hook's configuration"
+    if source:
+        level = "error" if off else "warning"
+        values = {"setting": setting, "scope": source.scope, "effect": effect}
+        yield file.find("hook_environment", source.path, level, **values)
+    else:
+        level = "error" if off else "info"
+        values = {"setting": setting, "name": name, "effect": effect}
+        # No file is at fault.
+        yield file.find("hook_environment.shell", "", level, **values)._replace(path="")
 
 
 def shown(name: str, value: str) -> str:
     """A variable with its value, quoted as in a settings file, and nothing secret in it."""
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
+
+
+def off_by_variable(name: str, value: str, config: Any) -> str:
+    """What a variable does that keeps the guard from blocking; '' where it does not."""
+    is_child = name in value_in_effect("child_env", config, {}) and is_true(value)
+    if guard.switches_off(name, value) or is_child:
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it keeps no agent from stopping"
+    return ""
+
+
+def _find_ended(layer: Layer) -> dict[str, str]:
+    """The variables of a project's settings that end everybody's guard there, and how.
+
+    Where the state is moved to, it can perhaps be kept on one machine and not on another.
+    """
+    ended = {}
+    for name, text in layer.env.items():
+        if guard.switches_off(name, text) or not text.strip():
+            continue  # the first has a finding of its own
+        if name in ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR"):
+            ended[name] = "moves the guard's state, perhaps to where it cannot be kept"
+        elif name == "HOOKCTL_NOW":
+            ended[name] = "stops the guard's clock"
+    return ended
+
+
+def _find_fault_of_path(value: str, python: str, project: str) -> str:
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
+
+    `python` is the first one on it here, if any. The settings are everybody's, so a folder where
+    systems have their programs counts as one with python3.
+    """
+    if "$" in value or "~" in value:  # some hosts put variables in
+        return ""
+    for folder in value.split(":"):
+        if folder.rstrip("/") in _SYSTEM_FOLDERS:
+            return ""
+        if python and os.path.join(project, folder, "python3") == python:
+            if os.path.normpath(python).startswith(f"{project}/"):
+                return f"the guard would run {python}, a program of the project itself"
+            return ""
+    return "there is no python3, so the guard does nothing"

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import clock, events, hosts
-from hookctl.checks.facts import FoundHook, Layer
+from hookctl.checks.facts import FoundHook, Layer, Workplace
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
-from hookctl.planner import sources
+from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, variant_of_file
@@ -69,9 +69,17 @@ class FileReader:
         try:
             return self.document(path, format)
         except HookctlError:
-            parsed = sources.read_document(path, format)
+            parsed = read_document(path, format)
             self._snapshots[path], self._documents[path, format] = parsed[0], parsed
             return parsed
+
+
+def written_at(path: str) -> float | None:
+    """When a file was written last; None where there is none."""
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return None
 
 
 class Machine:
@@ -84,9 +92,15 @@ class Machine:
         self._scope = scope  # the only one whose files are looked at; empty for all
         self.reader = FileReader()
         self.read = self.reader.document
-        self.now = clock.now(folders.environ)
         self.cwd_project = project.look(folders.cwd, folders.environ)
-        self.settings_schema = guard_options.schema()
+        self.workplace = Workplace(
+            folders.cwd,
+            self.cwd_project,
+            guard_options.schema(),
+            folders.state,
+            self.environ,
+            clock.now(folders.environ),
+        )
         self.made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
@@ -141,24 +155,26 @@ class Machine:
 
     def _has_hooks(self, target: Target) -> bool:
         """Whether a settings file has any hook, or cannot be read."""
-        if not os.path.lexists(target.path):
-            return False
         try:
-            document = self.reader.patient_document(target.path, target.host.format)[1]
+            document = self._document_of(target)
         except HookctlError:
             return True
-        root = {} if document.value is MISSING else document.value
-        return bool(shapes.handlers(target.host.shape, root))
+        return document is not None and bool(shapes.handlers(target.host.shape, document.value))
 
     def has_ours(self, target: Target) -> bool:
         """Whether a hook of ours stands in a settings file, whatever the ledger says."""
-        if not os.path.lexists(target.path):
-            return False
         try:
-            document = self.reader.patient_document(target.path, target.host.format)[1]
-            return bool(sources.look(target.host, document, (), ()).elements)
+            document = self._document_of(target)
+            return document is not None and bool(look(target.host, document, (), ()).elements)
         except HookctlError:
             return False
+
+    def _document_of(self, target: Target) -> Document | None:
+        """What a settings file says; None where there is none, or nothing in it."""
+        if not os.path.lexists(target.path):
+            return None
+        document = self.reader.patient_document(target.path, target.host.format)[1]
+        return None if document.value is MISSING else document
 
     def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""

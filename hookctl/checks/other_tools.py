@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FoundHook, HostFacts, KnownTool
-from hookctl.checks.running_guards import at_work, ends_chains, mode
+from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts, KnownTool
 from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script, called_program
-from hookctl.hosts import Host, read_cap
+from hookctl.hosts import read_cap
 from hookctl.hosts.loading import can_block, never_runs
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs.choices import DEFAULT_LIMIT
+from hookctl.packs.guard_options import value_in_effect
 from hookctl.settings import effective
 from hookctl.values import NamedTuple
 
@@ -68,7 +68,7 @@ def _describe_chain(facts: HostFacts, canonical: str, hooks: list[FoundHook]) ->
 
 def _tells_of_chain(facts: HostFacts, line: dict[str, Any]) -> bool:
     """Whether a line of the log tells of a chain that other hooks forced, not long ago."""
-    is_recent = facts.now - line["t"] < _SEEN_FOR
+    is_recent = facts.workplace.now - line["t"] < _SEEN_FOR
     return line["host"] == facts.host.name and line["code"] == "stop_loop" and is_recent
 
 
@@ -85,20 +85,16 @@ def _has_guard(facts: HostFacts) -> bool:
 def _judge_together(facts: HostFacts, chain: _Chain) -> Iterator[Finding]:
     """Two tools that keep an agent working give it more turns than each of them says."""
     names = [tool.name for tool in chain.tools]
-    if any(mode(facts, guard) in ("breaker", "keepalive") for guard in at_work(facts)):
+    if any(registration.mode in ("breaker", "keepalive") for registration in facts.at_work):
         names.append("the guard")
     if not chain.tools or len(names) < 2:
         return
-    message = (
-        f"{_join(names)} keep the agent working; each has a limit of its own, "
-        "so together they block longer"
-    )
     fix = "Keep one of them and remove the others."
     if "the guard" in names:
         fix = f"Remove the other, or `hookctl install --host {facts.host.name} --mode off`."
         if all(tool.preset for tool in chain.tools):
             fix = " ".join(_moving_over(tool) for tool in chain.tools)
-    yield facts.find("two_systems", message, fix, chain.hooks[0].source.path)
+    yield facts.find("two_systems", chain.hooks[0].source.path, names=_join(names), fix=fix)
 
 
 def _moving_over(tool: KnownTool) -> str:
@@ -117,27 +113,30 @@ def _judge_end(facts: HostFacts, chain: _Chain) -> Finding | None:
     """What ends a chain that these hooks force: the guard, else the host's cap, else nothing."""
     is_stop, path, title = chain.canonical == "stop", chain.hooks[0].source.path, facts.host.title
     blocker = _name_blocker(facts, chain)
-    ending = [guard for guard in at_work(facts) if is_stop and ends_chains(facts, guard)]
-    if ending:
-        message = f"{blocker}; the guard ends a chain without progress"
-        if all(mode(facts, guard) == "keepalive" for guard in ending):
-            message += ", except during a run"
-        return facts.find("foreign_stop", message, "", path, level="info")
-    message = f"{blocker}; {_why_guard_does_not_end(facts, chain)}"
+    modes = [entry.mode for entry in facts.at_work if is_stop and _ends_chains(facts, entry)]
+    if modes:
+        but = ", except during a run" if set(modes) == {"keepalive"} else ""
+        return facts.find("foreign_stop.ended", path, blocker=blocker, except_in_run=but)
+    values = {"blocker": blocker, "why": _why_guard_does_not_end(facts, chain)}
     level, fix = "warning" if chain.blocks else "info", _suggest_fix(facts, chain)
-    if chain.cap > 0:
-        if not chain.blocks:
-            return None  # the host itself ends what may never begin
-        blocks = f"{chain.cap:g} block{'' if chain.cap == 1 else 's'}"
-        message += f", so only {title}'s own cap ends it, after {blocks} in a row"
-        if not is_stop:
-            level, fix = "info", ""
-    else:
+    if chain.cap <= 0:
         cap = f"{title}'s own cap is off" if facts.host.cap else f"{title} has no cap"
-        message += f", and {cap}: nothing ends it"
         if is_stop and chain.tools:
             level = "error"
-    return facts.find("foreign_stop", message, fix, path, level=level)
+        return facts.find("foreign_stop", path, level, cap=cap, fix=fix, **values)
+    if not chain.blocks:
+        return None  # the host itself ends what may never begin
+    cap = f"{chain.cap:g} block{'' if chain.cap == 1 else 's'}"
+    if not is_stop:
+        level, fix = "info", ""
+    return facts.find("foreign_stop.capped", path, level, cap=cap, fix=fix, **values)
+
+
+def _ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
+    """Whether a guard ends the chains that other hooks force."""
+    if not facts.host.dialect.end or registration.mode == "guard":
+        return bool(facts.host.dialect.end)
+    return bool(value_in_effect("end_foreign_chains", registration.config, facts.variables))
 
 
 def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
@@ -151,7 +150,7 @@ def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
 def _why_guard_does_not_end(facts: HostFacts, chain: _Chain) -> str:
     if chain.canonical == "subagent-stop":
         return "the guard leaves subagents alone"
-    if _can_end(facts.host):
+    if facts.host.dialect.end:
         return "the guard does not end such a chain here"
     return f"no hook of {facts.host.title} can end a chain"
 
@@ -167,18 +166,13 @@ def _is_off(facts: HostFacts) -> bool:
     return modes == {"off"}
 
 
-def _can_end(host: Host) -> bool:
-    """Whether a hook can end a turn that other hooks force on."""
-    return bool(host.dialect.end)
-
-
 def _suggest_fix(facts: HostFacts, chain: _Chain) -> str:
     """The fix for a chain that nothing ends, or only the host's cap."""
     host, is_stop = facts.host, chain.canonical == "stop"
     if _has_guard(facts) and is_stop and len(chain.tools) == 1 and chain.tools[0].preset:
         return _moving_over(chain.tools[0])
     steps = []
-    if is_stop and _can_end(host):
+    if is_stop and host.dialect.end:
         command = f"hookctl install --host {host.name}{_options_to_end(facts)}"
         steps.append(f"`{command}` ends such chains.")
     if is_stop and host.registration.wraps:
@@ -211,7 +205,8 @@ def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
     """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
     field = facts.host.cap.get("field")
     if not field:
-        return effective.blocks(facts.host, [layer.source for layer in facts.layers], facts.environ)
+        sources = [layer.source for layer in facts.layers]
+        return effective.blocks(facts.host, sources, facts.workplace.environ)
     caps = []
     for hook in hooks:
         text = json.dumps(hook.fields[field]) if field in hook.fields else ""
@@ -226,94 +221,73 @@ def judge_traps(facts: HostFacts) -> Iterator[Finding]:
     """Every hook of others that the host reads here."""
     for hook in facts.running:
         if not hook.id:
-            yield from _judge_idle(facts, hook)
-            yield from _judge_script(facts, hook)
-            yield from _judge_commands(facts, hook)
+            place = ".".join(map(str, hook.path))
+            yield from _judge_idle(facts, hook, place)
+            yield from _judge_script(facts, hook, place)
+            yield from _judge_commands(facts, hook, place)
 
 
-def _format_path(hook: FoundHook) -> str:
-    return ".".join(map(str, hook.path))
-
-
-def _judge_idle(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
-    why = never_runs(facts.host, hook.event, hook.fields)
+def _judge_idle(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Finding]:
+    why, path = never_runs(facts.host, hook.event, hook.fields), hook.source.path
     if why:
-        message = f"{_format_path(hook)} ({hook.title}) {why}"
-        yield facts.find(
-            "never_runs",
-            message,
-            "Remove `if`, and check the condition in the hook.",
-            hook.source.path,
-        )
+        yield facts.find("never_runs", path, place=place, hook=hook, why=why)
     ignored = facts.host.handlers.ignored
-    for name in (
-        name
-        for name in (*ignored.get("*", ()), *ignored.get(hook.event, ()))
-        if name in hook.fields
-    ):
-        message = f"{_format_path(hook)} ({hook.title}): {facts.host.title} ignores `{name}` there"
-        yield facts.find("ignored_field", message, f"Remove `{name}`.", hook.source.path)
+    for field in (*ignored.get("*", ()), *ignored.get(hook.event, ())):
+        if field in hook.fields:
+            yield facts.find("ignored_field", path, place=place, hook=hook, field=field)
 
 
 def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
     """Hooks of packs, and wrapped ones, whose script or program is not there or cannot be run."""
     for hook in facts.running:
         script = facts.missing_scripts.get((hook.source.path, hook.path))
-        if hook.id and script:
-            message = f"{hook.id} runs {masked_text(script.path)}, which {script.problem}"
-            pack = hook.id.partition("/")[0]
-            fix = f"{_repair_of(script)}, or `hookctl uninstall {pack}`."
-            if f"/packs/{pack}/" in script.path:  # a file of the pack, perhaps of an old HOME
-                fix = f"`hookctl upgrade {pack}` puts it back, or `hookctl uninstall {pack}`."
-            if hook.id.startswith(WRAP):
-                fix = f"{_repair_of(script)}, or remove the hook that the guard wraps."
-            yield facts.find("script_missing", message, fix, hook.source.path, level="warning")
+        if not hook.id or not script:
+            continue
+        pack = hook.id.partition("/")[0]
+        entry = "script_missing.pack"
+        if hook.id.startswith(WRAP):
+            entry = "script_missing.wrapped"
+        elif f"/packs/{pack}/" in script.path:  # a file of the pack, perhaps of an old HOME
+            entry = "script_missing.pack-file"
+        values = {"place": hook.id, "pack": pack, **_describe_script(script)}
+        yield facts.find(entry, hook.source.path, **values)
 
 
-def _repair_of(script: Script) -> str:
-    """What makes a script usable again, as the start of a sentence."""
+def _describe_script(script: Script) -> dict[str, str]:
+    """A script that cannot be run, and what makes it usable again, as the start of a sentence."""
+    repair = "Install what its first line names"
     if script.problem == NOT_EXECUTABLE:
-        return f"`chmod +x {shlex.quote(script.path)}`"
-    if script.problem == NOT_THERE:
-        return "Put it back"
-    return "Install what its first line names"
+        repair = f"`chmod +x {shlex.quote(script.path)}`"
+    elif script.problem == NOT_THERE:
+        repair = "Put it back"
+    return {"script": masked_text(script.path), "problem": script.problem, "repair": repair}
 
 
-def _judge_script(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
+def _judge_script(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Finding]:
     """A script or program that is not there or cannot be run."""
     script = facts.missing_scripts.get((hook.source.path, hook.path))
     if not script:
         return
-    message = f"{_format_path(hook)} runs {masked_text(script.path)}, which {script.problem}"
-    level = "warning" if hook.event == facts.host.events.get("stop") else "info"
+    entry, level = "script_missing", "info"
+    if hook.event == facts.host.events.get("stop"):
+        level = "warning"
     does = facts.host.handlers.script_gone.get(hook.event)
     # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
     denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
     if does and denies:
-        level, message = "warning", f"{message}: {facts.host.title} {does}"
-    fix = f"{_repair_of(script)}, or remove the hook."
-    yield facts.find("script_missing", message, fix, hook.source.path, level=level)
+        entry, level = "script_missing.denies", "warning"
+    values = {"place": place, "does": does, **_describe_script(script)}
+    yield facts.find(entry, hook.source.path, level, **values)
 
 
-def _judge_commands(facts: HostFacts, hook: FoundHook) -> Iterator[Finding]:
-    names = _list_commands(hook)
+def _judge_commands(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Finding]:
+    names, path = _list_commands(hook), hook.source.path
     agent = next((name for name in names if name in facts.agents), "")
     if agent:
-        message = (
-            f"{_format_path(hook)} starts {agent}, which runs hooks of its own: this may never end"
-        )
-        yield facts.find(
-            "agent_in_hook", message, "Do not start agents from a hook.", hook.source.path
-        )
+        yield facts.find("agent_in_hook", path, place=place, agent=agent)
     floating = next((name for name in names if name in _FLOATING), "")
     if floating:
-        message = (
-            f"{_format_path(hook)} runs {floating} at every {hook.event}, which may fetch and "
-            "run another version each time"
-        )
-        yield facts.find(
-            "floating_hook", message, "Install the program and call it directly.", hook.source.path
-        )
+        yield facts.find("floating_hook", path, place=place, hook=hook, program=floating)
 
 
 def _list_commands(hook: FoundHook) -> list[str]:

@@ -9,24 +9,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import __version__, engine
-from hookctl.checks import activation, entries, hook, limits, own_hooks, settings
+from hookctl.checks import activation, entries, fixes, hook, limits, records, settings
 from hookctl.checks.codes import Finding, finding, from_error
-from hookctl.checks.facts import FileFacts
-from hookctl.checks.rules import judge_blocks
+from hookctl.checks.facts import FileFacts, Workplace
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.model import IgnoreRule, PackRecord
+from hookctl.model import IgnoreRule, PackRecord, Wanted
 from hookctl.packs import guard
-from hookctl.packs.choices import settings_from
-from hookctl.packs.model import MISSING, NEWER, UNKNOWN, Origin, Pack
-from hookctl.settings.targets import GUARD, OWN
+from hookctl.packs.choices import Settings
+from hookctl.packs.model import Pack
+from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.values import NamedTuple
 
-CONFIG = "config.json"
 LEDGER = "ledger.json"
 ANY = "*"  # stands for each file of a folder
-_OWN_FILES = (CONFIG, "hook.py", "wrap.py")
+_OWN_FILES = ("config.json", "hook.py", "wrap.py")
 
 # Of each settings file: those judges of doctor's that need nothing of the user.
 _FILE_JUDGES = (
@@ -36,6 +34,7 @@ _FILE_JUDGES = (
     entries.judge_wrapped,
     activation.judge_switches,
     limits.judge_environment,
+    hook.judge_origin,
     hook.judge_mode,
     hook.judge_configuration,
     hook.judge_self_test,
@@ -47,6 +46,7 @@ _LEVELS = {
     "edited_copy": "error",
     "entry_edited": "info",
     "hook_environment": "info",
+    "hook_newer": "error",
     "orphan_hook": "error",
     "self_test_failed": "warning",  # perhaps the team wants just that
     "wrap_edited": "error",
@@ -65,12 +65,8 @@ class InstalledPack(NamedTuple):
     record: PackRecord
     error: HookctlError | None = None  # why one of them cannot be read
     contents: dict[str, bytes | None] = {}  # noqa: RUF012 - of all but the guard; None: not there
-    origin: Origin | None = None  # where the guard's programs come from; None: nothing runs them
     package: str = ""  # the folder of the guard's modules
-    config: Any = None  # of the guard
-    outside: tuple[str, ...] = ()  # what it names outside the project, in words
-    config_error: HookctlError | None = None
-    host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes there of hosts
+    host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes of hosts for the guard
 
 
 class RequiredPack(NamedTuple):
@@ -86,6 +82,7 @@ class ProjectFacts(NamedTuple):
     """Everything in a project that hookctl put there, or that decides whether it runs."""
 
     project: str
+    workplace: Workplace
     files: tuple[FileFacts, ...] = ()
     packs: tuple[InstalledPack, ...] = ()
     error: HookctlError | None = None  # why its record cannot be read
@@ -93,7 +90,6 @@ class ProjectFacts(NamedTuple):
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
     has_record: bool = True
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
-    start_project: str = ""  # the one that the fixes are typed in
     has_repository: bool = True
     packages: tuple[str, ...] = ()  # with the content that their names say, whoever starts them
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
@@ -102,26 +98,28 @@ class ProjectFacts(NamedTuple):
 
 def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
     """Every finding about a project in which these packs are required."""
-    yield from _judge_record(facts)
+    if facts.error is not None:
+        yield from_error(facts.error)
+    elif not facts.has_record and (facts.programs or facts.files):
+        yield _report_no_record(facts)
     for file in facts.files:
         yield from _judge_file(file, facts, required)
     if facts.error is None:
         yield from _judge_programs(facts)
-    yield from _judge_sharing(facts, "error" if required else "warning")
+    if facts.files and not facts.has_repository:
+        yield finding("no_repository", path=facts.project)
+    for rule in facts.ignored if facts.files else ():
+        level, names = "error" if required else "warning", " and ".join(rule.names)
+        yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
     yield from _judge_run_files(facts)
 
 
-def _judge_record(facts: ProjectFacts) -> Iterator[Finding]:
+def _report_no_record(facts: ProjectFacts) -> Finding:
     """The one thing to say where the record is gone: all the rest follows from that."""
-    if facts.error is not None:
-        yield from_error(facts.error)
-    elif not facts.has_record and (facts.programs or facts.files):
-        message = "there is no record of what hookctl wrote here: was it deleted, or not committed?"
-        back = own_hooks.checkout_command(facts.project, OWN, facts.start_project)
-        repair = own_hooks.repair_command(facts.project, facts.start_project)
-        fix = f"`{back}` brings it back; else `{repair}` records the guard again."
-        path = os.path.join(facts.project, OWN, LEDGER)
-        yield finding("ledger_missing", message, "", path, fix)
+    checkout = fixes.checkout_command(facts.project, OWN, facts.workplace.project)
+    repair = fixes.repair_command(facts.project, facts.workplace.project)
+    path = os.path.join(facts.project, OWN, LEDGER)
+    return finding("ledger_missing.project", path=path, checkout=checkout, repair=repair)
 
 
 def _judge_file(
@@ -141,72 +139,49 @@ def _judge_file(
                     yield found._replace(level=level)
 
 
-def _judge_sharing(facts: ProjectFacts, level: str) -> Iterator[Finding]:
-    """Whether git brings what the project has to everyone who clones it."""
-    if facts.files and not facts.has_repository:
-        message = "this is no git repository, so no clone brings the hooks to others"
-        yield finding("no_repository", message, "", facts.project)
-    for rule in facts.ignored if facts.files else ():
-        message, fix = own_hooks.describe_uncommitted(rule)
-        yield finding("not_committed", message, "", rule.path, fix, level)
-
-
 def _judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
     """Whether a commit brings somebody's work in hand, or could, to everyone who clones it."""
     own = os.path.join(facts.project, OWN, "run", "")
     for path in facts.run_files:
         name = os.path.relpath(path, facts.project)
         if os.path.basename(path) != ANY:
-            message = f"{name} is in git, or would be: every clone then has this work in hand"
-            fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
-            yield finding("run_committed", message, "", path, fix)
+            yield finding("run_committed", path=path, name=name, quoted=shlex.quote(name))
         elif path.startswith(own):
-            message = "git does not ignore .hookctl/run, the work in hand of one checkout"
             path = os.path.join(facts.project, OWN, ".gitignore")
-            yield finding("run_committed", message, "", path, "Add the line `run/` to it.")
+            yield finding("run_committed.folder", path=path)
 
 
 def _judge_rules(file: FileFacts, document: RulesDocument) -> Iterator[Finding]:
     """Whether the blocks of rules in a file with instructions are those of the record."""
-    path, host = file.target.path, file.target.host.name
-    known = {str(entry.path[0]) for entry in file.record.entries} if file.record else set()
+    known = {str(entry.path[0]) for entry in file.entries}
     for pack in document.packs:
         if pack not in known:
-            message = f"the rules of {pack} are in this file, and the project's record has none"
-            fix = "Look at them, then remove them, or `hookctl install` the pack."
-            yield finding("ledger_missing", message, host, path, fix)
+            yield file.find("ledger_missing.rules", pack=pack)
     if file.record is not None:
-        yield from judge_blocks(path, file.record, document)
+        yield from records.judge_blocks(file.path, file.record, document)
 
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
     """Whether every program is one that hookctl released, or that the record has."""
     own: set[str] = set()
-    for installed in facts.packs:
+    for installed in (*facts.packs, *facts.lost):
         own |= _files_of(installed, facts.programs)
-        if installed.name == GUARD:
-            yield from _judge_guard(installed)
-        else:
-            yield from _judge_pack(installed)
-    for guard_files in facts.lost:
-        own |= _files_of(guard_files, facts.programs)
-        yield from _judge_origin(guard_files)
-    lost = tuple(_find_lost_packs(facts))
+    for installed in facts.packs:
+        yield from _judge_values(installed) if installed.name == GUARD else _judge_pack(installed)
+    for lost_guard in facts.lost:
+        for found in hook.judge_origin(lost_guard.file):
+            yield found._replace(level="error")
+    lost_packs = tuple(_find_lost_packs(facts))
     for path in facts.programs:
-        if path not in own and not path.startswith((*lost, *facts.packages)):
-            message = "no record names this file in hookctl's folder of programs"
-            fix = (
-                "Look at it. Perhaps a colleague's pack lost its record in a merge: then install "
-                "that again; else remove the file."
-            )
-            yield finding("stray_file", message, "", path, fix)
+        if path not in own and not path.startswith((*lost_packs, *facts.packages)):
+            yield finding("stray_file", path=path)
 
 
 def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
     """The folders of packs with hooks in the settings and no record: their hooks are named."""
     known = {installed.name for installed in facts.packs}
     for file in facts.files:
-        for pack in {element.pack for element in file.current.elements} if file.current else ():
+        for pack in {element.pack for element in file.elements}:
             if pack not in known and pack != GUARD:
                 yield os.path.join(facts.project, OWN, "packs", pack, "")
 
@@ -227,75 +202,129 @@ def _is_module(path: str, top: str) -> bool:
     return path.startswith(top) and "/" not in rest and rest.endswith(".py")
 
 
-def _judge_guard(installed: InstalledPack) -> Iterator[Finding]:
-    if installed.origin is not None:
-        yield from _judge_origin(installed)
-        yield from _judge_values(installed)
-
-
-def _judge_origin(installed: InstalledPack) -> Iterator[Finding]:
-    """Whether the guard's programs are ones that hookctl released."""
-    origin, host = installed.origin, installed.file.target.host.name
-    assert origin is not None
-    hook = os.path.join(installed.record.folder, "hook.py")
-    if origin.kind == MISSING:
-        message = "the guard's program is not there: is .hookctl committed with the settings?"
-        yield finding("hook_missing", message, host, hook, installed.file.again(GUARD))
-    elif origin.kind == UNKNOWN:
-        message = own_hooks.describe_unknown(origin)
-        fix = own_hooks.fix_unknown(origin, installed.file.again(GUARD), shared=True)
-        yield finding("hook_unknown", message, host, origin.path, fix)
-    elif origin.kind == NEWER:
-        message = f"the hook is of hookctl {origin.version}, which this one cannot check"
-        fix = f"Upgrade hookctl to {origin.version} or later."
-        yield finding("hook_newer", message, host, hook, fix, "error")
-
-
 def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
     """Values in config.json that are not those of the record, and a table that is not hookctl's."""
-    config = installed.file.config
+    file, config, origin = installed.file, installed.file.config, installed.file.origin
     if config is None or config.error is not None or not config.is_there:
         return
-    values, path = config.value, config.path
-    host = installed.file.target.host
-    recorded = installed.record.settings
-    written = recorded.get("config") or guard.configuration(settings_from(recorded), "", host)
-    if values.get("mode") == "off" and settings_from(recorded).mode != "off":
+    values, settings = config.value, file.settings or Settings()
+    written = installed.record.settings.get("config")
+    written = written or guard.configuration(settings, "", file.host)
+    if values.get("mode") == "off" and settings.mode != "off":
         return  # hook.py says so
     changed = []
     for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
         if not engine.same(values.get(name), written.get(name)):
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
-        message = f"the configuration differs from the record: {', '.join(changed)}"
-        yield finding("config_changed", message, host.name, path)
-    origin = installed.origin
+        yield file.find("config_changed", config.path, changed=", ".join(changed))
     is_of_this_version = origin is not None and origin.version == __version__
     if is_of_this_version and not engine.same(values.get(guard.HOSTS), installed.host_table):
-        message = "what the configuration says of hosts is not what hookctl writes there"
-        fix = f"Look at it; {installed.file.again(GUARD)}"
-        yield finding("config_changed", message, host.name, path, fix, "error")
+        yield file.find("config_changed.hosts", config.path, again=file.again(GUARD))
 
 
 def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
     """Whether a pack's files are there, and together those that the install wrote."""
-    host, name = installed.file.target.host.name, installed.name
-    fix = f"Look at it; {installed.file.again(name)}"
+    file, name, record = installed.file, installed.name, installed.record
+    values = {"pack": name, "again": file.again(name)}
     if installed.error is not None:
-        yield from_error(installed.error, host)._replace(code="pack_changed")
+        yield from_error(installed.error, file.host.name)._replace(code="pack_changed")
         return
     contents: dict[str, bytes] = {}
     for file_name, data in installed.contents.items():
-        path = os.path.join(installed.record.folder, file_name)
         if data is None:
-            yield finding("pack_changed", f"a file of {name} is not there", host, path, fix)
+            path = os.path.join(record.folder, file_name)
+            yield file.find("pack_changed.gone", path, **values)
             return
         contents[file_name] = data
-    if content_digest(b"", contents) == installed.record.digest:
+    if content_digest(b"", contents) == record.digest:
         return
-    message = f"the files of {name} are not those that its install wrote"
     plain = {file_name: with_unix_endings(data) for file_name, data in contents.items()}
-    if content_digest(b"", plain) == installed.record.digest:
-        message = f"the files of {name} have other line endings than written (git's autocrlf?)"
-        fix = f"{own_hooks.KEEP_ENDINGS}; then {installed.file.again(name)}"
-    yield finding("pack_changed", message, host, installed.record.folder, fix)
+    has_other_endings = content_digest(b"", plain) == record.digest
+    entry = "pack_changed.line-endings" if has_other_endings else "pack_changed"
+    yield file.find(entry, record.folder, **values)
+
+
+# Packs that must be installed.
+
+
+def judge_required(
+    facts: ProjectFacts, required: RequiredPack, wanted: dict[str, list[Wanted]]
+) -> Iterator[Finding]:
+    """Whether a pack is installed in the project; one given as a file, with its very content.
+
+    `wanted` has what that file wants in each settings file, by path.
+    """
+    name, pack = required.name, required.pack
+    places = [installed for installed in facts.packs if installed.name == name]
+    if not places and not _may_be_installed(facts, name):
+        install = _first_install(facts, required)
+        yield finding("pack_required", path=facts.project, pack=name, install=install)
+    for installed in places if pack is not None else ():
+        assert pack is not None
+        file = installed.file
+        difference = _find_difference(installed, pack, required.digest, wanted[file.path])
+        difference = difference or _find_other_rules(facts, file, pack)
+        if difference:
+            source = _name_source(required)
+            install = fixes.install_command(file.target, name, source, file.workplace.project)
+            values = {"pack": name, "difference": difference, "install": install}
+            yield file.find("pack_required.other", **values)
+
+
+def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
+    """Whether a record that is gone or cannot be read may have a pack; a finding says so."""
+    if facts.error is not None or facts.has_record:
+        return facts.error is not None
+    return any(element.pack == name for file in facts.files for element in file.elements)
+
+
+def _name_source(required: RequiredPack) -> str:
+    """The pack's file as it is typed in a command."""
+    return required.source or ("" if required.name == GUARD else "PATH")
+
+
+def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
+    """The command that installs a required pack for the agents that the project has settings of."""
+    recorded = [file.target.host.name for file in facts.files if file.record]
+    names = recorded or facts.hosts or ["claude"]
+    hosts = " ".join(f"--host {name}" for name in dict.fromkeys(names))
+    source = _name_source(required)
+    pack = f" {shlex.quote(source)}" if source else ""
+    where = "--scope project" + fixes.project_option(facts.project, facts.workplace.project)
+    command = f"`hookctl install{pack} {hosts} {where}`"
+    return f"{command}, PATH being the pack's file" if source == "PATH" else command
+
+
+def _find_difference(
+    installed: InstalledPack, pack: Pack, digest: str, wanted: list[Wanted]
+) -> str:
+    """What differs between a pack in the project and the pack's own file; '' if nothing does."""
+    version, file = installed.record.version, installed.file
+    if version != pack.version:
+        return f"its version is {version} instead of {pack.version}"
+    if digest != installed.record.digest:
+        return "its files differ"
+    claims = {}
+    for entry in file.entries:
+        if pack.name in entry.owners:
+            claims[entry.path, entry.id] = entry.owners[pack.name].value
+    for want in wanted:
+        if claims.get((want.path, want.id)) != want.value:
+            return f"{want.id or want.path[-1]} differs"
+        hooks = file.elements.with_id(want.id) if want.kind == "element" else []
+        if any(element.fields.get("command") != want.value["command"] for element in hooks):
+            return f"the command of {want.id} differs"
+    return ""
+
+
+def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
+    """What differs in the block of rules that the pack brings for the agent; '' if nothing does."""
+    target = rules_target(file.target)
+    if not pack.rules or target is None:
+        return ""
+    for other in facts.files:
+        if other.target.path == target.path and other.document is not None:
+            text = other.document.get((pack.name,))
+            return "" if text == pack.rules else "the rules for the agent differ"
+    return "the rules for the agent are not there"

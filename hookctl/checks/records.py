@@ -1,40 +1,70 @@
-"""Judges hookctl's own record: the ledgers and the journal."""
+"""Judges hookctl's own record: the ledgers, the journal, and the blocks of rules on record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from hookctl import engine
 from hookctl.checks.codes import Finding, finding, from_error
-from hookctl.checks.facts import RecordFacts
-from hookctl.model import Record
+from hookctl.checks.facts import RecordFacts, RulesFile
+from hookctl.documents import MISSING, Document
+from hookctl.documents.rules import RulesDocument
+from hookctl.model import Current, Entry, Hooks, Record
+from hookctl.settings.targets import GUARD
 
 
 def judge(facts: RecordFacts) -> Iterator[Finding]:
     """What is wrong with the ledgers, and with the journal of a run."""
-    yield from _judge_journal(facts)
-    for key, record in facts.gone:
-        yield _report_gone(key, record)
-    for error in facts.errors:
-        yield from_error(error)
-    for path, record in facts.misfits:
-        message = f"hookctl's record holds invalid settings of the guard for {path}"
-        fix = "Move this file away and install again."
-        yield finding("ledger_unreadable", message, record.host, facts.ledger, fix)
-
-
-def _judge_journal(facts: RecordFacts) -> Iterator[Finding]:
     if facts.journal_error:
         yield from_error(facts.journal_error)
     elif facts.interrupted is not None:
-        message = f"a run was interrupted; it was about to write {', '.join(facts.interrupted)}"
-        fix = "`hookctl doctor --fix` completes it."
-        yield finding("interrupted_run", message, "", facts.journal, fix)
+        yield finding("interrupted_run", path=facts.journal, files=", ".join(facts.interrupted))
+    for key, _, record in facts.gone:
+        entry = "project_gone" if record.project else "project_gone.folder"
+        yield finding(entry, record.host, key, project=record.project)
+    for error in facts.errors:
+        yield from_error(error)
+    for path, record in facts.misfits:
+        yield finding("ledger_unreadable", record.host, facts.ledger, settings=path)
 
 
-def _report_gone(key: str, record: Record) -> Finding:
-    """A project that was removed, or whose disk is not there just now."""
-    message = f"hookctl's record names a project that no longer exists: {record.project}"
-    if not record.project:
-        message = f"hookctl's record names a file in a folder that is not there: {key}"
-    fix = "Nothing to do: it does no harm, and counts again if the folder comes back."
-    return finding("project_gone", message, record.host, key, fix)
+def judge_rules(files: Iterable[RulesFile]) -> Iterator[Finding]:
+    """Whether each block on record is in its file as hookctl wrote it."""
+    for file in files:
+        if file.error is not None:
+            yield finding("rules_unreadable", file.record.host, file.path, error=file.error)
+        elif file.document is not None:
+            yield from judge_blocks(file.path, file.record, file.document)
+
+
+def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:
+    """Whether the blocks of a record are in the text as hookctl wrote them, each once."""
+    doubled = document.doubled
+    for entry in record.entries:
+        pack = str(entry.path[0])
+        if pack in doubled:
+            line = document.position(entry.path)[0]
+            yield finding("rules_doubled", record.host, path, pack=pack, line=line)
+            continue
+        state = state_of_block(entry, document)
+        if state == "missing":
+            level = "error" if record.scope == "project" else "warning"
+            restore = _restore(pack, record)
+            yield finding("rules_missing", record.host, path, level, pack=pack, restore=restore)
+        elif state == "overridden":
+            yield finding("rules_edited", record.host, path, pack=pack)
+
+
+def state_of_block(entry: Entry, document: Document) -> str:
+    """What became of a block of rules on record."""
+    value = document.get(entry.path)
+    current = Current({} if value is MISSING else {entry.path: value}, {}, Hooks())
+    return engine.state(entry, current, entry.path)
+
+
+def _restore(pack: str, record: Record) -> str:
+    """What writes a block again."""
+    scope = "" if record.scope == "user" else f" --scope {record.scope}"
+    if pack == GUARD:
+        return f"`hookctl install --host {record.host}{scope} --rules` writes them again."
+    return f"Install {pack} again with --force, which writes them again."

@@ -24,10 +24,7 @@ class Script(NamedTuple):
     path: str
     status: int  # of the whole command where it is not there; 0: the host sees another one
     problem: str = NOT_THERE
-
-
-class Program(Script):
-    """A file that the command starts itself, so that it must be executable."""
+    is_started: bool = False  # by the command itself, so that it must be executable
 
 
 class _Token(NamedTuple):
@@ -302,7 +299,7 @@ class _Finder(NamedTuple):
 
     def _program(self, name: str | None) -> list[Script]:
         """A program by its absolute path."""
-        return [Program(*script) for script in self._absolute(name, 127)]
+        return [script._replace(is_started=True) for script in self._absolute(name, 127)]
 
     def _absolute(self, name: str | None, status: int) -> list[Script]:
         """A script by its absolute path; none where its folder is not known."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hookctl.checks.trial import Answer, Trial
+from hookctl.checks.facts import Answer, Trial
 from hookctl.hosts import Host
 from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
@@ -66,7 +66,7 @@ def run(python: str, question: Question, state: str) -> Trial | None:
     """
     question = _with_mode(question)
     host = question.host
-    settings = guard_module("settings").Settings(question.config, env=_no_variable)
+    settings = guard_module("settings").Settings(question.config, env=lambda name: "")
     promised = _find_promise(settings, host)
     if not promised or not getattr(host.dialect, promised):
         return None
@@ -130,10 +130,6 @@ def _fits(value: object, wanted: object) -> bool:
         same = isinstance(value, dict) and value.keys() == wanted.keys()
         return same and all(_fits(value[name], part) for name, part in wanted.items())
     return wanted is None or value == wanted
-
-
-def _no_variable(name: str) -> str:
-    return ""
 
 
 def _with_mode(question: Question) -> Question:
@@ -223,21 +219,14 @@ def _confine(
 
 def _read_settings(config: Mapping[str, Any], variables: Mapping[str, str], project: str) -> Any:
     """The settings as the guard reads them."""
-
-    def env(name: str) -> str:
-        return variables.get(name, "")
-
-    config = guard_module("confined").confine(config, project, env)
-    return guard_module("settings").Settings(config, env=env)
+    config = guard_module("confined").confine(config, project, lambda name: variables.get(name, ""))
+    return guard_module("settings").Settings(config, env=lambda name: variables.get(name, ""))
 
 
 def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:
     """Write work in hand where these settings look for it, and in their words."""
-
-    def env(name: str) -> str:
-        return variables.get(name, "")
-
-    paths, names = guard_module("project").list_tasks(settings, env)
+    guard_project = guard_module("project")
+    paths, names = guard_project.list_tasks(settings, lambda name: variables.get(name, ""))
     task = {names.get("remaining", "remaining"): 1}
     if "owner" in names:
         task[names["owner"]] = session

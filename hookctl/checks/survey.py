@@ -10,12 +10,11 @@ from hookctl.checks import (
     limits,
     other_tools,
     records,
-    rules,
     run_folder,
     self_test,
     settings,
 )
-from hookctl.checks.codes import Finding, finding
+from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts, RulesFile
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
@@ -40,7 +39,7 @@ _FILE_JUDGES = (
     settings.judge_committed,
     settings.judge_rights,
     settings.judge_nested,
-    hook.judge_client,
+    activation.judge_client,
     activation.judge_readers,
     entries.judge_wrapped,
 )
@@ -83,12 +82,10 @@ class Survey:
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
         findings = list(records.judge(self._records))
-        findings += rules.judge(self._rules_of([host.name for host in wanted]))
+        findings += records.judge_rules(self._rules_of([host.name for host in wanted]))
         for host in wanted:
             findings += judge(with_self_tests(host_facts(self._machine, host), self._state))
-        return list(
-            dict.fromkeys(findings)
-        )  # a client's version is said once, however many files it has
+        return list(dict.fromkeys(findings))  # a client is named once, however many files it has
 
     def _rules_of(self, names: list[str]) -> list[RulesFile]:
         """The files with rules that these hosts read; one of a project may be of any host."""
@@ -102,15 +99,17 @@ class Survey:
 
 def with_self_tests(facts: HostFacts, state: str) -> HostFacts:
     """The facts of a host, with what its hooks said in a self-test where one may be made."""
-    return facts._replace(files=tuple(_with_trial(file, state) for file in facts.files))
+    files = []
+    for file in facts.files:
+        is_readable = file.config is not None and not file.config.error
+        if is_readable and hook.may_be_tried(file):
+            file = _with_trial(file, state)
+        files.append(file)
+    return facts._replace(files=tuple(files))
 
 
 def _with_trial(file: FileFacts, state: str) -> FileFacts:
-    program = hook.program_to_try(file)
-    if not program or file.python is None:
-        return file
-    if file.config is None or file.config.error:
-        return file
+    assert file.python is not None and file.config is not None
     variables: dict[str, str] = {}
     of_project: dict[str, str] = {}
     for layer in reversed(file.reaching):
@@ -129,11 +128,7 @@ def _with_trial(file: FileFacts, state: str) -> FileFacts:
 def judge(facts: HostFacts) -> list[Finding]:
     """Everything about one host, in no order."""
     if not facts.files:
-        message, fix = (
-            f"{facts.host.title} is not in use here",
-            f"`hookctl install --host {facts.host.name}`",
-        )
-        return [finding("not_installed", message, facts.host.name, fix=fix)]
+        return [facts.find("not_installed.not_in_use")]
     findings: list[Finding] = []
     for file in facts.files:
         for judge_file in _FILE_JUDGES:

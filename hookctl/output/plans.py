@@ -53,8 +53,9 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         done = [*runtime, *file.decision.actions]
         if any(action.action == "remove-file" for action in runtime):
             done = [*file.decision.actions, *runtime]
-        actions += [_action_data(file, action) for action in done]
-        kept += [_action_data(file, action) for action in file.decision.kept]
+        place = file.target.host.name, file.target.scope, file.path
+        actions += [action_data(action, *place) for action in done]
+        kept += [action_data(action, *place) for action in file.decision.kept]
     data: dict[str, Any] = {
         "actions": actions,
         "kept": kept,
@@ -216,12 +217,13 @@ def _value_of(file: FilePlan, action: Action) -> str | None:
     return None
 
 
-def _action_data(file: FilePlan, action: Action) -> dict[str, Any]:
+def action_data(action: Action, host: str, scope: str, path: str) -> dict[str, Any]:
+    """What happens in a settings file, or to a whole file, as data for the result envelope."""
     is_file = action.kind == "file"
     return {
-        "host": file.target.host.name,
-        "scope": file.target.scope,
-        "file": str(action.path[0]) if is_file else file.path,
+        "host": host,
+        "scope": scope,
+        "file": str(action.path[0]) if is_file else path,
         "path": [] if is_file else list(action.path),
         "kind": action.kind,
         "id": action.id,

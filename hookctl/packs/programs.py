@@ -33,8 +33,11 @@ def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
     modules = _modules()
     package = name_package(_PACKAGE, modules)
-    launchers = {WRAPPER: _read(WRAPPER)} if wrapper else {}
-    launchers[HOOK] = _set_package(_read(HOOK), path_from_launcher(package))
+    launchers = {}
+    if wrapper:
+        launchers[WRAPPER] = read_data("templates", "guard", WRAPPER)
+    hook = read_data("templates", "guard", HOOK)
+    launchers[HOOK] = _set_package(hook, path_from_launcher(package))
     return Programs(package, modules, launchers)
 
 
@@ -44,8 +47,10 @@ def template_files() -> list[str]:
     return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
 
 
+@functools.cache
 def _modules() -> dict[str, bytes]:
-    return {name: _read(_PACKAGE, name) for name in _module_names()}
+    names = _module_names()
+    return {name: read_data("templates", "guard", _PACKAGE, name) for name in names}
 
 
 def _module_names() -> list[str]:
@@ -56,7 +61,3 @@ def _set_package(launcher: bytes, path: str) -> bytes:
     """The launcher with the path of the installed package in it."""
     before, _, behind = launcher.partition((_NAMED % _PACKAGE).encode())
     return before + (_NAMED % path).encode() + behind
-
-
-def _read(*names: str) -> bytes:
-    return read_data("templates", "guard", *names)

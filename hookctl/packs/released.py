@@ -53,7 +53,7 @@ def find_origin(
     folder = pack_record.folder
     try:
         programs = _read_programs(folder, read)
-        wrapper = _read(folder, WRAPPER, read) if wraps else None
+        wrapper = read(os.path.join(folder, WRAPPER)).data if wraps else None
     except HookctlError:
         return Origin(UNKNOWN, path=os.path.join(folder, HOOK))
     if HOOK not in programs:
@@ -113,7 +113,7 @@ def _compare(programs: Mapping[str, bytes], own: Mapping[str, bytes]) -> tuple[s
 def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) -> str:
     """The name of the package that the launcher in a folder starts; '' where it names none."""
     try:
-        launcher = _read(folder, HOOK, read)
+        launcher = read(os.path.join(folder, HOOK)).data
     except HookctlError:
         return ""
     return _package_in(launcher or b"")
@@ -153,15 +153,15 @@ def _known() -> dict[str, dict[str, str]]:
 
 def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[str, bytes]:
     """The launcher, and every file of the package that it starts, but not Python's bytecode."""
-    launcher = _read(folder, HOOK, read)
+    launcher = read(os.path.join(folder, HOOK)).data
     if launcher is None:
         return {}
     programs = {HOOK: launcher}
-    package = package_of(folder, read)
+    package = _package_in(launcher)
     if package:
         path = path_from_launcher(package)
         for name in _list_files(os.path.join(folder, path)):
-            data = _read(folder, f"{path}/{name}", read)
+            data = read(os.path.join(folder, path, name)).data
             if data is not None:
                 programs[f"{path}/{name}"] = data
     return programs
@@ -177,10 +177,6 @@ def _list_files(folder: str) -> list[str]:
 def _is_module(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is a module; the bytes behind a link are not the package's own."""
     return entry.name.endswith(".py") and not entry.is_symlink()
-
-
-def _read(folder: str, name: str, read: Callable[[str], files.Snapshot]) -> bytes | None:
-    return read(os.path.join(folder, name)).data
 
 
 def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool:

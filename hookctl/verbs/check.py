@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from hookctl import errors, packs
-from hookctl.checks import gather_project, project, required
+from hookctl.checks import gather_project, project
 from hookctl.checks.codes import Finding, worst_first
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
@@ -35,8 +35,7 @@ def check(folders: Folders, request: Request) -> Result:
     facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
     findings = list(project.judge(facts, request.required))
     for pack in _load_required(request.required):
-        wanted = gather_project.wanted_of(facts, pack)
-        findings += required.judge(facts, pack, wanted)
+        findings += project.judge_required(facts, pack, gather_project.wanted_of(facts, pack))
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}

@@ -10,10 +10,10 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Line, Result
+from hookctl.model import Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
-from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.plans import action_data, plan_data, plan_text
 from hookctl.planner.sources import Sources
 from hookctl.run.journal import read_journal
 from hookctl.system.folders import Folders
@@ -38,24 +38,20 @@ def doctor(folders: Folders, request: Request) -> Result:
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     if request.fix:
         return _fix_and_look(folders, request)
-    survey = _look(folders, request)
+    survey = Survey(folders, request.scope, everywhere=request.everywhere)
     hosts = [*request.hosts] or survey.hosts_in_use()
     return _make_result(survey, _collect(survey, hosts), hosts, request)
-
-
-def _look(folders: Folders, request: Request) -> Survey:
-    return Survey(folders, request.scope, everywhere=request.everywhere)
 
 
 def _fix_and_look(folders: Folders, request: Request) -> Result:
     finished = _list_interrupted(folders)
     failures = _finish_interrupted(folders)
-    survey = _look(folders, request)
+    survey = Survey(folders, request.scope, everywhere=request.everywhere)
     hosts = [*request.hosts] or survey.hosts_in_use()
     plan = None
     if not failures:
         plan, failures = _repair(folders, hosts, request)
-        survey = _look(folders, request)
+        survey = Survey(folders, request.scope, everywhere=request.everywhere)
     result = _make_result(survey, _collect(survey, hosts, failures), hosts, request)
     fixed: list[object] = []
     lines: list[str | Line] = []
@@ -72,8 +68,7 @@ def _collect(
     """The findings about these hosts and the failed repairs, errors first."""
     findings = [*(failures or []), *survey.findings(hosts)]
     if not hosts:
-        fix = "`hookctl hosts` shows those that hookctl knows."
-        findings.append(codes.finding("not_installed", "no host is in use here", fix=fix))
+        findings.append(codes.finding("not_installed.no_host"))
     return codes.worst_first(findings)
 
 
@@ -98,13 +93,8 @@ def _finish_interrupted(folders: Folders) -> list[Finding]:
     try:
         finish_pending(folders, report.say)
     except HookctlError as error:
-        return [_make_failure(error)]
+        return [codes.finding("fix_failed", path=error.path, error=error)]
     return []
-
-
-def _make_failure(error: HookctlError) -> Finding:
-    message = f"nothing could be repaired: {error.message}"
-    return codes.finding("fix_failed", message, "", error.path, error.hint)
 
 
 def _repair(
@@ -117,14 +107,14 @@ def _repair(
     sources = Sources(folders)
 
     def make_plan() -> Plan:
-        survey = _look(folders, request)
+        survey = Survey(folders, request.scope, everywhere=request.everywhere)
         targets = [target for host in hosts for target in survey.targets(host)]
         return plan_repair(sources, targets)
 
     try:
         return carry_out(sources, make_plan, report.say), []
     except HookctlError as error:
-        return None, [_make_failure(error)]
+        return None, [codes.finding("fix_failed", path=error.path, error=error)]
 
 
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
@@ -137,25 +127,12 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
         return []
     actions: list[dict[str, object]] = []
     for step in journal.steps:
-        host, scope = "", "user"
         record = journal.records.get(step.path)
-        if record:
-            host, scope = record.host, record.scope
-        actions.append(
-            {
-                "host": host,
-                "scope": scope,
-                "file": step.path,
-                "path": [],
-                "kind": "file",
-                "id": "",
-                "action": "replace-file" if step.sha_after else "remove-file",
-                "from": "",
-                "to": "",
-                "reason": "an interrupted run was carried to its end",
-                "owners": [],
-            }
-        )
+        host, scope = (record.host, record.scope) if record else ("", "user")
+        kind = "replace-file" if step.sha_after else "remove-file"
+        reason = "an interrupted run was carried to its end"
+        action = Action(kind, (step.path,), "file", reason=reason)
+        actions.append(action_data(action, host, scope, step.path))
     return actions
 
 

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Container, Sequence
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
-from hookctl.checks import known
+from hookctl.checks import effect
+from hookctl.checks.gather_file import add_approvals, bare_facts
+from hookctl.checks.gather_guard import add_programs
+from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
-from hookctl.checks.rules import state_of_block
-from hookctl.documents import Document
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading
+from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
-from hookctl.model import Current, Entry, Line, PackRecord, Record, Result
+from hookctl.model import Current, Entry, Line, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
 from hookctl.output.status import file_lines
-from hookctl.packs import guard, whose_work, wrapping
-from hookctl.packs.abilities import in_the_way
-from hookctl.packs.choices import DEFAULT_LIMIT, settings_from
-from hookctl.packs.guard_options import in_effect as settings_in_effect
+from hookctl.packs import whose_work, wrapping
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
-from hookctl.packs.released import find_origin
 from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
-from hookctl.packs.sentence import sentence as describe_guard
-from hookctl.packs.sentence import wraps_only
 from hookctl.planner.run import name_pending
 from hookctl.planner.sources import look, read_document
-from hookctl.settings import approval, effective
+from hookctl.settings import effective
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
-from hookctl.system import files, project
+from hookctl.settings.targets import RULES, Target, variant_of_file
+from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -70,7 +63,7 @@ def _make_status(
     unreadable: HookctlError | None,
 ) -> Result:
     """The status, with the files of an interrupted run, or why its journal cannot be read."""
-    found = known.read(folders, everywhere=wanted.everywhere)
+    found = read_records(folders, everywhere=wanted.everywhere)
     records = found.records
     # Another user's project has nothing of ours.
     problems = [error for error in found.errors if error.code != "foreign_project"]
@@ -197,7 +190,7 @@ def _describe_unrecorded(machine: Machine, host: Host) -> list[Line]:
 
 def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any]:
     """A settings file as `--json` shows it."""
-    facts: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "file": path,
         "host": record.host,
         "scope": record.scope,
@@ -218,79 +211,24 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         document = machine.reader.patient_document(path, record.format)[1]
         current = look(host, document, (), record.entries)
     except HookctlError as error:
-        return {**facts, "error": error.as_dict()}
-    target = Target(host, record.scope, path, record.project)
-    layers, switches = machine.surroundings(target) if is_known else ((), ())
-    sources = [layer.source for layer in layers]
-    for entry in record.entries:
-        if entry.kind != "container":
-            stronger = None
-            if entry.kind == "leaf":
-                stronger = effective.stronger(sources, record.scope, entry.path)
-            facts["entries"].append(_describe_entry(host, entry, current, stronger))
+        return {**shown, "error": error.as_dict()}
     if not is_known:
-        return facts
-    view = _look_at(machine, target, record, document, sources, switches)
-    facts["idle"] = view.not_loaded or view.switched_off or view.distrust
-    facts["unapproved"] = sorted(view.unapproved)
-    if GUARD in record.packs:
-        states = {entry["id"]: entry["state"] for entry in facts["entries"]}
-        origin = _find_origin(record.packs[GUARD], current)
-        facts["program"] = origin.kind if origin else None
-        facts["guard"] = _describe_foreign_program(origin)
-        if not facts["guard"]:
-            facts["guard"] = _describe_guard(view, states)
-            if view.distrust:
-                facts["guard"] += f"; {view.distrust}, and runs no hook there as long as it is not"
-    return facts
-
-
-class _View(NamedTuple):
-    """A settings file as the host has it where it is started, each part looked at once."""
-
-    host: Host
-    record: Record
-    sources: list[Source]  # those whose variables reach the guard's hook
-    not_loaded: str  # why the host loads nothing of the file; '' if it does
-    switched_off: str  # what switches all its hooks off; '' if nothing does
-    distrust: str  # that the host does not trust the project's folder; '' if it does
-    unapproved: frozenset[str]  # the ids of our hooks that wait for an approval
-
-
-def _look_at(
-    machine: Machine,
-    target: Target,
-    record: Record,
-    document: Document,
-    sources: list[Source],
-    switches: Sequence[Source],
-) -> _View:
-    host, path, environ = target.host, target.path, machine.environ
-    own = [source for source in sources if source.path == path and host.env_field]
-    closed = approval.closed(host, path, document.value, environ, machine.read)
-    distrust = ""
-    if record.project and approval.is_untrusted(
-        host, record.scope, record.project, environ, machine.read
-    ):
-        distrust = f"{host.title} has not been told to trust {record.project}"
-    return _View(
-        host=host,
-        record=record,
-        sources=own or sources,
-        not_loaded=_why_not_loaded(host, document),
-        switched_off=effective.describe_switch(path, switches),
-        distrust=distrust,
-        unapproved=frozenset(one.element.id for one in closed),
-    )
-
-
-def _why_not_loaded(host: Host, document: Document) -> str:
-    """Why the host loads nothing of a settings file; '' if it does."""
-    error = loading.refusal(host, document)
-    if error:
-        return f"{loading.cost(host)}, because in line {error.line} {error.message}"
-    reason = loading.reason_not_loaded(host, document)
-    return f"{loading.cost(host)}, because {reason}" if reason else ""
+        return {**shown, "entries": _describe_entries(host, record, current, [])}
+    target = Target(host, record.scope, path, record.project)
+    facts = bare_facts(machine, target, record, document, None)._replace(current=current)
+    facts = add_approvals(machine, facts, document)
+    sources = [layer.source for layer in facts.layers]
+    obstacles = effect.find_obstacles(facts)
+    shown["entries"] = _describe_entries(host, record, current, sources)
+    shown["idle"] = next(filter(None, obstacles), "")
+    shown["unapproved"] = sorted({closed.element.id for closed in facts.closed})
+    if facts.guard:
+        facts = add_programs(machine, facts, facts.guard)
+        shown["program"] = facts.origin.kind if facts.origin else None
+        states = {entry["id"]: entry["state"] for entry in shown["entries"]}
+        shown["guard"] = _describe_foreign_program(facts.origin)
+        shown["guard"] = shown["guard"] or effect.describe_guard(facts, states, obstacles)
+    return shown
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
@@ -309,14 +247,6 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
     return rules
 
 
-def _find_origin(pack_record: PackRecord, current: Current) -> Origin | None:
-    """Where the programs come from that the guard's hooks run; None where they run none."""
-    is_wrapping = any(wrapping.is_wrap_id(hook.id) for hook in current.elements)
-    if not is_wrapping and not settings_from(pack_record.settings).events:
-        return None
-    return find_origin(pack_record, wraps=is_wrapping)
-
-
 def _describe_foreign_program(origin: Origin | None) -> str:
     """What to say instead of what the guard does, where its program is not one that we know."""
     if origin is not None and origin.kind == UNKNOWN:
@@ -331,6 +261,20 @@ def _describe_foreign_program(origin: Origin | None) -> str:
 def _mark_command(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a hook that we wrote, with a command that no mask touches."""
     return {**fields, "command": OwnText(fields["command"])}
+
+
+def _describe_entries(
+    host: Host, record: Record, current: Current, sources: list[Source]
+) -> list[dict[str, Any]]:
+    """The hooks and values on record as `--json` shows them."""
+    shown = []
+    for entry in record.entries:
+        if entry.kind != "container":
+            stronger = None
+            if entry.kind == "leaf":
+                stronger = effective.stronger(sources, record.scope, entry.path)
+            shown.append(_describe_entry(host, entry, current, stronger))
+    return shown
 
 
 def _describe_entry(
@@ -356,140 +300,6 @@ def _describe_entry(
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
     }
-
-
-def _describe_guard(view: _View, states: dict[str, str]) -> str:
-    """What the guard will do in this host, in one sentence, from the files as they are now."""
-    host, pack_record = view.host, view.record.packs[GUARD]
-    variables = effective.variables(view.sources)
-    waits = f"{host.title} waits for an approval ({host.trust.step(view.record.scope)})"
-    reason = _find_idle_reason(view, states, variables) or _find_lost_program(view.record)
-    if not reason and f"{GUARD}/stop" in view.unapproved:
-        reason = waits
-    wraps = [id for id, state in states.items() if wrapping.is_wrap_id(id) and state == "owned"]
-    if wraps and not settings_from(pack_record.settings).events and not view.switched_off:
-        if view.unapproved & set(wraps):
-            return f"does nothing: {waits}"
-        settings = settings_in_effect(guard.current_configuration(pack_record), variables)
-        limit = settings.get("max_stop_blocks", DEFAULT_LIMIT)
-        return wraps_only(len(wraps), limit, effective.blocks(host, view.sources, {}))
-    if reason:
-        return f"does nothing: {reason}"
-    missing = _missing_events(host, pack_record, states)
-    text = _describe_mode(host, pack_record, view.sources, missing, has_wraps=bool(wraps))
-    text += _describe_wraps(len(wraps))
-    return text + _describe_gaps(host, pack_record, missing, view.unapproved)
-
-
-def _describe_mode(
-    host: Host,
-    pack_record: PackRecord,
-    sources: list[Source],
-    missing: list[str],
-    *,
-    has_wraps: bool,
-) -> str:
-    """What the guard does on a stop and on a tool call, and what limits it."""
-    variables = effective.variables(sources)
-    settings = settings_in_effect(guard.current_configuration(pack_record), variables)
-    limit = settings.get("max_stop_blocks", DEFAULT_LIMIT)
-    mode = "off" if "stop" in missing else settings.get("mode", "breaker")
-    cap = effective.cap(host, sources, {}).text
-    obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, settings, cap)]
-    if "pre-tool" in missing or not guard.can_refuse(host):
-        settings["dispatch_tools"] = []
-    if guard.leaves_reminders(host, settings):
-        settings["required_tools"] = []
-    blocks = effective.blocks(host, sources, {})
-    text = describe_guard(
-        mode,
-        settings,
-        limit,
-        blocks,
-        host.title,
-        can_end=bool(host.dialect.end),
-        can_wrap=host.registration.wraps and not has_wraps,
-        can_end_refused=bool(host.dialect.refuse_end),
-    )
-    return text + "".join(obstacles)
-
-
-def _describe_gaps(
-    host: Host, pack_record: PackRecord, missing: list[str], unapproved: Container[str]
-) -> str:
-    """The preset, and the hooks that are not registered or not approved."""
-    settings = settings_from(pack_record.settings)
-    waiting = [event for event in guard.events(settings, host) if f"{GUARD}/{event}" in unapproved]
-    text = ""
-    if settings.preset:
-        text += f" (preset {settings.preset})"
-    if missing:
-        text += f" (its hook for {' and '.join(missing)} is not registered)"
-    if waiting:
-        text += f" (its hook for {' and '.join(waiting)} waits for an approval)"
-    return text
-
-
-def _describe_wraps(count: int) -> str:
-    """How many hooks of other tools the guard wraps."""
-    if not count:
-        return ""
-    hooks = "hook" if count == 1 else "hooks"
-    return f"; it limits the denials of {count} wrapped {hooks}"
-
-
-def _missing_events(host: Host, pack_record: PackRecord, states: dict[str, str]) -> list[str]:
-    """The events that the guard's settings need and that are not registered."""
-    missing = []
-    wraps = any(wrapping.is_wrap_id(id) for id in states)
-    for event in guard.events(settings_from(pack_record.settings), host, wraps=wraps):
-        if states.get(f"guard/{event}") not in ("owned", "overridden"):
-            missing.append(event)
-    return missing
-
-
-def _find_idle_reason(view: _View, states: dict[str, str], variables: dict[str, str]) -> str:
-    """Why the guard does nothing, or ''."""
-    pack_record = view.record.packs[GUARD]
-    events = settings_from(pack_record.settings).events
-    if not events:
-        return "its mode is off"
-    if view.not_loaded:
-        return view.not_loaded
-    if len(_missing_events(view.host, pack_record, states)) == len(events):
-        return "its hook is not registered"
-    if view.switched_off:
-        return view.switched_off
-    for name, value in variables.items():
-        if guard.switches_off(name, value):
-            return f"{name}={value} in the settings' env"
-    return _find_fault_in_files(pack_record, variables)
-
-
-def _find_fault_in_files(pack_record: PackRecord, variables: dict[str, str]) -> str:
-    """Why the installed files make the guard do nothing, or ''."""
-    try:
-        program = files.read(os.path.join(pack_record.folder, "hook.py")).data
-        data = files.read(os.path.join(pack_record.folder, "config.json")).data
-        config = JsonDocument.parse(data or b"{}").value
-    except HookctlError:
-        return "its files cannot be read"
-    if program is None:
-        return "its file is missing"
-    settings = settings_in_effect(config if isinstance(config, dict) else {}, variables)
-    if settings.get("mode") == "off" and not settings.get("dispatch_tools"):
-        return "its configuration says mode off"
-    return ""
-
-
-def _find_lost_program(record: Record) -> str:
-    """That a hook of the guard runs a program that is not there, or ''."""
-    for entry in record.entries:
-        if GUARD in entry.owners and entry.kind == "element":
-            path = guard.lost_program(entry.written["command"])
-            if path:
-                return f"its hook runs {path}, which is not there (`hookctl doctor --fix`)"
-    return ""
 
 
 def _wrapped_command(entry: Entry) -> str | None:
