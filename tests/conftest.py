@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import typer
 
+from hookctl import cli
 from hookctl.__main__ import run
+from hookctl.checks import self_test
+from hookctl.packs.programs import load_programs
 from hookctl.system import interpreter
 from tests import syscalls
 from tests.counting import write_counts
@@ -29,7 +33,9 @@ _HOSTS_OWN = (
     "ANTHROPIC_",
 )  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
-_ask = interpreter.ask
+_ask, _ask_guard, _program = interpreter.ask, self_test._ask, cli.program
+_command_once = functools.cache(typer.main.get_command)
+_answers: dict[str, Any] = {}
 _numbers = itertools.count()
 _MEMORY, _MEMORY_NEEDED = "/dev/shm", 1 << 30
 
@@ -41,9 +47,26 @@ def _answer_of_the_system(program: str) -> tuple[str, tuple[int, int]] | None:
 
 def ask_once(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python of the system is asked once for all tests: it stays as it is. Any other one each time."""
-    if os.path.dirname(program) in ("/usr/bin", "/usr/local/bin"):
-        return _answer_of_the_system(program)
-    return _ask(program)
+    return _answer_of_the_system(program) if _is_of_the_system(program) else _ask(program)
+
+
+def _is_of_the_system(program: str) -> bool:
+    return os.path.dirname(program) in ("/usr/bin", "/usr/local/bin")
+
+
+def ask_guard_once(python: str, place: str, *question: Any) -> Any:
+    """The guard gives the same answer to the same self-test, wherever it is laid out."""
+    if not _is_of_the_system(python):
+        return _ask_guard(python, place, *question)
+    key = repr((python, load_programs(wrapper=False).package, question))
+    if key not in _answers:
+        _answers[key] = _ask_guard(python, place, *question)
+    return _answers[key]
+
+
+@functools.cache
+def _program_once(names: tuple[str, ...]) -> typer.Typer:
+    return _program(list(names))
 
 
 def pytest_configure() -> None:
@@ -98,6 +121,10 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # there is no power to fail here, and half the time to win
     monkeypatch.setattr(interpreter, "ask", ask_once)
+    monkeypatch.setattr(self_test, "_ask", ask_guard_once)
+    # What the command line has to build in each process is built once.
+    monkeypatch.setattr(cli, "program", lambda names: _program_once(tuple(names)))
+    monkeypatch.setattr(typer.main, "get_command", _command_once)
     monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now
     monkeypatch.chdir(work)
     return tmp_path

@@ -58,9 +58,9 @@ def at_a_terminal(command: str, columns: int, environ: Mapping[str, str], cwd: P
     """What a command prints at a terminal of so many columns."""
     pid, screen = pty.fork()
     if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         os.chdir(cwd)
-        os.execve("/bin/sh", ["sh", "-c", f"sleep 0.05; {command}"], dict(environ))
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        os.execve("/bin/sh", ["sh", "-c", command], dict(environ))
     shown = b"".join(_read(screen))
     os.waitpid(pid, 0)
     os.close(screen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -112,8 +113,13 @@ def test_a_configuration_that_moves_something_is_fine(clone: Clone, values: dict
     assert [finding for finding in found if finding["code"] != "config_invalid"] == []
 
 
-@pytest.mark.parametrize("options", CHOSEN, ids=str)
-@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "openhands"])
+OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive")]  # to refuse, to end, and to block
+ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
+
+
+@pytest.mark.parametrize(
+    ("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str
+)
 def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
     assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
 

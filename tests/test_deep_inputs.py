@@ -106,9 +106,10 @@ def test_nothing_is_too_deep(place: str, isolated: Path, hookctl: Hookctl, monke
     for command in INSTALLED:
         assert hookctl(*command).code == 0
     kept = {path: path.read_bytes() for path in isolated.rglob("*") if path.is_file()}
-    for depth, make in EVERY if ALL else DEPTHS:
+    for turn, (depth, make) in enumerate(EVERY if ALL else DEPTHS):
         PLACES[place](isolated, make(depth))
-        for command in DOORS:
+        doors = DOORS if ALL else [door for number, door in enumerate(DOORS) if (number + turn) % 3]  # two of three
+        for command in doors:
             outcome = hookctl(*command)
             assert outcome.code != 3 and "Traceback" not in outcome.err, (depth, make, command, outcome)
         for path, data in kept.items():

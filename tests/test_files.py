@@ -365,6 +365,7 @@ def test_a_full_disk_in_the_middle_of_the_bytes_changes_nothing(tmp_path: Path, 
     program = (
         "import resource, signal, sys\n"
         "from hookctl.system import files\n"
+        "files.SETTLE = 0\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "snapshot = files.read(sys.argv[1])\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"

@@ -19,7 +19,7 @@ from tests.counting import count
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.foreign import Foreign, Write, renaming, truncating
 
-ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "6"))
+ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
 PACK = """\
 [pack]

@@ -20,6 +20,13 @@ from tests.conftest import Hookctl, put
 
 GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
 FAILED = GOING._replace(has_crumb=False, has_failed=True)
+IMPATIENT = """
+from hookctl.__main__ import main
+from hookctl.system.child import Guardian
+rest = Guardian.rest
+Guardian.rest = lambda self, seconds: rest(self, seconds / 20)
+main()
+"""
 
 
 @pytest.mark.parametrize(
@@ -74,13 +81,14 @@ class Stage:
             f"crumb = lambda: pathlib.Path({str(self.state / 'RESPAWN_REQUESTED')!r}).write_text('1')\n" + text,
         )
 
-    def begin(self, *options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "hookctl", "supervise", *options, "--", sys.executable, str(self.agent)]
+    def begin(self, *options: str, start: tuple[str, ...] = ("-m", "hookctl")) -> subprocess.Popen[str]:
+        command = [sys.executable, *start, "supervise", *options, "--", sys.executable, str(self.agent)]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
     def run(self, *options: str) -> tuple[int, str]:
-        process = self.begin(*options)
+        """Supervise the agent to its end, with pauses of a twentieth."""
+        process = self.begin(*options, start=("-c", IMPATIENT))
         out, errors = process.communicate(timeout=60)
         return process.returncode, out + errors
 

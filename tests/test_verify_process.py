@@ -15,13 +15,27 @@ from typing import Any
 
 import pytest
 
+from hookctl.system import processes
+
 from .conftest import Hookctl, put
 
 QUICK = ("--grace", "0")
+GRACE = 1.0  # seconds between TERM and KILL, here
+HASTY = f"""
+from hookctl.__main__ import main
+from hookctl.system import processes
+processes._GRACE = {GRACE}
+main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_GRACE", GRACE)
 
 
 def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "hookctl", "verify", *arguments]
+    command = [sys.executable, "-c", HASTY, "verify", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, **{**pipes, **options})
 
@@ -137,7 +151,7 @@ def test_a_secret_that_the_cut_goes_through_is_masked(process: Hookctl) -> None:
 
 def test_output_without_end_takes_no_memory(hookctl: Hookctl) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    outcome = hookctl("verify", "--json", "--timeout", "2", "--", "yes")
+    outcome = hookctl("verify", "--json", "--timeout", "1", "--", "yes")
     assert outcome.code == 124
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
 

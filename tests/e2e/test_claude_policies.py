@@ -65,7 +65,7 @@ def register_foreign_hook(place: Place) -> Probe:
 
 @pytest.mark.parametrize(
     ("option", "name", "kept"),
-    [("--mode", "keepalive", 30), ("--preset", "nightly", 12)],
+    [("--mode", "keepalive", 16), ("--preset", "nightly", 12)],
     ids=["mode keepalive", "preset nightly"],
 )
 def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(

@@ -49,7 +49,7 @@ def test_tests_marked_full_are_left_out_unless_all_are_wanted() -> None:
     assert "skipped" not in quick
 
 
-@pytest.mark.parametrize("processes", [[], ["-n", "2"]], ids=["one process", "two processes"])
+@pytest.mark.parametrize("processes", [[], ["-n", "1"]], ids=["this process", "a worker"])
 def test_the_clients_that_ran_are_named_at_the_end(tmp_path: Path, processes: list[str]) -> None:
     pins = clients.read_pins("claude")
     package = pins["package"].replace("PLATFORM", clients._platform())

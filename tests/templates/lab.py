@@ -1,11 +1,14 @@
 """The runtime hook as a host runs it: a process of its own, with JSON on stdin and nearly no environment."""
 
+import atexit
+import functools
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +43,9 @@ class Lab:
         self.hook = root / "ours" / "guard" / "claude-user" / "hook.py"
         self.state, self.home, self.transcript = root / "state", root / "home", root / "transcript.jsonl"
         self.run = self.project / ".hookctl" / "run"
-        for folder in (self.hook.parent, self.run, self.home):
+        for folder in (self.run, self.home):
             folder.mkdir(parents=True)
-        lay(self.hook.parent)
+        shutil.copytree(laid_programs(), root / "ours")
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
@@ -185,6 +188,19 @@ def lay(folder: Path, *, wrapper: bool = False) -> None:
     for made in (folder, package_in(folder), package_in(folder).parent):
         made.chmod(0o700)
     (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
+
+
+@functools.cache
+def laid_programs() -> str:
+    """A folder with the guard's programs, laid once; their bytecode is there, as after a first call."""
+    folder = tempfile.mkdtemp(prefix="programs-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    launchers = Path(folder, "guard", "claude-user")
+    lay(launchers)
+    package = package_in(launchers)
+    subprocess.run([PYTHON, "-I", "-S", "-m", "compileall", "-q", str(package)], check=True)
+    (package / "__pycache__").chmod(0o700)
+    return folder
 
 
 def spoil(path: Path, how: str) -> None:

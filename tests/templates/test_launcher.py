@@ -17,6 +17,14 @@ STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_s
 
 
 @pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """A hook that was never called: there is no bytecode yet."""
+    lab = Lab(tmp_path / "lab")
+    shutil.rmtree(package_in(lab.hook.parent) / "__pycache__")
+    return lab
+
+
+@pytest.fixture
 def marker(lab: Lab) -> Path:
     """A file that code of somebody else's would make."""
     return lab.root / "ran"
