@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hookctl.documents import MISSING, formats
+from hookctl.documents import MISSING
 from hookctl.documents import jsonc as jsonc_module
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.toml import TomlDocument
@@ -169,4 +169,4 @@ def test_old_escapes_do_not_hide_where_a_file_of_toml_ends() -> None:
 
 def test_only_a_plugin_is_renewed() -> None:
     document = jsonc("{}")
-    assert formats.renewed(document) is document
+    assert document.renewed() is document

@@ -129,6 +129,10 @@ class Document:
         """Remove the member or element at path; returns the same document if there is none."""
         raise NotImplementedError
 
+    def renewed(self) -> Document:
+        """The document with this version's code around its settings; only a plugin has code."""
+        return self
+
 
 def value_at(value: Any, path: Path) -> Any:
     """The value at a path below another one, or MISSING."""

@@ -12,13 +12,6 @@ from hookctl.system.files import digest
 _OURS: set[str] = set()
 
 
-def renewed(document: Document) -> Document:
-    """The document with this version's code around its settings; only a plugin has such code."""
-    if hasattr(document, "renewed"):
-        return document.renewed()
-    return document
-
-
 def remember(digest: str) -> None:
     """Take a plugin with this SHA-256 for ours, whichever version of hookctl wrote it."""
     _OURS.add(digest)

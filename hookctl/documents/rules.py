@@ -24,7 +24,6 @@ from hookctl.documents import (
     decode,
     spliced,
 )
-from hookctl.errors import HookctlError
 from hookctl.values import NamedTuple
 
 _TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break
@@ -147,7 +146,9 @@ class RulesDocument(Document):
     def _blocks_of(self, pack: str) -> list[_Pair]:
         """The marker lines of a pack's block, which may be there several times."""
         if not self.is_clear(pack):
-            raise self._unclear(pack)
+            message = f"the marker lines of {pack} do not make one block"
+            hint = "Leave one of its blocks, with one begin line and one end line, or none."
+            raise self.error_at("rules_doubled", self.offset((pack,)), message, hint)
         return _pairs(self._marks[pack])
 
     def _text_of(self, pack: str) -> str:
@@ -193,11 +194,6 @@ class RulesDocument(Document):
         if only_empty_line and rest and not rest.endswith(("\n", "\r")):
             return offset
         return start
-
-    def _unclear(self, pack: str) -> HookctlError:
-        message = f"the marker lines of {pack} do not make one block"
-        hint = "Leave one of its blocks, with one begin line and one end line, or none."
-        return self.error_at("rules_doubled", self.offset((pack,)), message, hint)
 
 
 def marks_in(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import engine
-from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading
 from hookctl.ledger.store import Records
@@ -288,7 +287,7 @@ def _install_files(
 
 def _renew_plugin(draft: Draft) -> None:
     """Bring the code around the registrations in a plugin file up to date."""
-    draft.document = formats.renewed(draft.document)
+    draft.document = draft.document.renewed()
     if draft.is_edited and not draft.edits:
         path = draft.snapshot.path
         action = file_action("replace-file", path, "its code was an earlier version's")
