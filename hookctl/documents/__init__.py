@@ -278,6 +278,28 @@ def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
 
 
+def wrapped(document: Document, keys: Path, value: Any) -> Any:
+    """A new value in its missing parents; arrays are never made for it."""
+    for key in reversed(keys):
+        if not isinstance(key, str):
+            raise wrong_shape(document, keys, "an array that is there already")
+        value = {key: value}
+    return value
+
+
+def not_an_object(document: Document, path: Path, key: str | int) -> HookctlError:
+    """The error for a value at path that a new child does not fit into, by the child's key."""
+    needed = "an object" if isinstance(key, str) else "an array with that element"
+    return wrong_shape(document, path, needed)
+
+
+def duplicate_key(document: Document, key: str | int, offset: int) -> HookctlError:
+    """The error for a key that stands at this offset a second time."""
+    message = f"the key {key!r} stands here a second time"
+    hint = "The host uses only the last one: remove one of the two, then run the command again."
+    return document.error_at("duplicate_key", offset, message, hint)
+
+
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:
     """The error for an edit that failed because of a bug in hookctl."""
     hint = "Nothing was written. Please report this."

@@ -20,11 +20,14 @@ from hookctl.documents import (
     Scalar,
     Splice,
     decode,
+    duplicate_key,
     is_too_deep,
+    not_an_object,
     position_of,
     spliced,
     too_deep,
     unexpected,
+    wrapped,
     wrong_shape,
 )
 from hookctl.documents.scan import (
@@ -115,11 +118,7 @@ class JsonDocument(Document):
                 continue
             indexes = [index for index, (name, _) in enumerate(spot.tree) if name == key]
             if len(indexes) > 1:
-                message = f"the key {key!r} stands here a second time"
-                hint = "The host uses only the last one: remove one of the two, "
-                hint += "then run the command again."
-                offset = container.starts[indexes[1]]
-                raise self.error_at("duplicate_key", offset, message, hint)
+                raise duplicate_key(self, key, container.starts[indexes[1]])
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""
@@ -263,19 +262,16 @@ class JsonDocument(Document):
             return self._verified(self._layout.fill(new), (), new)
         key = path[length]
         if not isinstance(spot.tree, tuple) or not isinstance(key, str):
-            needed = "an object" if isinstance(key, str) else "an array with that element"
-            raise wrong_shape(self, path[:length], needed)
+            raise not_an_object(self, path[:length], key)
         new = self._wrapped(path[length + 1 :], new)
         splices = self._layout.insert(self._contents(spot), key, new)
         return self._verified(splices, path[: length + 1], new)
 
     def _wrapped(self, keys: Path, new: New) -> New:
         """The value wrapped in its missing parents."""
-        value, tree = new.value, new.tree
+        value, tree = wrapped(self, keys, new.value), new.tree
         for key in reversed(keys):
-            if not isinstance(key, str):
-                raise wrong_shape(self, keys, "an array that is there already")
-            value, tree = {key: value}, ((key, tree),)
+            tree = ((key, tree),)
         return new._replace(value=value, tree=tree)
 
     def _verified(self, splices: list[Splice], path: Path, new: New | None) -> JsonDocument:

@@ -21,8 +21,11 @@ from hookctl.documents import (
     Scalar,
     Splice,
     decode,
+    duplicate_key,
+    not_an_object,
     spliced,
     unexpected,
+    wrapped,
     wrong_shape,
 )
 from hookctl.documents.yaml_edits import Edits, Located, Step
@@ -110,12 +113,7 @@ class YamlDocument(Document):
             if len(indexes) > 1:
                 second_key = located.node.children[indexes[1]].key
                 assert second_key
-                raise self._duplicate_key(path[length], second_key)
-
-    def _duplicate_key(self, name: str | int, key: Node) -> HookctlError:
-        message = f"the key {name!r} stands here a second time"
-        hint = "The host uses only the last one: remove one of the two, then run the command again."
-        return self.error_at("duplicate_key", key.start, message, hint)
+                raise duplicate_key(self, path[length], second_key.start)
 
     def set(self, path: Path, value: Any) -> YamlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
@@ -193,23 +191,20 @@ class YamlDocument(Document):
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside an alias, an anchor in use, or a mapping that merges another."""
+        merges = [key.start for key, _ in node.children if key and is_merge(key)]
+        offset = merges[0] if merges else node.start
+        if node.kind == "alias":
+            reason = f"is the alias *{node.text}, so an edit would change another place"
+        elif node.anchor in self._reading.aliased:
+            offset = node.start
+            reason = f"is used elsewhere as *{node.anchor}, so an edit would change that too"
+        elif merges:
+            reason = "takes members of another mapping in here (<<), which an edit could hide"
+        else:
+            return
         name = ".".join(map(str, path)) or "the document"
         hint = "Write it out there, then run the command again."
-        if node.kind == "alias":
-            message = f"{name} is the alias *{node.text}, so an edit would change another place"
-            raise self.error_at("unsupported_yaml", node.start, message, hint)
-        if node.anchor in self._reading.aliased:
-            message = (
-                f"{name} is used elsewhere as *{node.anchor}, so an edit would change that too"
-            )
-            raise self.error_at("unsupported_yaml", node.start, message, hint)
-        for key, _ in node.children:
-            if key and is_merge(key):
-                message = (
-                    f"{name} takes members of another mapping in here (<<),"
-                    " which an edit could hide"
-                )
-                raise self.error_at("unsupported_yaml", key.start, message, hint)
+        raise self.error_at("unsupported_yaml", offset, f"{name} {reason}", hint)
 
     # Editing
 
@@ -234,10 +229,10 @@ class YamlDocument(Document):
             return self._verified(self._edits.replace(step, value), located.steps, pair)
         holder, length = self._nearest(path)
         if holder and length and is_null(holder.node):
-            return self._put(path[:length], self._wrapped(path[length:], value))
+            return self._put(path[:length], wrapped(self, path[length:], value))
         if holder:
             return self._insert(path, length, holder, value)
-        value = self._wrapped(path, value)
+        value = wrapped(self, path, value)
         if not isinstance(value, dict):
             raise wrong_shape(self, (), "an object")
         return self._verified(self._edits.fill(value), (), (None, tree_of(value)))
@@ -246,20 +241,11 @@ class YamlDocument(Document):
         """Insert below the deepest existing parent; the value brings the missing ones."""
         key = path[length]
         if holder.node.kind != "map" or not isinstance(key, str):
-            needed = "an object" if isinstance(key, str) else "an array with that element"
-            raise wrong_shape(self, path[:length], needed)
-        value = self._wrapped(path[length + 1 :], value)
+            raise not_an_object(self, path[:length], key)
+        value = wrapped(self, path[length + 1 :], value)
         pair = (tree_of(key), tree_of(value))
         splices = self._edits.insert(holder, key, value)
         return self._verified(splices, holder.steps_to_new, pair)
-
-    def _wrapped(self, keys: Path, value: Any) -> Any:
-        """The value wrapped in its missing parents."""
-        for key in reversed(keys):
-            if not isinstance(key, str):
-                raise wrong_shape(self, keys, "an array that is there already")
-            value = {key: value}
-        return value
 
     def _verified(
         self, splices: list[Splice], steps: Sequence[Step], new: _Pair | None
