@@ -113,7 +113,7 @@ _TAKEN = {
     "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "can_refuse", "cap_for",
               "configuration", "leaves_reminders",
               "events", "hook_path", "is_limit", "is_shared_command", "limit_of", "switches_off"},
-    "hosts": {"commands", "variants"},
+    "hosts": {"commands"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},
     "hookctl.system.files": {"content_digest", "digest", "with_unix_endings"},

@@ -623,7 +623,7 @@ def test_a_built_in_pack_has_no_files_of_this_kind() -> None:
 def host_with(**changes: Any) -> hosts.Host:
     """A host that is like Claude Code but for this."""
     data = {**CLAUDE.data, **changes.pop("data", {})}
-    return hosts.read_host(data, "")._replace(title="Other", **changes)
+    return hosts.read_host(data)._replace(title="Other", **changes)
 
 
 def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:

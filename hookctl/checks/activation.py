@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookctl import hosts
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
 from hookctl.hosts.shapes import event_of
@@ -198,9 +197,7 @@ def _report_hidden(facts: HostFacts, file: FileFacts, layer: Layer, hooks: str) 
 
 def _judge_two_forms(facts: HostFacts) -> Iterator[Finding]:
     """Hooks in two files of one scope, about which the client warns at every start."""
-    forms = [
-        variant.variant for where, variant in hosts.variants(facts.host) if where == "has hooks"
-    ]
+    forms = [variant.variant for where, variant in facts.host.variants if where == "has hooks"]
     for layer in facts.layers if forms else ():
         source = layer.source
         if source.host.variant not in forms or not layer.hooks:

@@ -11,7 +11,6 @@ import re
 import shutil
 import tomllib
 from collections.abc import Container, Mapping
-from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
@@ -65,21 +64,12 @@ def _load(folder: str, name: str) -> Host:
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
-    return read_host(tomllib.loads(read_table(name).decode()), "")
-
-
-def variants(host: Host) -> list[tuple[str, Host]]:
-    """The host's other settings layouts, each with the schema's word for where it applies."""
-    layouts = []
-    for table in host.data.get("variants", ()):
-        data = {**host.data, **_merge_variant(host.data, table)}
-        layouts.append((table["where"], read_host(data, table["stands"])))
-    return layouts
+    return read_host(tomllib.loads(read_table(name).decode()))
 
 
 def managed_layout(host: Host, path: str) -> Host:
     """The layout of a managed settings file: the one whose format has the file's ending."""
-    for layout in (host, *(variant for _, variant in variants(host))):
+    for layout in host.layouts():
         if path.endswith(f".{layout.format}"):
             return layout
     return host
@@ -87,25 +77,12 @@ def managed_layout(host: Host, path: str) -> Host:
 
 def other_layouts(host: Host) -> list[Host]:
     """The variants of a host whose hooks stand elsewhere in the very same file."""
-    if not host.has_variants:
+    if not host.variants:
         return []
-    usual = load(host.name)
-    layouts = [usual, *(variant for _, variant in variants(usual))]
+    layouts = load(host.name).layouts()
     return [
         layout for layout in layouts if layout.files == host.files and layout.shape != host.shape
     ]
-
-
-def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-    """The values of a variant; its tables extend the usual ones, its events replace them."""
-    merged: dict[str, Any] = {}
-    for key, value in table.items():
-        if key in ("stands", "where"):
-            continue
-        if isinstance(value, dict) and key != "events":
-            value = {**data.get(key, {}), **value}
-        merged[key] = value
-    return merged
 
 
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:
@@ -213,7 +190,7 @@ def rules_layout(host: Host) -> Host:
         registration=HookFormat(),
         env_path=(),
         data={},
-        has_variants=False,
+        variants=(),
     )
 
 
@@ -223,7 +200,7 @@ def rules_beside(host: Host, scope: str, settings: str, project: str) -> str:
     A user's own lies in the same folder of the host as the settings, wherever that was moved.
     """
     folder = os.path.dirname(settings)
-    for layout in (host, *(variant for _, variant in variants(host))):
+    for layout in host.layouts():
         inside = layout.files["user"].removeprefix("{config}")
         if settings.endswith(inside):
             folder = settings.removesuffix(inside)

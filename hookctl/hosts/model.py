@@ -237,8 +237,8 @@ class Host(NamedTuple):
     also_read_by: tuple[OtherAgent, ...]
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
     data: dict[str, Any]  # the whole file, for its variants
-    has_variants: bool  # whether its settings can have several layouts
     cap_key: str  # the variable that sets its cap; empty if none does
+    variants: tuple[tuple[str, Any], ...] = ()  # other layouts, and the schema's word for where
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
     plain_comments: bool = False  # whether it reads only comments that its own parser can strip
@@ -257,6 +257,10 @@ class Host(NamedTuple):
         """The path of a variable for every hook; None if the host has no such setting."""
         return (*self.env_path, name) if self.env_path else None
 
+    def layouts(self) -> list["Host"]:
+        """The host, and in its other layouts."""
+        return [self, *(variant for _, variant in self.variants)]
+
     def event_path(self, event: str, pack: str) -> Path:
         """The path of the list with a pack's hooks for one of the host's own events."""
         return shapes.event_path(self.shape, event, pack)
@@ -266,13 +270,36 @@ class Host(NamedTuple):
         return bool(self.managed_files) if scope == "managed" else scope in self.files
 
 
-def read_host(data: dict[str, Any], variant: str) -> Host:
-    """The host of a file's tables, with the name of its settings variant."""
+def read_host(data: dict[str, Any]) -> Host:
+    """The host of a file's tables, and its variants."""
+    variants = []
+    for table in data.get("variants", ()):
+        layout = _read_layout({**data, **_merge_variant(data, table)}, table["stands"])
+        variants.append((table["where"], layout))
+    layouts = [(where, layout._replace(variants=tuple(variants))) for where, layout in variants]
+    return _read_layout(data, "")._replace(variants=tuple(layouts))
+
+
+def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+    """The values of a variant; its tables extend the usual ones, its events replace them."""
+    merged: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in ("stands", "where"):
+            continue
+        if isinstance(value, dict) and key != "events":
+            value = {**data.get(key, {}), **value}
+        merged[key] = value
+    return merged
+
+
+def _read_layout(data: dict[str, Any], variant: str) -> Host:
+    """The host of these tables, with the name of its settings variant."""
     files, environment = data["files"], data["environment"]
     own_files = {scope: files[scope] for scope in SCOPES if scope in files}
     channel, path = environment.get("channel"), tuple(environment.get("path", ()))
     table = {
         **data,
+        "variants": (),
         "shape": data["registration"],
         "variant": variant,
         "scopes": tuple(own_files),
@@ -285,7 +312,6 @@ def read_host(data: dict[str, Any], variant: str) -> Host:
         "also_read_by": [_read(OtherAgent, other) for other in data.get("also_read_by", ())],
         "transcripts": data.get("transcripts", {}).get("pattern", ""),
         "data": data,
-        "has_variants": bool(data.get("variants")),
         "cap_key": data.get("cap", {}).get("key", ""),
     }
     return _read(Host, table)

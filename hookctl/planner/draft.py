@@ -220,7 +220,7 @@ class Draft:
 
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
-        if not self.host.has_variants:
+        if not self.host.variants:
             return
         for layout in other_layouts(self.host):
             stranded = []
@@ -251,7 +251,7 @@ class Draft:
 
     def _is_stranded(self, entry: Entry) -> bool:
         """Whether a hook's recorded place is one of another layout of the file."""
-        if not entry.id or entry.path[:2] == APPROVALS or not self.host.has_variants:
+        if not entry.id or entry.path[:2] == APPROVALS or not self.host.variants:
             return False
         return not shapes.is_event_path(self.host.shape, entry.path)
 

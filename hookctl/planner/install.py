@@ -154,7 +154,7 @@ def check_request(pack: Pack, request: Request) -> None:
 
 def _require_readable_neighbours(sources: Sources, target: Target) -> None:
     """Refuse where another file of the scope is broken: it helps decide where our hooks go."""
-    if not target.host.has_variants:
+    if not target.host.variants:
         return  # such a host has one file for each scope
     host = load(target.host.name)
     environ = sources.folders.environ

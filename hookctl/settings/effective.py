@@ -22,7 +22,6 @@ from hookctl.hosts import (
     read_cap,
     settings_path,
     shapes,
-    variants,
 )
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import (
@@ -102,9 +101,9 @@ def _with_neighbours(
 ) -> list[tuple[Host, str]]:
     """A settings file, and what the host reads beside it."""
     result = [(host, path)]
-    if host.has_variants:
+    if host.variants:
         candidates = all_files(load(host.name), scope, folders.environ, start, read)
-        merges = any(where != "wrapped" for where, _ in variants(host))  # reads them together
+        merges = any(where != "wrapped" for where, _ in host.variants)  # reads them together
         if merges and path in [other for _, other in candidates]:
             for variant, other in candidates:
                 if other != path:
@@ -149,7 +148,7 @@ def text(source: Source | None, path: Path) -> str:
 
 def hidden_events(found: list[Source], source: Source) -> set[str]:
     """The events of a file that the host takes from another file of the same scope instead."""
-    overlays = [variant.variant for where, variant in variants(source.host) if where == "overlays"]
+    overlays = [variant.variant for where, variant in source.host.variants if where == "overlays"]
     hidden: set[str] = set()
     for other in found:
         is_neighbour = other.scope == source.scope and other.path != source.path

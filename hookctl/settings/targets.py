@@ -16,7 +16,6 @@ from hookctl.hosts import (
     rules_layout,
     settings_path,
     shapes,
-    variants,
 )
 from hookctl.hosts import SCOPES as SCOPES
 from hookctl.model import Record
@@ -100,7 +99,7 @@ def active_file(
 ) -> tuple[Host, str]:
     """The active settings file of a scope, and the host variant that matches its layout."""
     usual = settings_path(host, scope, environ, project)
-    for where, variant in variants(host):
+    for where, variant in host.variants:
         path = settings_path(variant, scope, environ, project)
         if _is_active(where, variant, path, usual, read):
             return variant, path
@@ -116,7 +115,7 @@ def all_files(
 ) -> list[tuple[Host, str]]:
     """Every possible settings file of a scope with its host variant, the active one first."""
     active = active_file(host, scope, environ, project, read)
-    all_variants = [host, *(variant for _, variant in variants(host))]
+    all_variants = host.layouts()
     by_path = {}
     for variant in reversed(all_variants):
         by_path[settings_path(variant, scope, environ, project)] = variant
@@ -129,7 +128,7 @@ def all_files(
 
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host variant of a settings file, by the file's name and layout."""
-    for where, variant in variants(host):
+    for where, variant in host.variants:
         if os.path.basename(path) not in _file_names(variant):
             continue
         if where != "wrapped" or "hooks" in _read_values(variant, path, read):

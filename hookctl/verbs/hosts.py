@@ -71,7 +71,7 @@ def _settings_path(host: Host, scope: str, folders: Folders) -> str:
 def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[str]:
     """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
     paths: dict[str, None] = {}
-    for _, variant in known.variants(host):
+    for _, variant in host.variants:
         for scope in host.scopes:
             paths[_settings_path(variant, scope, folders)] = None
     return [path for path in paths if path not in usual.values()]
