@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from hookctl import hosts
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
 from hookctl.hosts.shapes import event_of

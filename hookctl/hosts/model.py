@@ -271,7 +271,7 @@ class Host(NamedTuple):
 
 
 def read_host(data: dict[str, Any]) -> Host:
-    """The host of a file's tables, and its variants."""
+    """The host of a file's tables, in its usual layout; each layout knows the variants."""
     variants = []
     for table in data.get("variants", ()):
         layout = _read_layout({**data, **_merge_variant(data, table)}, table["stands"])

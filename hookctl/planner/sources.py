@@ -133,9 +133,10 @@ def _read_along(
     """
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
-    for length in range(1, len(path) + 1):
+    value = document.value
+    for length, key in enumerate(path, 1):
         part, is_end = path[:length], length == len(path)
-        value = document.get(part)
+        value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
         if value is MISSING:
             break
         if kind == "leaf" and is_end:
