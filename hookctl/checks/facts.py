@@ -312,8 +312,9 @@ class RunPath(NamedTuple):
 
 
 class WaitingWork(NamedTuple):
-    """Whose the work is that waits, and how old it is."""
+    """How much work waits, whose it is, and how old."""
 
+    remaining: int
     owner: str  # in words
     is_fixed: bool  # it never passes to another session
     age: float  # seconds since somebody touched it
@@ -327,7 +328,7 @@ class Run(NamedTuple):
     folder: str
     task_path: str
     task_names: dict[str, str]  # of its fields, where another system writes it
-    task: bytes | None
+    task: Any  # what the task says; None where there is none
     task_error: HookctlError | None
     paths: tuple[RunPath, ...]
     owner_path: str

@@ -8,6 +8,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hookctl import hosts
 from hookctl.checks import run_folder, scripts
@@ -28,7 +29,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.model import Path
 from hookctl.packs.guard_options import is_true, value_in_effect
-from hookctl.packs.run_files import RunFiles, confine_variables, locate
+from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
@@ -220,6 +221,15 @@ def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistrat
     return locate(root, registration.config, variables, state, now, is_brought=is_brought)
 
 
+def _read_task(machine: Machine, path: str) -> tuple[Any, HookctlError | None]:
+    """What the task of the work in hand says, or why the hook cannot read it."""
+    try:
+        data = machine.reader.snapshot(path).data
+        return None if data is None else parse(data, path).value, None
+    except HookctlError as error:
+        return None, error
+
+
 def _read_run(machine: Machine, run_files: RunFiles) -> Run:
     """What is in the run folder, and whose the work is."""
     folder, task_path = run_files.folder, run_files.task
@@ -227,7 +237,7 @@ def _read_run(machine: Machine, run_files: RunFiles) -> Run:
     owner_path = os.path.join(folder, run_folder.OWNER)
     active_path = os.path.join(run_files.state, "ACTIVE")
     marks = [os.path.join(folder, name) for name in project.MARKS]
-    task, task_error = _read_bytes(machine, task_path)
+    task, task_error = _read_task(machine, task_path)
     owner = _read_bytes(machine, owner_path)[0] or b""
     active, active_error = _read_bytes(machine, active_path)
     work = find_work(run_files)
@@ -246,6 +256,7 @@ def _read_run(machine: Machine, run_files: RunFiles) -> Run:
         active_path=active_path,
         active=b"" if active_error else active,
         work=WaitingWork(
+            remaining=work.remaining,
             owner=describe_owner(run_files, work),
             is_fixed=work.holder.fixed,
             age=run_files.now - work.touched,

@@ -233,7 +233,7 @@ def judge_self_test(file: FileFacts) -> Iterator[Finding]:
     elif not trial.settings and not trial.variables:
         text = " ".join(answer.text.split()) or "nothing"
         yield file.find("self_test_failed", hook, answer=text, again=file.again(GUARD))
-    if file.config is not None:
+    if file.config is not None and not trial.is_kept:
         yield from _judge_causes(file, file.config, trial, fails)
 
 
@@ -341,7 +341,8 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     for registration in facts.at_work:
         if registration.hook.source.scope == "user":
             everywhere.append(registration)
-    if not everywhere:  # a guard of one project says nothing about sessions elsewhere
+    # A guard of one project says nothing about sessions elsewhere.
+    if not everywhere or not facts.sessions:
         return
     logged = set()
     for line in facts.log:

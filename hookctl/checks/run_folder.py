@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import GuardRegistration, HostFacts, Run
-from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError
 from hookctl.packs.guard_options import value_in_effect
 from hookctl.packs.reports import how_to_renew, name_report
 from hookctl.system import project
 
 OWNER = "OWNER"
 _SOON = 30 * 60  # seconds
-_LARGEST = 64 * 1024  # bytes of task.json, to the hook
 
 
 def judge(facts: HostFacts) -> Iterator[Finding]:
@@ -26,7 +23,7 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
     if not facts.at_work or facts.run is None:
         return
     run, registration = facts.run, facts.at_work[0]
-    remaining, fault = _read_remaining(run)
+    remaining, fault = run.work.remaining, _find_fault_in_task(run)
     yield from _judge_files(facts, run)
     if fault:
         report = name_report(run.task_path, run.task_names)
@@ -54,30 +51,16 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
             yield facts.find("run_unusable", entry.path)
 
 
-def _read_remaining(run: Run) -> tuple[int, str]:
-    """How much work is left, to the hook, and what is wrong with the file that says so."""
+def _find_fault_in_task(run: Run) -> str:
+    """Why the hook cannot read in the task how much work is left; '' if it can, or nothing says."""
     if run.task_error:
-        return 0, run.task_error.message
-    if run.task is None:
-        return 0, ""
-    if len(run.task) > _LARGEST:
-        return 0, "it is larger than 64 KiB"
-    try:
-        value = JsonDocument.parse(
-            run.task, where=run.task_path, comments=False, trailing_commas=False
-        ).value
-    except HookctlError as error:
-        return 0, error.message
-    name = run.task_names.get("remaining", "remaining")
-    number = value.get(name) if isinstance(value, dict) else value
-    if number is None:
-        return 0, ""
+        return run.task_error.message
+    if run.task is not None and not isinstance(run.task, dict):
+        return "it is not a JSON object"
+    number = (run.task or {}).get(run.task_names.get("remaining", "remaining"))
     text = str(number).strip() if isinstance(number, str) or type(number) is int else ""
-    if re.fullmatch(r"-?[0-9]{1,18}", text):
-        return max(0, int(text)), ""
-    if isinstance(value, dict):
-        return 0, "`remaining` is not a whole number"
-    return 0, "it is not a JSON object"
+    is_number = number is None or re.fullmatch(r"-?[0-9]{1,18}", text)
+    return "" if is_number else "`remaining` is not a whole number"
 
 
 def _judge_stopped(facts: HostFacts, run: Run, remaining: int) -> Iterator[Finding]:
@@ -91,8 +74,7 @@ def _judge_work(
     facts: HostFacts, registration: GuardRegistration, run: Run, remaining: int
 ) -> Iterator[Finding]:
     """Work that waits, where the guard may keep an agent at it."""
-    mode = facts.variables.get("HOOKCTL_MODE", "") or registration.config.get("mode")
-    if mode == "guard":
+    if registration.mode == "guard":
         return
     entry = "work_stale" if run.work.is_stale else "work_waiting"
     values = {"run": run, "remaining": remaining, "age": clock.age(run.work.age)}

@@ -82,12 +82,12 @@ class Survey:
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
         findings = list(records.judge(self._records))
-        findings += records.judge_rules(self._rules_of([host.name for host in wanted]))
+        findings += records.judge_rules(self._list_rules([host.name for host in wanted]))
         for host in wanted:
             findings += judge(with_self_tests(host_facts(self._machine, host), self._state))
         return list(dict.fromkeys(findings))  # a client is named once, however many files it has
 
-    def _rules_of(self, names: list[str]) -> list[RulesFile]:
+    def _list_rules(self, names: list[str]) -> list[RulesFile]:
         """The files with rules that these hosts read; one of a project may be of any host."""
         files = []
         for file in self._records.rules:
