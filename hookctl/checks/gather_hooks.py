@@ -112,13 +112,12 @@ def _mode_of(facts: HostFacts, registration: GuardRegistration) -> str:
 def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
     """The files that give its hooks variables of the guard, from the working folder upwards."""
     files: dict[str, list[str]] = {}
-    folder = machine.folders.cwd
-    folders = [folder]
-    while folder not in (machine.cwd_project, os.path.dirname(folder)):
-        folder = os.path.dirname(folder)
-        folders.append(folder)
-    names = facts.host.environment.files
-    for path in [os.path.join(folder, name) for folder in folders for name in names]:
+    paths: list[str] = []
+    for folder in project.upwards(machine.folders.cwd):
+        paths += [os.path.join(folder, name) for name in facts.host.environment.files]
+        if folder == machine.cwd_project:
+            break
+    for path in paths:
         text = (_read_bytes(machine, path)[0] or b"").decode("utf-8", "replace")
         given = re.findall(_GUARD_VARIABLE, text, re.MULTILINE)
         if given:

@@ -179,10 +179,8 @@ def _list_unread_paths(
 def _list_folders_around(machine: Machine) -> Iterator[tuple[str, str]]:
     """The folders above the working folder, up to HOME, and those in it, hidden ones apart."""
     home = store.real_path(machine.environ["HOME"])
-    folder = os.path.dirname(machine.folders.cwd)
-    while folder != os.path.dirname(folder) and not f"{home}/".startswith(f"{folder}/"):
+    for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
         yield folder, "above"
-        folder = os.path.dirname(folder)
     try:
         names = sorted(os.listdir(machine.folders.cwd))[:_SUBFOLDERS]
     except OSError:

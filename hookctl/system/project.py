@@ -36,7 +36,7 @@ def search(start: str, environ: Mapping[str, str]) -> str:
     """
     start = os.path.realpath(start)
     home = os.path.realpath(_home(environ))
-    for folder in _below_home(start, home):
+    for folder in below_home(start, home):
         if _has_own_mark(folder) and not _is_foreign(folder):
             return folder
     return start
@@ -50,7 +50,7 @@ def upwards(path: str) -> Iterator[str]:
         yield path
 
 
-def _below_home(path: str, home: str) -> Iterator[str]:
+def below_home(path: str, home: str) -> Iterator[str]:
     """The path and each folder above it that is neither HOME nor above HOME."""
     for folder in upwards(path):
         if f"{home}/".startswith(f"{folder.rstrip('/')}/"):
@@ -69,7 +69,7 @@ def find_repository(folder: str) -> str:
 
 def find_around(path: str, home: str) -> str:
     """The project that a path lies in; '' if none. HOME is none, nor is a folder of everybody's."""
-    for folder in _below_home(path, home):
+    for folder in below_home(path, home):
         if has_mark(folder) and not os.stat(folder).st_mode & 0o002:
             return folder
     return ""
@@ -148,7 +148,7 @@ def is_inside(project: str, path: str, home: str) -> bool:
     folders = []
     if project not in ("/", home) and (has_mark(project) or not _is_of_the_system(project)):
         folders.append(project)
-    above = _below_home(os.path.dirname(project), home)
+    above = below_home(os.path.dirname(project), home)
     folders += filter(has_mark, above)
     for folder in folders:
         if any(f"{part}/".startswith(f"{folder}/") for part in (path, os.path.realpath(path))):

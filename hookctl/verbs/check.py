@@ -13,7 +13,7 @@ from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
 from hookctl.system.folders import Folders
-from hookctl.system.project import has_mark
+from hookctl.system.project import has_mark, upwards
 from hookctl.values import NamedTuple
 
 
@@ -48,11 +48,9 @@ def _find_project(cwd: str, named: str) -> str:
     if named and not os.path.isdir(named):
         raise errors.usage_error(f"no such folder: {named}", "Give the project's folder.")
     start = os.path.realpath(named or cwd)
-    folder = start
-    while not named and folder != os.path.dirname(folder):
-        if has_mark(folder):
+    for folder in () if named else upwards(start):
+        if folder != os.sep and has_mark(folder):
             return folder
-        folder = os.path.dirname(folder)
     return start
 
 
