@@ -188,7 +188,7 @@ def _refuse_conflict_marks(data: bytes, path: str) -> None:
         return
     line = data.count(b"\n", 0, mark.start()) + 1
     message = "hookctl's record has merge-conflict marks"
-    hint = "Resolve the conflict, then run the command again."
+    hint = "Resolve the settings files first; then `hookctl doctor --fix` makes it anew."
     raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
 
 

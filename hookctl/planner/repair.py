@@ -15,7 +15,7 @@ from typing import Any
 from hookctl import engine, packs
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import loading, shapes
+from hookctl.hosts import load, loading, shapes
 from hookctl.hosts.shapes import split_words
 from hookctl.ledger.store import Records
 from hookctl.model import (
@@ -36,48 +36,77 @@ from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, commands_to_approve
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.remade_ledger import Remade, remake
 from hookctl.planner.repair_files import repair_files
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, Target, pack_folder, require_inside
+from hookctl.settings.targets import (
+    GUARD,
+    Target,
+    pack_folder,
+    require_inside,
+    target_of_record,
+)
 from hookctl.system import files, interpreter, project
 
 
-def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
-    """Plan the repair of these settings files, their records and the files that they run."""
-    folders = sources.folders
+def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool = False) -> Plan:
+    """Plan the repair of these settings files, their records and the files that they run.
+
+    A project's ledger that stands in a merge conflict is made anew; with `in_project` that of the
+    working folder too, although no settings file may have anything of ours.
+    """
     existing = []
     for target in targets:
         if not target.project or not sources.once(project.is_away, target.project):
             existing.append(target)
-    records, readable = _read_records(sources, existing)
+    projects = [target.project for target in existing if target.shared]
+    if in_project:
+        folders = sources.folders
+        projects.append(sources.once(project.search, folders.cwd, folders.environ, key=folders.cwd))
+    stored, remade, readable = _read_records(sources, existing, projects)
+    new = {key: record for ledger in remade for key, record in ledger.records.items()}
+    records = Records({**stored, **new}, stored.projects, stored.ledgers)
     drafts = []
     for target in readable:
         with contextlib.suppress(HookctlError):
             draft = make_draft(sources, records, target, partial(_decide_on_file, records))
-            if draft.actions or draft.file_actions:
+            if draft.actions or draft.file_actions or draft.key in new:
                 drafts.append(draft)
+    for key in new.keys() - {draft.key for draft in drafts}:
+        target = target_of_record(load(new[key].host), new[key], new[key].known_as)
+        drafts.append(make_draft(sources, records, target, lambda draft: None))
+    for ledger in remade:
+        first = next(draft for draft in drafts if draft.key in ledger.records)
+        first.tell("ledger_remade", *ledger.lines, level="info")
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         if commands_to_approve(draft):
             for pack in draft.packs:
                 approvals.install(draft, pack, ask=False)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(folders, records, plans, install=True)
+    return assemble_plan(sources.folders, stored, plans, install=True)
 
 
-def _read_records(sources: Sources, targets: list[Target]) -> tuple[Records, list[Target]]:
-    """The records of all ledgers that can be read, and the targets without an unreadable one."""
-    records, unreadable = sources.records(), set()
-    for root in dict.fromkeys(target.project for target in targets if target.shared):
+def _read_records(
+    sources: Sources, targets: list[Target], projects: list[str]
+) -> tuple[Records, list[Remade], list[Target]]:
+    """The records of all ledgers that can be read, those made anew, and the targets with either."""
+    records, remade, unreadable = sources.records(), [], set()
+    for root in dict.fromkeys(projects):
         try:
             records.add(sources.records([root]))
         except HookctlError:
-            unreadable.add(root)
+            ledger = remake(sources, root)
+            if ledger is None:
+                unreadable.add(root)
+            else:
+                remade.append(ledger)
+                records.ledgers[root] = ledger.data
     readable = []
     for target in targets:
         if not target.shared or target.project not in unreadable:
             readable.append(target)
-    return records, readable
+    return records, remade, readable
 
 
 def _decide_on_file(records: Records, draft: Draft) -> None:

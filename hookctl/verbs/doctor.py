@@ -109,12 +109,16 @@ def _repair(
     def make_plan() -> Plan:
         survey = Survey(folders, request.scope, everywhere=request.everywhere)
         targets = [target for host in hosts for target in survey.targets(host)]
-        return plan_repair(sources, targets)
+        return plan_repair(sources, targets, in_project=request.scope in ("", "project"))
 
     try:
-        return carry_out(sources, make_plan, report.say), []
+        plan = carry_out(sources, make_plan, report.say)
     except HookctlError as error:
         return None, [codes.finding("fix_failed", path=error.path, error=error)]
+    for file in plan.files:
+        for message in file.messages:
+            report.say(message)
+    return plan, []
 
 
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:

@@ -1,0 +1,46 @@
+"""A project's ledger that stands in a merge conflict: the records of either side."""
+
+from __future__ import annotations
+
+import re
+
+from hookctl.ledger import committed, store
+from hookctl.model import Record
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+# Our lines, with diff3 those of the common ancestor, and theirs.
+_CONFLICT = re.compile(
+    rb"^<{7}[^\n]*\n(.*?)(?:^\|{7}[^\n]*\n.*?)?^={7}[^\n]*\n(.*?)^>{7}[^\n]*(?:\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Sides(NamedTuple):
+    """The bytes of a ledger with merge-conflict marks, and the records of its two sides."""
+
+    data: bytes
+    ours: dict[str, Record]
+    theirs: dict[str, Record]
+
+
+def read_sides(folders: Folders, project: str) -> Sides | None:
+    """The two sides of a project's ledger; None where it has no conflict.
+
+    Raises HookctlError where a side is no ledger by itself.
+    """
+    path = committed.ledger_path(project)
+    data = files.read(path).data or b""
+    ours, theirs = _CONFLICT.sub(rb"\1", data), _CONFLICT.sub(rb"\2", data)
+    if ours == theirs:
+        return None
+    stubs = {}
+    for key, record in store.load(folders).items():
+        if record.scope == "project":
+            stubs[store.real_path(key)] = record
+    return Sides(
+        data,
+        committed.load(folders, project, ours, stubs),
+        committed.load(folders, project, theirs, stubs),
+    )

@@ -1,0 +1,163 @@
+"""A project's ledger made anew out of a merge conflict: both sides, held against the files.
+
+An entry counts if a side has it and the settings file holds it. Where the sides differ, the one
+that fits the files is taken. What was there before us, and what we made, counts only where both
+agree; else an uninstall removes ours and nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from hookctl import engine
+from hookctl.errors import HookctlError
+from hookctl.hosts import load
+from hookctl.ledger.conflict import Sides, read_sides
+from hookctl.model import Current, Entry, PackRecord, Record
+from hookctl.planner.runtime_files import CONFIG, is_as_recorded
+from hookctl.planner.sources import Sources, look
+from hookctl.settings.targets import GUARD, OWN, read_inside, target_of_record
+from hookctl.values import NamedTuple
+
+
+class Remade(NamedTuple):
+    """A project's ledger that is made anew: the bytes that it replaces, and its records."""
+
+    data: bytes
+    records: dict[str, Record]
+    lines: list[str]  # what a person should know of it
+
+
+def remake(sources: Sources, project: str) -> Remade | None:
+    """The ledger of a project that its two sides have together.
+
+    None where it is in no conflict, a side is no ledger by itself, or a settings file cannot be
+    read, or has nothing of ours any more.
+    """
+    try:
+        sides = sources.once(read_sides, sources.folders, project)
+        joined = _join_sides(sources, sides) if sides else {}
+    except HookctlError:
+        return None
+    if not sides or not joined:
+        return None
+    path = os.path.join(project, OWN, "ledger.json")
+    lines = [f"{path}: made anew from both sides of the merge and from the settings files"]
+    kept = {name for record in joined.values() for name in record.packs}
+    for record in (*sides.ours.values(), *sides.theirs.values()):
+        for name, pack in record.packs.items():
+            if name not in kept:
+                kept.add(name)
+                lines.append(_describe_lost(record, name, pack))
+    return Remade(sides.data, joined, lines)
+
+
+def _describe_lost(record: Record, name: str, pack: PackRecord) -> str:
+    wanted = name if name == GUARD else pack.source or f"{name}'s pack file"
+    command = f"hookctl install {wanted} --host {record.host} --scope project"
+    return f"{name} is in no settings file any more; to have it again: {command}"
+
+
+def _join_sides(sources: Sources, sides: Sides) -> dict[str, Record]:
+    joined = {}
+    for key in dict.fromkeys([*sides.ours, *sides.theirs]):
+        known = [side[key] for side in (sides.ours, sides.theirs) if key in side]
+        record = _join(sources, known)
+        if record.packs or record.entries:
+            joined[key] = record
+    return joined
+
+
+def _join(sources: Sources, known: Sequence[Record]) -> Record:
+    """One record of a settings file from those of the sides that have it, ours first."""
+    first, last = known[0], known[-1]
+    target = target_of_record(load(first.host), first, first.known_as)
+    document = sources.read(target.path, target.host.format)[1]
+    every_entry = [entry for record in known for entry in record.entries]
+    entries = _join_entries(known, look(target.host, document, (), every_entry))
+    packs = {}
+    for name in dict.fromkeys(name for record in known for name in record.packs):
+        choices = [record for record in known if name in record.packs]
+        if _has_entries(every_entry, name) and not _has_entries(entries, name):
+            # The file has nothing of it, so only a side that has switched it off is right.
+            choices = [record for record in choices if _is_off(record.packs[name])]
+        if choices:
+            packs[name] = _choose_pack(sources, name, choices)
+    return first._replace(
+        created_file=first.created_file and last.created_file,
+        created_dirs=tuple(name for name in first.created_dirs if name in last.created_dirs),
+        packs=packs,
+        entries=entries,
+        gaps=tuple(sorted((Counter(first.gaps) & Counter(last.gaps)).elements())),
+    )
+
+
+def _join_entries(known: Iterable[Record], current: Current) -> tuple[Entry, ...]:
+    """The entries of any side that the file holds, and the containers that these are in."""
+    choices: dict[tuple[bool, object], list[Entry]] = {}
+    for record in known:
+        for entry in record.entries:
+            name = entry.kind == "container", entry.id or entry.path
+            choices.setdefault(name, []).append(entry)
+    entries: list[Entry] = []
+    containers: list[Entry] = []
+    for (is_container, _), alternatives in choices.items():
+        if is_container:
+            containers.append(_agreed(alternatives[0], alternatives))
+        else:
+            entries += _choose_entry(alternatives, current)
+    for container in containers:
+        if any(entry.path[: len(container.path)] == container.path for entry in entries):
+            entries.append(container)
+    return tuple(entries)
+
+
+def _choose_entry(alternatives: list[Entry], current: Current) -> list[Entry]:
+    """The entry that fits the file best, with the owners of all; none where the file has none."""
+    held = []
+    for entry in alternatives:
+        state = engine.state(entry, current, entry.path, entry.id)
+        if state == "adopted" and entry.path not in current.values:
+            state = "missing"
+        if state != "missing":
+            held.append((state == "overridden", entry))
+    if not held:
+        return []
+    _, best = min(held, key=lambda choice: choice[0])
+    owners = {name: claim for entry in alternatives for name, claim in entry.owners.items()}
+    return [_agreed(best, alternatives)._replace(owners={**owners, **best.owners})]
+
+
+def _agreed(entry: Entry, alternatives: list[Entry]) -> Entry:
+    """The entry with what was there before only where all agree; adopted if any has it so."""
+    before = entry.before
+    if any(other.before != before for other in alternatives):
+        before = None
+    is_adopted = any(other.mode == "adopted" for other in alternatives)
+    return entry._replace(before=before, mode="adopted" if is_adopted else entry.mode)
+
+
+def _is_off(pack: PackRecord) -> bool:
+    return pack.settings.get("mode") == "off"
+
+
+def _has_entries(entries: Iterable[Entry], pack: str) -> bool:
+    return any(pack in entry.owners for entry in entries)
+
+
+def _choose_pack(sources: Sources, name: str, choices: list[Record]) -> PackRecord:
+    """The record of a pack that fits the files in the project best, ours where none does."""
+    project = choices[0].project
+
+    def misfits(pack: PackRecord) -> int:
+        # Reading a side has filled in the hashes only where the files give the pack's digest.
+        programs = [digest for name, digest in pack.files.items() if name != CONFIG]
+        unfit = 0 if all(programs) else 1
+        if CONFIG in pack.files:
+            config = sources.once(read_inside, project, os.path.join(pack.folder, CONFIG))
+            unfit += 0 if is_as_recorded(config, pack, CONFIG) else 1
+        return unfit
+
+    return min((record.packs[name] for record in choices), key=misfits)
