@@ -21,7 +21,7 @@ def test_a_projects_ledger_that_cannot_be_read_is_an_error_beside_what_is_known(
     assert (outcome.code, outcome.result["status"], outcome.err) == (4, "error", "")
     (error,) = outcome.result["errors"]
     assert (error["code"], error["path"], error["line"]) == ("ledger_unreadable", str(ledger), 1)
-    assert error["hint"] == "Resolve the conflict, then run the command again."
+    assert error["hint"] == "Resolve the settings files first; then `hookctl doctor --fix` makes it anew."
     (page,) = outcome.data["files"]
     assert (page["file"], page["error"]) == (str(settings), None)
     assert page["guard"].startswith("blocks at most 5 stops")
