@@ -15,6 +15,7 @@ from typing import Any
 from hookctl import clock
 from hookctl.errors import HookctlError
 from hookctl.system import files
+from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
 DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
@@ -183,11 +184,11 @@ def count_all(state: str) -> Counts:
 
 def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
     """Count what one folder has: totals, log, and refused calls that the log has not told of."""
-    totals = read_object(os.path.join(folder, _TOTALS))
+    totals = guard_module("rotation").read_totals(folder)
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
-    _add_totals(counts, project, totals.get("counts"))
+    _add_totals(counts, project, totals["counts"])
     for path in _find_in(folder, "events.jsonl*"):
-        if totals.get("file") != _identify(path):
+        if totals["file"] != _identify(path):
             for event in _read_file(path):
                 _add(counts, event)
     for path in untold:
@@ -238,44 +239,31 @@ def _add(counts: Counts, event: dict[str, Any]) -> None:
         counts[project, Kind(host, name, "", IGNORED)] += 1
 
 
-def _add_totals(counts: Counts, project: str, stored: Any) -> None:
-    """Add what the hook counted before it dropped lines; see templates/guard/guard/rotation.py."""
-    for name, number in stored.items() if isinstance(stored, dict) else ():
+def _add_totals(counts: Counts, project: str, totals: dict[str, int]) -> None:
+    """Add what the hook counted before it dropped lines."""
+    for name, number in totals.items():
         words = name.split(" ")
         if len(words) == 3:
             words.insert(2, "")
-        if len(words) == 4 and type(number) is int and number > 0:
+        if len(words) == 4:
             counts[project, Kind(*words)] += number
 
 
 def _read_untold(path: str) -> list[dict[str, Any]]:
     """The refused calls that the log will tell of later, as a line; none if it told of all."""
     state = read_object(path)
-    trips = state.get("trips")
-    told = state.get("told", trips)
-    telling = state.get("telling", told)
-    if type(trips) is not int or type(told) is not int:
-        return []
-    if telling != told and _has_line(path, telling):  # the hook was killed before it said so
-        told = telling
-    if trips <= told:
+    folder, name = os.path.split(path)
+    session = name.partition(".")[0] if name.endswith(".calls") else ""
+    trips, told = state.get("trips"), guard_module("dispatch").count_told(folder, session, state)
+    if type(trips) is not int or trips <= told:
         return []
     line = {**_UNTOLD, "t": state.get("until", 0), "since": state.get("since", 0)}
-    line["project"] = os.path.basename(os.path.dirname(path))
+    line["project"] = os.path.basename(folder)
     line["refusals"] = trips - told
     try:
         return [_event(line)]
     except (ValueError, TypeError):
         return [{**line, "t": 0.0, "since": 0.0}]
-
-
-def _has_line(path: str, trips: Any) -> bool:
-    """Whether the log tells of so many refused calls of this file, as the hook looks for it."""
-    session = os.path.basename(path).partition(".")[0] if path.endswith(".calls") else ""
-    for line in read_folder(os.path.dirname(path)):
-        if line.get("trips") == trips and session in ("", line.get("session")):
-            return True
-    return False
 
 
 def read_object(path: str) -> dict[str, Any]:
@@ -288,12 +276,11 @@ def read_object(path: str) -> dict[str, Any]:
 
 
 def _identify(path: str) -> str:
-    """How the hook names a file that it has counted; its name may pass to another."""
+    """How the hook names a file that it has counted."""
     try:
-        status = os.stat(path, follow_symlinks=False)
+        return str(guard_module("rotation").identify(os.stat(path, follow_symlinks=False)))
     except OSError:
         return ""
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
 def _find(state: str, name: str) -> list[str]:

@@ -1,21 +1,27 @@
-"""Makes this version's line of hookctl/packs/released.json: `python -m tests.digests_of_programs` writes it."""
+"""Adds this version's line to hookctl/packs/released.json, for the versions after it."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from hookctl import __version__
-from hookctl.packs import released
+from hookctl.packs.programs import load_programs
+from hookctl.system.files import content_digest
+from hookctl.system.package_data import asset
+from hookctl.system.packages import WRAPPER
+
+TABLE = Path(asset("hookctl", "packs", "released.json"))
 
 
-def renewed() -> str:
-    """The table with the programs of this version; a line for each version."""
-    table = {**released.table(), __version__: released.digests_of_this_version()}
-    lines = [f" {json.dumps(version)}: {json.dumps(digests)}" for version, digests in table.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+def digests() -> dict[str, str]:
+    """The digests of the programs that this version installs: of the hook with its package, and of wrap.py."""
+    programs = load_programs(wrapper=True).all
+    wrapper = {WRAPPER: programs.pop(WRAPPER)}
+    return {"hook": content_digest(b"", programs), "wrap": content_digest(b"", wrapper)}
 
 
 if __name__ == "__main__":
-    text = renewed()
-    with open(released.TABLE, "w", encoding="ascii") as stream:
-        stream.write(text)
+    table = {**json.loads(TABLE.read_text("ascii")), __version__: digests()}
+    lines = [f" {json.dumps(version)}: {json.dumps(line)}" for version, line in table.items()]
+    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "ascii")

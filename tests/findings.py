@@ -131,7 +131,7 @@ def other_hook(text: str) -> Callable[[Place], None]:
         place.edit(digest(old), digest(text.encode()), place.ledger)
         # And hookctl has released it.
         name, known = "hookctl.packs.released._find_version", released._find_version
-        place.monkeypatch.setattr(name, lambda kind, digest: known(kind, digest) or "0.1.9")
+        place.monkeypatch.setattr(name, lambda programs: known(programs) or "0.1.9")
 
     return arrange
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from hookctl import __version__, hosts, packs
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 from tests.conftest import put
 from tests.fleet.ansible import HAS_ANSIBLE, WHY_NOT, write_program
 from tests.trees import tree

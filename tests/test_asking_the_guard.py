@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookctl.checks.self_test import Part, find_causes
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 from tests.conftest import Hookctl, put
 
 PROJECT = ("--host", "claude", "--scope", "project")

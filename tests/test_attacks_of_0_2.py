@@ -14,7 +14,6 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.model import HookEntry, Hooks
-from hookctl.packs import claims
 from hookctl.packs.pack import load_file
 from hookctl.packs.risks import is_risky
 from hookctl.system import backups, folders, project
@@ -228,20 +227,14 @@ def test_a_file_with_a_second_name_is_not_written(hookctl: Hookctl, isolated: Pa
     assert notes.read_text() == '{"precious": 1}'
 
 
-def test_a_claim_from_the_future_holds_nobody(tmp_path: Path) -> None:
-    now = 1_800_000_000.0
-    claims.write(str(tmp_path), claims.Claim("dead", t=4_102_444_801))
-    assert claims.find_holder(str(tmp_path), "", now).is_gone
-    claims.write(str(tmp_path), claims.Claim("here", t=int(now) + 60))
-    assert not claims.find_holder(str(tmp_path), "", now).is_gone
-
-
-def test_nor_does_it_for_the_hook(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("since", "is_free"), [(4_102_444_801, True), (1_800_000_060, False)])
+def test_a_claim_from_the_future_holds_nobody(tmp_path: Path, since: int, is_free: bool) -> None:
     from tests.test_branches_of_guard import stop_of
 
     call = stop_of(tmp_path)
-    (tmp_path / "taken").write_text(json.dumps({"session": "dead", "t": 4_102_444_801}))
-    assert module("owner").Holder(call).is_free(call)
+    call.now = 1_800_000_000
+    (tmp_path / "taken").write_text(json.dumps({"session": "somebody", "t": since}))
+    assert module("work").Holder(call).is_free(call) is is_free
 
 
 @pytest.mark.parametrize("letter", ["\u3164", "\u115f", "\u2800", "\ufe00", "\U000e0100", "\u17b4", "\U0001d173"])
@@ -268,4 +261,4 @@ def test_the_mark_of_another_user_in_a_sticky_folder_is_none(tmp_path: Path) -> 
     assert project.search(str(top / "work"), {"HOME": "/home/me"}) == str(top)
     shutil.chown(top / ".git", 12346, 12346)
     assert project.search(str(top / "work"), {"HOME": "/home/me"}) == str(top / "work")
-    assert module("project").find_project(str(top / "work"), "/home/me") == str(top / "work")
+    assert module("call").find_project(str(top / "work"), "/home/me") == str(top / "work")

@@ -32,14 +32,14 @@ def lab(tmp_path: Path) -> Lab:
 
 @pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9)])
 def test_a_number_ends_where_its_text_ends(text: str, number: int) -> None:
-    assert module("values").leading_number(text, 9) == number
+    assert module("files").leading_number(text, 9) == number
 
 
 @pytest.mark.parametrize(
     ("words", "kept"), [("done", b"done"), ('say "x"', b""), ("caf\u00e9", b""), ("a\tb", b""), (None, b"")]
 )
 def test_last_words_that_json_would_escape_are_none(words: object, kept: bytes) -> None:
-    assert module("transcript").last_words({"last_assistant_message": words}) == kept
+    assert module("progress").last_words({"last_assistant_message": words}) == kept
 
 
 BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"block": 1}, {"cap": {"most": 2}}]
@@ -47,14 +47,14 @@ BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"bloc
 
 @pytest.mark.parametrize("entry", BAD_ENTRIES, ids=str)
 def test_a_host_with_a_field_of_another_type_is_no_host(entry: dict[str, Any]) -> None:
-    assert module("dialects").find_host({"h": {}}, "h", {}) is not None
-    assert module("dialects").find_host({"h": entry}, "h", {}) is None
+    assert module("hosts").find_host({"h": {}}, "h", {}) is not None
+    assert module("hosts").find_host({"h": entry}, "h", {}) is None
 
 
 @pytest.mark.parametrize(("word", "denied"), [("deny", True), ("allow", False)])
 def test_an_answer_is_a_denial_by_the_words_of_the_host(word: str, denied: bool) -> None:
     outcome = SimpleNamespace(status=0, out=f'{{"permission": "{word}"}}'.encode(), err=b"")
-    assert module("denials").is_denial({"words": {"permission": "deny"}}, outcome) is denied
+    assert module("wrapped").is_denial({"words": {"permission": "deny"}}, outcome) is denied
 
 
 # Files and folders
@@ -96,14 +96,14 @@ def test_without_home_and_without_an_entry_there_is_no_home(monkeypatch: pytest.
         raise KeyError
 
     monkeypatch.delenv("HOME")
-    assert module("project").home_folder() == pwd.getpwuid(os.getuid()).pw_dir
+    assert module("call").home_folder() == pwd.getpwuid(os.getuid()).pw_dir
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     with pytest.raises(KeyError):
-        module("project").home_folder()
+        module("call").home_folder()
 
 
 def test_a_locked_guard_has_its_state_where_no_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    project = module("project")
+    project = module("call")
     monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
     assert project.default_state_dir("/home/u") == "/elsewhere/hookctl"
     assert project.default_state_dir("/home/u", locked=True).startswith(pwd.getpwuid(os.getuid()).pw_dir + "/")
@@ -126,22 +126,22 @@ def stop_of(tmp_path: Path, **fields: Any) -> SimpleNamespace:
     call.task_path, call.task_owner = str(tmp_path / "task.json"), ""
     call.now, call.folder, call.project_folder = time.time(), str(tmp_path), str(tmp_path)
     vars(call).update(fields)
-    call.holder = module("owner").Holder(call)
+    call.holder = module("work").Holder(call)
     return call
 
 
 def test_work_without_a_file_is_not_stale(tmp_path: Path) -> None:
     call = stop_of(tmp_path)
-    assert not module("owner").is_stale(call)
+    assert not module("work").is_stale(call)
     (tmp_path / "task.json").write_text("{}")
     call.now += 13 * 3600
-    assert module("owner").is_stale(call)
+    assert module("work").is_stale(call)
 
 
 def test_of_two_sessions_the_one_that_locks_first_takes_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = module("owner")
+    owner = module("work")
     call = stop_of(tmp_path)
     other = {"session": "another", "owner": "", "t": int(call.now)}
     monkeypatch.setattr(owner, "lock_claim", lambda _: owner.save_object(str(tmp_path / "taken"), other))
@@ -153,7 +153,7 @@ def test_without_proc_no_process_is_known(monkeypatch: pytest.MonkeyPatch) -> No
     def missing(_: str) -> str:
         raise FileNotFoundError
 
-    owner = module("owner")
+    owner = module("work")
     monkeypatch.setattr(owner, "posix", SimpleNamespace(**{**vars(posix), "readlink": missing}))
     assert owner.name_machine() == ""
     assert owner.describe_process(str(os.getpid())) == ""
@@ -207,7 +207,7 @@ def test_a_signal_that_was_ignored_stays_so_in_the_other_hook(lab: Lab) -> None:
 
 
 def test_a_signal_before_the_other_hook_starts_is_sent_on_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    other_hook, sent = module("other_hook"), []
+    other_hook, sent = module("wrapped"), []
     before = {number: signal.getsignal(number) for number in other_hook.SIGNALS}
 
     def start(*_: object) -> SimpleNamespace:

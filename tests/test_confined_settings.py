@@ -13,12 +13,12 @@ import pytest
 
 from hookctl import hosts
 from hookctl.masking import MASK
-from hookctl.packs import run_files
+from hookctl.packs import guard_options
+from hookctl.packs.choices import PRESETS
 from hookctl.packs.guard_options import schema
-from hookctl.packs.guard_package import guard_module
-from hookctl.packs.presets import PRESETS
 from hookctl.settings import targets
 from hookctl.system import folders
+from hookctl.system.package_data import guard_module
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -209,7 +209,7 @@ def test_check_names_no_variable_of_a_preset(hookctl: Hookctl, isolated: Path) -
 
 
 def test_every_setting_that_names_something_is_in_the_list() -> None:
-    rules = guard_module("confined").RULES
+    rules = guard_module("settings").RULES
     for name, rule in schema().items():
         is_free = rule.get("type") in ("string", "array") and "enum" not in rule.get("items", rule)
         assert (name in rules) == (is_free and name not in TEXTS), name
@@ -228,7 +228,7 @@ def test_what_lies_in_the_project_goes_on_working(isolated: Path, kept: dict[str
     (isolated / "work" / "sub").mkdir()
     (isolated / "work" / "inner").symlink_to("sub")
     environ = {"INSIDE": str(isolated / "work" / "todo.json")}
-    assert run_files.confine(kept, str(isolated / "work"), environ) == kept
+    assert guard_options.confine(kept, str(isolated / "work"), environ) == kept
 
 
 @pytest.mark.parametrize("named_by", ["configuration", "variable"])
@@ -252,12 +252,12 @@ def test_of_a_file_that_the_project_chose_counts_and_times_are_shown_alone(
 
 @pytest.mark.parametrize("path", [".GIT/x", "a/.Git/x", "/.hookctl/../etc/x"])
 def test_gits_folder_in_another_case_is_not_the_projects(isolated: Path, path: str) -> None:
-    assert run_files.confine({"task_file": path}, str(isolated / "work"), {}) == {}
+    assert guard_options.confine({"task_file": path}, str(isolated / "work"), {}) == {}
 
 
 @pytest.mark.parametrize(("path", "stays"), [("/etc/x", False), ("/.hookctl/run/x", True)])
 def test_not_everything_is_of_a_project_at_the_root(path: str, stays: bool) -> None:
-    assert run_files.confine({"task_file": path}, "/", {}) == ({"task_file": path} if stays else {})
+    assert guard_options.confine({"task_file": path}, "/", {}) == ({"task_file": path} if stays else {})
 
 
 def test_bmads_marker_is_found_at_project_scope(
@@ -291,7 +291,7 @@ def test_such_a_setting_is_refused_at_project_scope(hookctl: Hookctl, option: st
 
 
 def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
-    project_of = guard_module("confined").project_of
+    project_of = guard_module("settings").project_of
     assert project_of("/p/.hookctl/guard/claude") == "/p"
     assert project_of("/.hookctl/guard/claude") == "/"
     assert project_of("/home/u/.local/share/hookctl/guard/claude-user") == ""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.checks.codes import entries
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 from hookctl.system import folders
 from hookctl.system.files import content_digest
 from hookctl.system.project import session_hash

@@ -112,7 +112,7 @@ _TAKEN = {
     "approval": {"OFF", "UNKNOWN"},
     "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "can_refuse", "cap_for",
               "configuration", "leaves_reminders",
-              "events", "hook_path", "is_limit", "is_shared_command", "limit_of", "switches_off"},
+              "events", "hook_path", "is_shared_command", "limit_of"},
     "hosts": {"commands"},
     "interpreter": {"MINIMUM"},
     "project": {"MARKS", "session_hash"},

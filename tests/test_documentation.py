@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from hookctl import errors, events, hosts
-from hookctl.packs import choices, guard, guard_options
+from hookctl.packs import choices, guard, guard_options, options
 from hookctl.verbs import completion
 
 from . import figures, page_of_commands, picture
@@ -47,7 +47,7 @@ def test_every_knob_is_explained_with_its_default() -> None:
     table = {row[0].strip("`"): row[1] for row in rows(ROOT / "docs" / "guard.md", "knob")}
     assert set(table) == set(KNOBS) - {"state_dir"}
     assert set(table) == set(schema) - {"state_dir", "hosts", "$schema"}
-    assert set(table) == {*choices.settable_options(), "mode"}
+    assert set(table) == {*options.settable_options(), "mode"}
     for name, shown in table.items():
         value = KNOBS[name]
         assert schema[name].get("default", value) == value
@@ -106,7 +106,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
         if words[0] == "run":
             assert words[1:2] == [] or words[1] in completion.ACTIONS, command
         for key in re.findall(r"--set (\w+)=", command):
-            assert key in {"KEY", guard.LIMIT_KEY, *choices.settable_options()}, command
+            assert key in {"KEY", choices.LIMIT_KEY, *options.settable_options()}, command
 
 
 def test_commands_are_found_at_all() -> None:

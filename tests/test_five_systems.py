@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 from tests.templates.lab import Lab
 
 ROOT = Path(__file__).parents[1]

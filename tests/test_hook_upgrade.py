@@ -17,7 +17,7 @@ from unittest import mock
 
 import pytest
 
-from hookctl.packs import programs, released
+from hookctl.packs import programs
 from hookctl.system.packages import name_package
 
 from .conftest import Hookctl, put
@@ -62,13 +62,12 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def forget() -> None:
         programs.load_programs.cache_clear()
-        released._known.cache_clear()
 
-    known, versions = programs._modules, iter(range(9))
+    known, versions = programs._read_modules, iter(range(9))
 
     def make_later() -> str:
         name = f"later{next(versions)}.py"
-        monkeypatch.setattr(programs, "_modules", lambda: {**known(), name: b'"""More."""\n'})
+        monkeypatch.setattr(programs, "_read_modules", lambda: {**known(), name: b'"""More."""\n'})
         forget()
         return programs.load_programs(wrapper=False).package
 
@@ -268,7 +267,7 @@ def test_an_edited_launcher_keeps_the_package_that_it_names(
 
 def test_an_edited_module_stays_until_force(hookctl: Hookctl, isolated: Path) -> None:
     assert hookctl(*INSTALL).code == 0
-    (module,) = isolated.glob("data/runtime/*/answers.py")
+    (module,) = isolated.glob("data/runtime/*/hosts.py")
     whole = module.read_bytes()
     module.write_bytes(whole + b"# mine\n")
     assert "hook_unknown" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
@@ -280,7 +279,7 @@ def test_an_edited_module_stays_until_force(hookctl: Hookctl, isolated: Path) ->
 
 def test_a_module_that_is_gone_is_missed_and_put_back(hookctl: Hookctl, isolated: Path) -> None:
     assert hookctl(*INSTALL).code == 0
-    (module,) = isolated.glob("data/runtime/*/answers.py")
+    (module,) = isolated.glob("data/runtime/*/hosts.py")
     module.unlink()
     assert "hook_missing" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
     hookctl("doctor", "--fix")
@@ -325,11 +324,11 @@ def test_a_file_of_somebody_elses_in_a_package_stays_until_force(
     assert hookctl(*INSTALL).code == 0
     (package,) = (isolated / "data" / "runtime").iterdir()
     notes = put(package / "notes.txt", "mine")
-    (package / "log.py").unlink()
+    (package / "state.py").unlink()
     hookctl(*repair)
     assert notes.read_text() == "mine"
     assert hookctl(*INSTALL, "--force").code == 0
-    assert not notes.exists() and (package / "log.py").exists()
+    assert not notes.exists() and (package / "state.py").exists()
 
 
 def test_an_ignore_file_that_a_run_made_stays(hookctl: Hookctl, isolated: Path) -> None:
@@ -360,7 +359,7 @@ def test_going_back_to_a_package_that_is_still_there_moves_all_launchers_too(
     assert hookctl(*both).code == 0
     upgrade()
     assert hookctl(*both).code == 0
-    with mock.patch.object(programs, "_modules", lambda: first.modules):
+    with mock.patch.object(programs, "_read_modules", lambda: first.modules):
         programs.load_programs.cache_clear()
         assert hookctl(*INSTALL).code == 0
     launchers = (isolated / "data" / "guard").glob("*/hook.py")

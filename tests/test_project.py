@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from hookctl.system import project
 from tests.templates.modules import module
 
-digest = module("values").digest
+digest = module("files").digest
 
 
 def by_hook(start: str) -> str:
     """The project as the hook finds it: the lines of its read_call that lead there."""
     here = os.getcwd()
     try:
-        home, enter = module("project").home_folder(), module("files").enter
+        home, enter = module("call").home_folder(), module("files").enter
         named = enter(start)
-        return module("project").find_project(named or here, enter(home) or home)
+        return module("call").find_project(named or here, enter(home) or home)
     finally:
         os.chdir(here)
 

@@ -9,7 +9,7 @@ import pytest
 from hookctl import hosts, packs
 from hookctl.ledger import committed, store
 from hookctl.model import Record
-from hookctl.packs import run_files
+from hookctl.packs import guard_options, run_files
 from hookctl.packs.choices import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
@@ -66,7 +66,7 @@ def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
 
 def test_a_run_of_it_lies_within_it() -> None:
     options = {"run_dir": ".hookctl/run", "task_file": "../etc/x"}
-    assert run_files.confine(options, ROOT, {}) == {"run_dir": ".hookctl/run"}
+    assert guard_options.confine(options, ROOT, {}) == {"run_dir": ".hookctl/run"}
 
 
 def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:

@@ -12,14 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import hosts, packs
+from hookctl import hosts
 from hookctl.model import Change
+from hookctl.packs.choices import Settings
+from hookctl.packs.guard_rules import write_rules
 from hookctl.planner import rules
 from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 
-TEXT = packs.load("guard").rules
+TEXT = write_rules([("", Settings())])
 BEGIN, END = "<!-- hookctl=guard begin", "<!-- hookctl=guard end -->"
 SECRET = "hunter2-of-the-operator"
 NOTES = '[pack]\nname = "notes"\nversion = "1.0"\n\n[rules]\ntext = """\n# House\n\n- Say `please`.\n"""\n'

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
-from hookctl.packs import agent_process, claims
+from hookctl.packs import whose_work
+from hookctl.packs.run_files import RunFiles
 from hookctl.system import project
+from hookctl.system.package_data import guard_module
 
 from .conftest import Hookctl, put
 
@@ -139,8 +141,8 @@ def test_home_is_told_what_it_is_a_project_for(
 def test_a_claim_that_is_held_is_waited_for_and_then_named(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "_PATIENCE", 0.1)
-    with claims.locked(state()):
+    monkeypatch.setattr(whose_work, "_PATIENCE", 0.1)
+    with whose_work.locked(RunFiles("", "", "", state(), 0)):
         outcome = hookctl("run", "remaining", "1", "--json")
     assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "lock_timeout")
     assert not Path(".hookctl/run/task.json").exists()
@@ -152,7 +154,7 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
 def test_the_agent_is_the_nearest_process_without_the_variable(tmp_path: Path) -> None:
     """A shell, a script and a program below it have it; the one that started them has not."""
     program = tmp_path / "program.py"
-    program.write_text("from hookctl.packs import agent_process as a\nprint(*a.find_agent('SESSION_OF_15', 's'))\n")
+    program.write_text("from hookctl.packs import whose_work as a\nprint(*a.find_agent('SESSION_OF_15', 's'))\n")
     done = subprocess.run(
         ["sh", "-c", f"sh -c '{sys.executable} {program}; true'; true"],
         env={**os.environ, "SESSION_OF_15": "s", "PYTHONPATH": str(Path(__file__).parents[1])},
@@ -165,21 +167,22 @@ def test_the_agent_is_the_nearest_process_without_the_variable(tmp_path: Path) -
 
 def test_a_variable_that_was_set_by_ourselves_tells_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SESSION_OF_15", "s")
-    assert agent_process.find_agent("SESSION_OF_15", "s") == ("", 0)
+    assert whose_work.find_agent("SESSION_OF_15", "s") == ("", 0)
 
 
 def test_a_process_is_gone_when_it_ended_or_its_id_is_another_s() -> None:
+    work = guard_module("work")
     process = subprocess.Popen(["sleep", "60"])
-    described = agent_process.describe(str(process.pid))
+    described = work.describe_process(str(process.pid))
     pid, start, machine = described.split(" ")
-    assert agent_process.is_gone(described) is False
-    assert agent_process.is_gone(f"{pid} {int(start) + 1} {machine}") is True
-    assert agent_process.is_gone(f"{pid} {start} elsewhere:1") is None
-    assert agent_process.is_gone("") is None
+    assert work.is_gone(described) is False
+    assert work.is_gone(f"{pid} {int(start) + 1} {machine}") is True
+    assert work.is_gone(f"{pid} {start} elsewhere:1") is None
+    assert work.is_gone("") is None
     process.kill()
-    assert agent_process.is_gone(described) in (True, False)  # it is dying
+    assert work.is_gone(described) in (True, False)  # it is dying
     process.wait()
-    assert agent_process.is_gone(described) is True
+    assert work.is_gone(described) is True
 
 
 def test_hosts_says_where_no_session_or_process_is_told(hookctl: Hookctl, isolated: Path) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.packs.choices import Request, Settings, choose, remarks, settings_from
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks, settings_from
 
 TOOLS = {"dispatch_tools": ["Task"]}
 

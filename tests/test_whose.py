@@ -265,7 +265,7 @@ def test_a_link_to_a_strangers_hookctl_is_his(isolated: Path, give: Callable[...
 @needs_root
 def test_roots_project_is_everybodys(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (isolated / "work" / ".git").mkdir()
-    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    monkeypatch.setattr("posix.geteuid", lambda: STRANGER)
     assert project.find(str(isolated / "work"), os.environ) == str(isolated / "work")
 
 

@@ -21,7 +21,7 @@ from .templates.modules import module
 
 def host(name: str) -> Any:
     """A host as the hook has it from its configuration."""
-    return module("dialects").find_host(guard.host_table(hosts.load(name)), name, {})
+    return module("hosts").find_host(guard.host_table(hosts.load(name)), name, {})
 
 
 @pytest.mark.parametrize("name", hosts.names())
@@ -78,4 +78,4 @@ def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
 def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:
     table = guard.host_table(hosts.load("claude"))
     known = {name: value for name, value in table["claude"].items() if name != "also_run_by"}
-    assert {"claude": known} == module("dialects").USUAL
+    assert {"claude": known} == module("hosts").USUAL

@@ -7,10 +7,11 @@ from typing import Any
 
 from hookctl.checks.facts import FileFacts
 from hookctl.hosts import loading, read_cap
-from hookctl.packs import guard, wrapping
+from hookctl.model import WRAP
+from hookctl.packs import guard
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
-from hookctl.packs.guard_options import in_effect
+from hookctl.packs.guard_options import in_effect, switches_off
 from hookctl.packs.model import MISSING
 from hookctl.packs.sentence import sentence, wraps_only
 from hookctl.settings import effective
@@ -65,7 +66,7 @@ def _describe_effect(file: FileFacts, states: Mapping[str, str], obstacles: Obst
         sources = [layer.source for layer in file.reaching]
         return wraps_only(len(wraps), limit, effective.blocks(host, sources, {}))
     missing = []
-    for event in guard.events(settings, host, wraps=any(map(wrapping.is_wrap_id, states))):
+    for event in guard.events(settings, host, wraps=any(id.startswith(WRAP) for id in states)):
         if states.get(f"{GUARD}/{event}") not in ("owned", "overridden"):
             missing.append(event)
     reason = _find_idle_reason(file, missing, options, obstacles)
@@ -91,7 +92,7 @@ def _list_wraps(states: Mapping[str, str]) -> list[str]:
     """The hooks of other tools that the guard wraps."""
     wrapped = []
     for id, state in states.items():
-        if wrapping.is_wrap_id(id) and state == "owned":
+        if id.startswith(WRAP) and state == "owned":
             wrapped.append(id)
     return wrapped
 
@@ -117,7 +118,7 @@ def _find_idle_reason(
         return obstacles.switched_off
     variables = effective.variables([layer.source for layer in file.reaching])
     for name, value in variables.items():
-        if guard.switches_off(name, value):
+        if switches_off(name, value):
             return f"{name}={value} in the settings' env"
     if file.origin and file.origin.kind == MISSING:
         return "its file is missing"

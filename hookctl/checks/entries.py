@@ -21,6 +21,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY
 from hookctl.settings.targets import GUARD
+from hookctl.system.packages import WRAPPER
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
@@ -258,7 +259,7 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
         yield file.find("wrap_gone", id=id)
     if wrapped and file.settings:
         for program in file.programs:  # hook.py judges the guard's while it is on
-            if program.name == wrapping.PROGRAM or not file.settings.events:
+            if program.name == WRAPPER or not file.settings.events:
                 yield from _judge_wrapping_file(file, program)
 
 

@@ -20,24 +20,22 @@ from hookctl.checks.facts import (
 from hookctl.checks.machine import Machine, written_at
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.model import PackRecord
+from hookctl.model import WRAP, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import describe_outside
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import files, interpreter, owners, project
-from hookctl.system.packages import HOOK
+from hookctl.system.packages import HOOK, WRAPPER
 
 
 def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
     """The facts with the guard's configuration, and where its programs come from."""
     folder, reader = pack_record.folder, machine.reader
-    is_wrapping = any(is_wrap_id(hook.id) for hook in facts.elements)
+    is_wrapping = any(hook.id.startswith(WRAP) for hook in facts.elements)
     facts = facts._replace(
         config=configuration(folder, reader.snapshot),
         lost_programs=_find_lost_programs(facts, folder),
@@ -135,7 +133,7 @@ def _guard_files(
 
     Programs that only this version has count only if its launcher is installed.
     """
-    wraps = any(is_wrap_id(hook.id) for hook in facts.elements) if facts else False
+    wraps = any(hook.id.startswith(WRAP) for hook in facts.elements) if facts else False
     current = load_programs(wrapper=wraps).all
     names = [HOOK, *(name for name in pack_record.files if name not in (CONFIG, HOOK, WRAPPER))]
     if wraps:

@@ -21,17 +21,15 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
-from hookctl.model import HEAD, PackRecord, Record, Wanted
+from hookctl.model import HEAD, WRAP, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import host_table
-from hookctl.packs.guard_options import schema
+from hookctl.packs.guard_options import confine, schema
 from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.released import find_origin, package_of
-from hookctl.packs.run_files import confine, describe_unseen
+from hookctl.packs.run_files import describe_unseen
 from hookctl.packs.wants import wants
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import (
@@ -50,7 +48,7 @@ from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
-from hookctl.system.packages import PACKAGES, folder_beside, is_as_named, list_packages
+from hookctl.system.packages import PACKAGES, WRAPPER, folder_beside, is_as_named, list_packages
 
 DEFAULT_RUN = os.path.join(OWN, "run")
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
@@ -259,7 +257,7 @@ def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
     if guard is None:
         return file
     ids = [entry.id for entry in file.entries]
-    wraps = any(is_wrap_id(id) for id in ids)
+    wraps = any(id.startswith(WRAP) for id in ids)
     wraps = wraps or os.path.lexists(os.path.join(guard.folder, WRAPPER))
     if not wraps and not any(id.startswith(f"{GUARD}/") for id in ids):
         return file  # nothing runs them

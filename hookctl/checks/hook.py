@@ -29,10 +29,9 @@ from hookctl.model import PackRecord
 from hookctl.packs.guard import HOSTS
 from hookctl.packs.guard_options import find_faults
 from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, MISSING, NEWER, RELEASED, UNKNOWN
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
-from hookctl.system.packages import HOOK
+from hookctl.system.packages import HOOK, WRAPPER
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
 _ENOUGH = 3  # sessions without a line before anything is said

@@ -15,7 +15,7 @@ from hookctl.masking import masked
 from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
-from hookctl.packs.guard_options import is_true, value_in_effect
+from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, whole_number
 from hookctl.settings import effective
 from hookctl.settings.effective import Source, Value
 from hookctl.values import NamedTuple
@@ -59,7 +59,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
-    if limit.is_set and not guard.is_limit(limit.text):
+    if limit.is_set and whole_number(limit.text) is None:
         setting = shown(LIMIT_KEY, limit.text)
         values = {"setting": setting, "blocks": blocks, "key": LIMIT_KEY}
         yield file.find("limit_invalid", limit.path, **values)
@@ -80,7 +80,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
 
 def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts: bool) -> _Limits:
     host = file.host
-    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(str(limit))
+    wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(limit)
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     key = host.cap_key or host.cap.get("field", "")
     return _Limits(
@@ -238,7 +238,7 @@ def shown(name: str, value: str) -> str:
 def off_by_variable(name: str, value: str, config: Any) -> str:
     """What a variable does that keeps the guard from blocking; '' where it does not."""
     is_child = name in value_in_effect("child_env", config, {}) and is_true(value)
-    if guard.switches_off(name, value) or is_child:
+    if switches_off(name, value) or is_child:
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
         return "sets the guard's mode to off, so it keeps no agent from stopping"
@@ -252,7 +252,7 @@ def _find_ended(layer: Layer) -> dict[str, str]:
     """
     ended = {}
     for name, text in layer.env.items():
-        if guard.switches_off(name, text) or not text.strip():
+        if switches_off(name, text) or not text.strip():
             continue  # the first has a finding of its own
         if name in ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR"):
             ended[name] = "moves the guard's state, perhaps to where it cannot be kept"

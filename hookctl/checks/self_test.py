@@ -17,8 +17,9 @@ from hookctl.checks.facts import Answer, Trial
 from hookctl.hosts import Host
 from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
-from hookctl.packs.guard_package import guard_module
+from hookctl.packs.guard_options import confine, variables_of
 from hookctl.packs.programs import load_programs
+from hookctl.system.package_data import guard_module
 from hookctl.system.packages import HOOK
 from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
@@ -204,7 +205,7 @@ def _confine(
 
     A person's own stays out; a project's leads to a place where nothing is, as in any other clone.
     """
-    confined = guard_module("confined")
+    confined = guard_module("settings")
     with_paths = {f"HOOKCTL_{name.upper()}" for name in confined.PATHS}
     with_paths |= {given.get("HOOKCTL_TASK_ENV", "").strip(), str(config.get("task_env", ""))}
     variables = {}
@@ -219,14 +220,13 @@ def _confine(
 
 def _read_settings(config: Mapping[str, Any], variables: Mapping[str, str], project: str) -> Any:
     """The settings as the guard reads them."""
-    config = guard_module("confined").confine(config, project, lambda name: variables.get(name, ""))
-    return guard_module("settings").Settings(config, env=lambda name: variables.get(name, ""))
+    config = confine(dict(config), project, variables)
+    return guard_module("settings").Settings(config, env=variables_of(variables))
 
 
 def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:
     """Write work in hand where these settings look for it, and in their words."""
-    guard_project = guard_module("project")
-    paths, names = guard_project.list_tasks(settings, lambda name: variables.get(name, ""))
+    paths, names = guard_module("work").list_tasks(settings, variables_of(variables))
     task = {names.get("remaining", "remaining"): 1}
     if "owner" in names:
         task[names["owner"]] = session
@@ -242,7 +242,7 @@ def _lay_state(folder: str, promised: str, question: Question, settings: Any, se
         stored = {"streak": max(settings.max_stop_blocks, 1)}
         _write(os.path.join(folder, f"{session_hash(session)}.json"), json.dumps(stored).encode())
     if promised == "refuse":
-        values = guard_module("values")
+        values = guard_module("files")
         key = values.digest(values.dump(list(_tool_call(settings))))
         by_session = settings.dispatch_scope == "session"
         name = f"{session_hash(session)}.calls" if by_session else "dispatch.json"

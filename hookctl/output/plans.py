@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import Action, Line, Message, Path
+from hookctl.model import WRAP, Action, Line, Message, Path
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, LAUNCHERS, PACKAGES
@@ -190,7 +189,7 @@ def _name_entry(file: FilePlan, action: Action, value: object) -> str:
     if action.id:
         pack, _, name = action.id.partition("/")
         event = event_of(action.path)
-        is_plain = pack == GUARD and not is_wrap_id(action.id)
+        is_plain = pack == GUARD and not action.id.startswith(WRAP)
         owner = pack if is_plain or name == event.lower() else action.id
         return f"{event} hook ({owner})"
     path = action.path

@@ -38,7 +38,10 @@ def is_folder(name: str) -> bool:
 def load(name: str) -> Pack:
     """The built-in pack of this name, or the pack at this path; else a usage error."""
     if name in names():
-        return _built_in(name)
+        # The commands are not in its file, since they depend on its settings.
+        data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
+        hooks = [PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]]
+        return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=tuple(hooks))
     if is_path(name) or os.path.isdir(name):
         from hookctl.packs.pack import load_file  # late: most calls are about the guard
 
@@ -48,20 +51,3 @@ def load(name: str) -> Pack:
         f"Or give the path of a pack file, as ./{name}.toml."
     )
     raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
-
-
-def _built_in(name: str) -> Pack:
-    """A built-in pack; its commands are not in its file, since they depend on its settings."""
-    from hookctl.packs.choices import Settings  # late: its names are asked for more often
-    from hookctl.packs.guard_rules import write_rules
-
-    data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
-    hooks = tuple(
-        PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]
-    )
-    return Pack(
-        **data["pack"],
-        files=tuple(data["files"]["include"]),
-        hooks=hooks,
-        rules=write_rules([("", Settings())]),
-    )

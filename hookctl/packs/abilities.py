@@ -17,17 +17,14 @@ def shortcomings(host: Host) -> list[str]:
 
 def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
     """The lines for a person who installs the guard there; `cap` is their own cap setting."""
-    return [f"{host.title}: {sentence}" for sentence in _remarks(host, settings, cap)]
-
-
-def _remarks(host: Host, settings: Settings, cap: str) -> Iterator[str]:
-    yield from _unproven(host)
-    if not settings.events:
-        return
-    yield from host.cannot
-    if not host.dialect.end and settings.mode == "guard":
-        yield f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}"
-    yield from in_the_way(host, settings.mode, int(wanted_limit(settings)), settings.effective, cap)
+    mode, options = settings.mode, settings.effective
+    lines = [*_unproven(host)]
+    if settings.events:
+        lines += host.cannot
+        if not host.dialect.end and mode == "guard":
+            lines.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
+        lines += in_the_way(host, mode, int(wanted_limit(settings)), options, cap)
+    return [f"{host.title}: {line}" for line in lines]
 
 
 def only_counts(host: str, *, can_wrap: bool) -> str:

@@ -3,19 +3,88 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
-from hookctl.packs.guard_options import LIMIT_KEY, find_faults, schema
-from hookctl.packs.guard_package import guard_module
-from hookctl.packs.presets import PRESETS
+from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
+LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 MODES = ("breaker", "keepalive", "guard", "off")
 DEFAULT_LIMIT = 5
 REFUSALS = 10  # of one call, until the turn ends; only where tool calls are counted
+# Published systems as settings: with a preset the guard decides as its original does. Every preset
+# keeps the host's cap, the ceiling and failing open.
+PRESETS: dict[str, dict[str, Any]] = {
+    # bmad-automator: five blocks without a new heartbeat or a smaller count.
+    # Every fresh stop starts again.
+    "bmad": {
+        "mode": "breaker",
+        "claim": False,
+        "work_hours": 0,
+        "guidance": True,
+        "chain_reset": "fresh",
+        "latch": False,
+        "progress": ["heartbeat", "remaining"],
+        "max_stop_blocks": 5,
+        "limit_env": "STORY_AUTOMATOR_MAX_STOP_BLOCKS",
+        "child_env": ["STORY_AUTOMATOR_CHILD"],
+        "task_env": "STORY_AUTOMATOR_ACTIVE_MARKER",
+        "task_file": ".claude/.story-automator-active:.agents/.story-automator-active:"
+        ".codex/.story-automator-active",
+        "task_fields": [
+            "remaining=storiesRemaining",
+            "heartbeat=heartbeat",
+            "owner=ownerSession",
+        ],
+        "yield_on_background": False,
+        "end_foreign_chains": False,
+    },
+    # Nightly: blocks every stop of an armed run until STOP, CONCLUDE or its end.
+    "nightly": {
+        "mode": "keepalive",
+        "claim": False,
+        "work_hours": 0,
+        "guidance": True,
+        "chain_reset": "fresh",
+        "latch": False,
+        "keepalive_cap": 5000,
+        "yield_on_background": False,
+        "end_foreign_chains": False,
+    },
+    # OpenHands: the fifth stop in a row that another hook denies ends the turn.
+    # A tool call in between starts the count again.
+    "openhands": {
+        "mode": "guard",
+        "count": "attempts",
+        "max_stop_blocks": 5,
+        "action_novelty": False,
+        "claim": False,
+        "work_hours": 0,
+    },
+    # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
+    # It has nothing to do with stops, and a refusal ends no turn.
+    "rockbot": {
+        "mode": "off",
+        "dispatch_max": 30,
+        "dispatch_window_s": 300,
+        "dispatch_scope": "project",
+        "dispatch_end": 0,
+        "claim": False,
+        "work_hours": 0,
+    },
+    # Hermes: one reminder to close the task, in a worker that has one.
+    "hermes": {
+        "required_tools": ["kanban_complete", "kanban_block"],
+        "required_scope_env": "HERMES_KANBAN_TASK",
+        "max_nudges": 1,
+        "show_env": ["HERMES_KANBAN_TASK"],
+        "claim": False,
+        "work_hours": 0,
+        "end_foreign_chains": False,
+    },
+}
 
 
 class Request(NamedTuple):
@@ -34,20 +103,9 @@ class Request(NamedTuple):
     @property
     def option(self) -> str:
         """The first guard option on the command line; empty if there is none."""
-        given = {
-            "--mode": self.mode or None,
-            "--preset": self.preset or None,
-            "--set": self.assignments or None,
-            "--nudge": self.nudge,
-            "--nudge-env": self.nudge_env,
-            "--dispatch": self.dispatch or None,
-            "--wrap": self.wrap,
-            "--guidance": self.guidance or None,
-            "--rules": self.rules or None,
-        }
-        for name, value in given.items():
-            if value is not None:
-                return name
+        for name, value, default in zip(self._fields, self, Request(), strict=True):
+            if value != default:
+                return "--set" if name == "assignments" else f"--{name.replace('_', '-')}"
         return ""
 
 
@@ -152,17 +210,17 @@ def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
 
 def choose(settings: Settings, request: Request) -> Settings:
     """The settings with the request on top; a usage error names what is unknown and what exists."""
+    if request == Request():
+        return settings
+    from hookctl.packs.options import parse_options  # late: most installs ask for none
+
     _require_known("mode", request.mode, MODES)
     _require_known("preset", request.preset, (*PRESETS, "none"))
     preset = request.preset or settings.preset
     if preset == "none":
         preset = ""
-    options = {
-        **settings.options,
-        **_parse_assignments(request.assignments),
-        **_parse_nudge(request),
-        **_parse_dispatch(request.dispatch),
-    }
+    given = parse_options(request.assignments, request.nudge, request.nudge_env, request.dispatch)
+    options = {**settings.options, **given}
     if request.guidance:
         options["guidance"] = True
     mode = _choose_mode(settings, request, preset)
@@ -181,10 +239,36 @@ def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
     return str(PRESETS.get(preset, {}).get("mode", kept))
 
 
+def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
+    if name and name not in known:
+        hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
+        raise usage_error(f"unknown {kind} {name!r}", hint)
+
+
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     """Effects of these settings that may surprise a person."""
-    options = settings.effective
-    lines = [*_preset_remarks(settings, request), *_dispatch_remarks(settings, request)]
+    options, lines = settings.effective, []
+    pinned = PRESETS.get(request.preset, {})
+    chosen = settings.options.items()
+    different = [name for name, value in chosen if name in pinned and value != pinned[name]]
+    if different:
+        names = ", ".join(different)
+        lines.append(
+            f"{names}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
+        )
+    tools = options.get("dispatch_tools", ())
+    if settings.preset == "rockbot" and not tools:
+        lines.append(
+            "rockbot counts no tool's calls yet: "
+            "name the tools with --dispatch TOOL, or --dispatch '*'"
+        )
+    # A colon is no error: Cursor's own names of MCP tools have one, others may.
+    with_colon = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
+    if request.dispatch and with_colon:
+        names = ", ".join(with_colon)
+        lines.append(f"{names} is taken for a tool's whole name; a limit is as in Task:30/300")
+    if tools and not _has_dispatch_limit(options):
+        lines.append("a limit or a window of 0 switches dispatch off")
     if settings.mode == "off" and options.get("required_tools"):
         lines.append("mode off gives no reminder of tools either")
     if request.nudge_env and not options.get("required_tools"):
@@ -192,33 +276,6 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     if not settings.events and request == Request():
         lines.append("the guard is off, so no hook is registered; --mode breaker puts it back")
     return tuple(lines)
-
-
-def _preset_remarks(settings: Settings, request: Request) -> Iterator[str]:
-    pinned = PRESETS.get(request.preset, {})
-    different = []
-    for name, value in settings.options.items():
-        if name in pinned and value != pinned[name]:
-            different.append(name)
-    if different:
-        names = ", ".join(different)
-        yield f"{names}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
-    if settings.preset == "rockbot" and not settings.effective.get("dispatch_tools"):
-        yield (
-            "rockbot counts no tool's calls yet: "
-            "name the tools with --dispatch TOOL, or --dispatch '*'"
-        )
-
-
-def _dispatch_remarks(settings: Settings, request: Request) -> Iterator[str]:
-    # A colon is no error: Cursor's own names of MCP tools have one, others may.
-    tools = _parse_dispatch(request.dispatch).get("dispatch_tools", ())
-    with_colon = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
-    if with_colon:
-        names = ", ".join(with_colon)
-        yield f"{names} is taken for a tool's whole name; a limit is as in Task:30/300"
-    if settings.effective.get("dispatch_tools") and not _has_dispatch_limit(settings.effective):
-        yield "a limit or a window of 0 switches dispatch off"
 
 
 def require_portable(settings: Settings) -> None:
@@ -230,124 +287,8 @@ def require_portable(settings: Settings) -> None:
                 hint = "Give a path within the project."
                 message = f"{name}={text} leaves the project, which at project scope it must not"
                 raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    showable = guard_module("confined").SHOWABLE
     for variable in settings.options.get("show_env", []):
-        if variable not in showable:
+        if variable not in guard_module("settings").SHOWABLE:
             hint = "Install at user or local scope, or leave it out of the texts."
             message = f"show_env={variable}: a project's own texts show no variable of a person's"
             raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-
-
-def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
-    if name and name not in known:
-        hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
-        raise usage_error(f"unknown {kind} {name!r}", hint)
-
-
-def _parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
-    """The options that --set gives."""
-    options: dict[str, Any] = {}
-    known = settable_options() if assignments else {}
-    for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        name = "max_stop_blocks" if key == LIMIT_KEY else key
-        if name == "mode":
-            raise usage_error("the mode is no --set", f"Say --mode {text or 'breaker'}.")
-        names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
-        if name not in known:
-            meant = nearest(key, [*known, LIMIT_KEY])
-            raise usage_error(f"unknown setting {assignment!r}", meant.strip() or names)
-        if not equals:
-            raise usage_error(f"{assignment} needs a value", names)
-        options[name] = _parse_value(name, text.strip(), known[name])
-    return options
-
-
-def _parse_nudge(request: Request) -> dict[str, Any]:
-    """The options of --nudge and --nudge-env; an empty text turns them off."""
-    options: dict[str, Any] = {}
-    if request.nudge is not None:
-        rule = settable_options()["required_tools"]
-        options["required_tools"] = _parse_value("required_tools", request.nudge, rule)
-    if request.nudge_env is not None:
-        name = request.nudge_env.strip()
-        if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            hint = "The reminder comes only where this variable is set: "
-            hint += "--nudge-env HERMES_KANBAN_TASK."
-            raise usage_error(f"--nudge-env {name!r} is no variable's name", hint)
-        options["required_scope_env"] = name
-    return options
-
-
-def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
-    """The options of --dispatch TOOL[:MAX/SECONDS]; an empty text turns it off."""
-    tools: list[str] = []
-    limits: set[tuple[int, int]] = set()
-    for claim in claims:
-        tool, limit = _split_dispatch(claim)
-        if not tool and (len(claims) > 1 or limit):
-            raise _dispatch_error(claim)
-        if tool:
-            tools.append(tool)
-        if limit:
-            limits.add(limit)
-    if len(limits) > 1:
-        hint = "Give the same MAX/SECONDS to each, or to one of them."
-        raise usage_error("all dispatch tools share one limit", hint)
-    options: dict[str, Any] = {}
-    if claims:
-        options["dispatch_tools"] = list(dict.fromkeys(tools))
-    for most, seconds in limits:
-        options |= {"dispatch_max": most, "dispatch_window_s": seconds}
-    return options
-
-
-def _split_dispatch(claim: str) -> tuple[str, tuple[int, int] | None]:
-    """The tool and the limit of a --dispatch; no limit if it has none."""
-    match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
-    if match is None:
-        raise _dispatch_error(claim)
-    tool = match[1].strip()
-    # Several tools, or a limit in another form.
-    if not tool.isprintable() or re.search(r"[\s,]|:[0-9/]|:$", tool):
-        raise _dispatch_error(claim)
-    if match[2]:
-        return tool, (int(match[2]), int(match[3]))
-    return tool, None
-
-
-def _dispatch_error(claim: str) -> HookctlError:
-    hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-    return usage_error(f"--dispatch {claim!r} names no tool, or a limit that is none", hint)
-
-
-def settable_options() -> dict[str, Any]:
-    """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
-    options = schema()
-    for name in ("mode", "state_dir"):
-        options.pop(name, None)
-    return options
-
-
-def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
-    """An option's value from the command line, in the type and form that its schema wants."""
-    kind = rule.get("type", "string")
-    value = _convert(text, kind)
-    if any(find_faults(name, value, rule)):
-        kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
-        hint = kinds.get(kind, "") + rule.get("description", "")
-        raise usage_error(f"{name} cannot be {text!r}", hint)
-    return value
-
-
-def _convert(text: str, kind: str) -> Any:
-    """A text as a value of a type of JSON Schema; None if it cannot be one."""
-    if kind == "integer":
-        return int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
-    if kind == "boolean":
-        return guard_module("settings").parse_text(bool, text)
-    if not text.isprintable():
-        return None
-    if kind == "array":
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return text

@@ -16,7 +16,7 @@ def fields_of(
     *,
     matcher: str | None = None,
     env: dict[str, str] | None = None,
-    cap: int | None = None,
+    cap: str = "",
 ) -> dict[str, Any]:
     """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host."""
     registration = host.registration
@@ -30,8 +30,8 @@ def fields_of(
         fields["matcher"] = matcher
     if env and host.env_field:
         fields[host.env_field] = env
-    if cap is not None and "field" in host.cap:
-        fields[host.cap["field"]] = cap
+    if cap and "field" in host.cap:
+        fields[host.cap["field"]] = int(cap)
     return fields
 
 

@@ -14,10 +14,10 @@ from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import fields_of, top_wants
-from hookctl.packs.guard_options import is_true
 from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
+from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
 CEILING = 200  # blocks for each prompt, whatever the settings say
@@ -29,11 +29,16 @@ _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
     """The registered command: if a file is missing or the hook crashes, the host sees 0."""
-    file, host = in_sh(target, f"{folder}/hook.py"), target.host.name
+    is_ready, call = condition_and_call(target, f"{folder}/{HOOK}", python)
+    return f"{head(id)}{is_ready} && {call} {event} --host {target.host.name}; exit 0"
+
+
+def condition_and_call(target: Target, path: str, python: str) -> tuple[str, str]:
+    """Whether a launcher and its interpreter are there, and its call without arguments, for sh."""
+    file = in_sh(target, path)
     program = "python3" if target.shared else quote(target.host, python)
     has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
-    is_ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
-    return f"{head(id)}{is_ready} && {program} -I -S {file} {event} --host {host}; exit 0"
+    return f"[ -f {file} ] && [ -r {file} ] && {has_python}", f"{program} -I -S {file}"
 
 
 def command_forms(id: str, event: str, host: Host) -> str:
@@ -71,14 +76,8 @@ def lost_program(command: str) -> str:
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version wrote this command for the project's settings of this host."""
-    event = id.partition("/")[2]
-    match = re.fullmatch(command_forms(id, event, target.host), text)
-    if match is None or match["python"] is not None or event not in target.host.events:
-        return False
-    return (
-        match["hook"]
-        == f"{target.host.environment.in_command}/{OWN}/{GUARD}/{target.host.name}/hook.py"
-    )
+    event, folder = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
+    return event in target.host.events and text == command(id, target, folder, "", event)
 
 
 def wants(
@@ -97,16 +96,17 @@ def wants(
     a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
     host = target.host
-    wanted = []
+    needed, wanted = events(settings, host, wraps=wraps), []
     for hook in pack.hooks:
-        if hook.event in events(settings, host, wraps=wraps):
+        if hook.event in needed:
             wanted.append(_wanted_hook(settings, target, hook, folder, limit))
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
         env = _shared_env(settings)
-        for key, value in cap_variables(settings, host, limit).items():
-            env[key] = cap or value
+        wanted_by_host = wanted_cap(settings, host, limit)
+        if wanted_by_host and host.cap_key:
+            env[host.cap_key] = cap or wanted_by_host
         for key, value in env.items():
             wanted.append(Wanted((*host.env_path, key), "leaf", value))
     return wanted
@@ -131,7 +131,7 @@ def _wanted_hook(
         hook.timeout or 10,
         matcher=_matcher(settings) if hook.event == "pre-tool" else None,
         env=_shared_env(settings) if is_stop else None,
-        cap=_cap_of_a_hook(settings, host, limit) if is_stop else None,
+        cap=wanted_cap(settings, host, limit) if is_stop else "",
     )
     path = host.event_path(host.events[hook.event], GUARD)
     return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
@@ -170,27 +170,6 @@ def ends_refused(settings: Settings, host: Host) -> bool:
     return bool(host.dialect.refuse_end) and settings.effective.get("dispatch_end", 0) > 0
 
 
-def cap_variables(settings: Settings, host: Host, limit: str = "") -> dict[str, str]:
-    """The variable with the host's cap; empty if none is needed or no variable sets it."""
-    if settings.mode not in ("breaker", "keepalive") or not host.cap_key:
-        return {}
-    return {host.cap_key: _wanted_cap(settings, host, limit)}
-
-
-def _cap_of_a_hook(settings: Settings, host: Host, limit: str) -> int | None:
-    """The host's cap, if a field of the hook sets it."""
-    if settings.mode not in ("breaker", "keepalive") or "field" not in host.cap:
-        return None
-    return int(_wanted_cap(settings, host, limit))
-
-
-def _wanted_cap(settings: Settings, host: Host, limit: str) -> str:
-    cap = UNLIMITED_CAP
-    if settings.mode != "keepalive":
-        cap = cap_for(limit or wanted_limit(settings))
-    return str(min(int(cap), host.cap.get("most", int(cap))))
-
-
 def everything(settings: Settings) -> Settings:
     """The settings under which the guard wants every entry that it could ever want."""
     options = {**settings.options, "dispatch_tools": ["*"], "guidance": True}
@@ -211,16 +190,29 @@ def wanted_limit(settings: Settings) -> str:
     return str(settings.effective.get("max_stop_blocks", DEFAULT_LIMIT))
 
 
-def cap_for(limit: str) -> str:
+def wanted_cap(settings: Settings, host: Host, limit: str = "") -> str:
+    """The host's cap as these settings need it, '' for none; `limit`: the one in effect there."""
+    if settings.mode not in ("breaker", "keepalive") or not host.cap:
+        return ""
+    cap = UNLIMITED_CAP
+    if settings.mode == "breaker":
+        own = wanted_limit(settings)
+        cap = cap_for(int(own) if limit in ("", own) else limit_of(limit))
+    return str(min(int(cap), host.cap.get("most", int(cap))))
+
+
+def cap_for(limit: int) -> str:
     """The host's cap for a limit: high enough that the guard releases first, with its message."""
-    blocks = limit_of(limit)
-    return str(max(8, blocks + 3)) if blocks > 0 else UNLIMITED_CAP
+    return str(max(8, limit + 3)) if limit > 0 else UNLIMITED_CAP
 
 
 def limit_of(text: str, configured: Any = None) -> int:
     """The hook's limit: a decimal in the variable, else config.json's, else the default."""
-    if is_limit(text):
-        return int(text)
+    from hookctl.packs.guard_options import whole_number  # late: few limits are a person's own
+
+    number = whole_number(text)
+    if number is not None:
+        return number
     return configured if type(configured) is int else DEFAULT_LIMIT
 
 
@@ -233,16 +225,6 @@ def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def is_limit(text: str) -> bool:
-    """Whether the hook can read an env value as a limit."""
-    return bool(re.fullmatch(r"-?[0-9]{1,18}", text.strip()))
-
-
-def switches_off(name: str, value: str) -> bool:
-    """Whether a variable turns the hook off."""
-    return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
 def host_table(host: Host) -> dict[str, Any]:
@@ -262,25 +244,20 @@ def host_table(host: Host) -> dict[str, Any]:
 
 def _hook_facts(host: Host) -> dict[str, Any]:
     """The facts about a host that the hook needs; empty values are left out."""
+    cap = host.cap
+    if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
+        cap = {}
     facts = {
         **host.dialect._asdict(),
         "project": host.environment.project,
         "session": host.environment.session,
         "process": host.environment.process,
-        "cap": _cap_to_count(host),
+        "cap": {name: cap[name] for name in _CAP_KEYS if name in cap},
         "payload": host.payload,
         "denials": host.denials,
         "reminds_where": host.guard.reminds_where,
     }
     return {name: value for name, value in facts.items() if value}
-
-
-def _cap_to_count(host: Host) -> dict[str, Any]:
-    """The cap that the hook must count; empty if the host just stops asking or an entry sets it."""
-    cap = host.cap
-    if "field" in cap or cap.get("asks"):
-        return {}
-    return {name: cap[name] for name in _CAP_KEYS if name in cap}
 
 
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:

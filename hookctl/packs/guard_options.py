@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
-from hookctl.packs.guard_package import guard_module
-from hookctl.system.package_data import read_data
+from hookctl.system.package_data import guard_module, read_data
 
-LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 _NO_OPTIONS = ("$schema", "hosts")
 
 
@@ -20,34 +19,58 @@ def schema() -> dict[str, Any]:
     return {name: rule for name, rule in properties.items() if name not in _NO_OPTIONS}
 
 
+def variables_of(env: Mapping[str, str]) -> Callable[[str], str]:
+    """Variables as the guard's functions ask for them: '' where there is none."""
+    return lambda name: env.get(name, "")
+
+
+def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """A project's own configuration without what leads out of the project, as for the hook."""
+    kept: dict[str, Any] = guard_module("settings").confine(config, root, variables_of(environ))
+    return kept
+
+
 def value_in_effect(name: str, config: Any, env: Mapping[str, str]) -> Any:
     """The value that the hook uses: of a valid variable, else of config.json, else the default."""
     guard = guard_module("settings")
     known = config if isinstance(config, dict) else {}
-    return guard.read_setting(name, guard.DEFAULTS[name], known, lambda key: env.get(key, ""))
+    return guard.read_setting(name, guard.DEFAULTS[name], known, variables_of(env))
 
 
 def is_true(text: str) -> bool:
     """Whether the hook reads the text of a variable as yes."""
-    return bool(guard_module("values").is_true(text))
+    return bool(guard_module("files").is_true(text))
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number that the hook reads in a text; None if it reads none."""
+    number: int | None = guard_module("files").whole_number(text)
+    return number
+
+
+def switches_off(name: str, value: str) -> bool:
+    """Whether a variable turns the hook off."""
+    return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
 def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
     """The options with a value that the hook can read; all others have their defaults."""
-    guard = guard_module("settings")
-
-    def value_of(name: str) -> str:
-        return env.get(name, "")
-
+    guard, value_of = guard_module("settings"), variables_of(env)
     options = {}
     for name, default in guard.DEFAULTS.items():
         value = guard.find_setting(name, default, config, value_of)
         if value is not None and _is_usable(value):
             options[name] = value
-    limit = guard_module("values").whole_number(value_of(options.get("limit_env", "")))
+    limit = whole_number(value_of(options.get("limit_env", "")))
     if limit and limit > 0:
         options["max_stop_blocks"] = limit
     return options
+
+
+def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> SimpleNamespace:
+    """Every setting under its name, as the hook reads them where no file locks the guard."""
+    values = {**guard_module("settings").DEFAULTS, **in_effect(config, env), "locked": False}
+    return SimpleNamespace(**values)
 
 
 def _is_usable(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hookctl.masking import OwnText
@@ -19,8 +19,8 @@ Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is
 def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
     """The commands, variables and files of a pack, for people; never masked."""
     shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.source} brings:"]
-    shown += [_command_line(hook, host) for host, hook in _hooks(pack)]
-    shown += [_env_line(name, value, host) for host, name, value in _env(pack)]
+    shown += [_command_line(hook, host) for host, hook in pack.all_hooks]
+    shown += [_env_line(name, claim.value, host) for host, name, claim in pack.all_env]
     for name, (data, _) in contents.items():
         shown += _file_lines(name, data)
     if pack.rules:
@@ -33,13 +33,13 @@ def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
 def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
     """The same for machines."""
     commands = []
-    for host, hook in _hooks(pack):
+    for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
-    for host, name, value in _env(pack):
-        hosts = [host] if host else []
-        env.append({"name": name, "value": OwnText(value), "hosts": hosts, "risky": is_risky(name)})
+    for host, name, claim in pack.all_env:
+        named = {"name": name, "value": OwnText(claim.value)}
+        env.append({**named, "hosts": [host] if host else [], "risky": is_risky(name)})
     listed = []
     for name, (content, is_executable) in contents.items():
         text = _text(content)
@@ -71,24 +71,6 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
         return []
     diff = difflib.unified_diff(old_text.split("\n"), new_text.split("\n"), lineterm="", n=1)
     return [f"  | {line}" for line in list(diff)[2:]]
-
-
-def _hooks(pack: Pack) -> Iterator[tuple[str, PackHook]]:
-    """Every hook, with the host whose own it is, or ''."""
-    for hook in pack.hooks:
-        yield "", hook
-    for host, part in pack.hosts.items():
-        for hook in part.hooks:
-            yield host, hook
-
-
-def _env(pack: Pack) -> Iterator[tuple[str, str, str]]:
-    """Every variable and its value, after the host whose own it is, or ''."""
-    for name, claim in pack.env.items():
-        yield "", name, claim.value
-    for host, part in pack.hosts.items():
-        for name, claim in part.env.items():
-            yield host, name, claim.value
 
 
 def _command_line(hook: PackHook, host: str) -> str:

@@ -61,6 +61,20 @@ class Pack(NamedTuple):
         """Whether it registers hooks on any host; some packs have variables only."""
         return bool(self.hooks) or any(part.hooks for part in self.hosts.values())
 
+    @property
+    def all_hooks(self) -> list[tuple[str, PackHook]]:
+        """Every hook, behind the host that it is for alone; '' for the common ones."""
+        hooks = [("", hook) for hook in self.hooks]
+        return hooks + [(host, hook) for host, part in self.hosts.items() for hook in part.hooks]
+
+    @property
+    def all_env(self) -> list[tuple[str, str, EnvClaim]]:
+        """Every variable's name and value, behind its host as hooks are."""
+        env = [("", *variable) for variable in self.env.items()]
+        for host, part in self.hosts.items():
+            env += [(host, *variable) for variable in part.env.items()]
+        return env
+
 
 class Origin(NamedTuple):
     """Where the programs of an installed guard come from."""

@@ -371,43 +371,30 @@ def _check_meaning(source: _Source, pack: Pack) -> None:
     if marks_in(pack.rules):
         message = "rules.text has a marker line of a block of rules"
         raise source.error(_RULES, message, "Leave it out: hookctl writes those lines.")
-    _check_env(source, ("env",), pack.env)
-    _check_hooks(source, ("hooks",), pack, pack.hooks)
-    for hook, place in _placed(("hooks",), pack.hooks):
-        if hook.matcher is not None and hook.event not in TOOL_EVENTS:
-            _refuse_matcher(source, place, hook)
+    _check_part(source, (), "", Part(pack.env, pack.hooks), pack)
     for host, part in pack.hosts.items():
-        _check_env(source, ("host", host, "env"), part.env)
-        place = ("host", host, "hooks")
-        _check_hooks(source, place, pack, part.hooks)
-        for hook, at in _placed(place, part.hooks):
-            _check_native(source, at, hook, host)
+        _check_part(source, ("host", host), host, part, pack)
     for mistake_place, message, hint in find_mistakes(pack):
         raise source.error(mistake_place, message, hint)
 
 
-def _placed(place: Path, hooks: tuple[PackHook, ...]) -> Iterator[tuple[PackHook, Path]]:
-    return ((hook, (*place, number)) for number, hook in enumerate(hooks))
-
-
-def _check_env(source: _Source, place: Path, env: dict[str, EnvClaim]) -> None:
-    for key, claim in env.items():
-        if claim.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", claim.value):
+def _check_part(source: _Source, place: Path, host: str, part: Part, pack: Pack) -> None:
+    """Check the variables and hooks for one host, or the common ones."""
+    for key, claim in part.env.items():
+        if not claim.is_valid:
             message = f"{key} cannot be {_shown(claim.value)} with merge = {claim.merge!r}"
-            raise source.error(
-                (*place, key, "value"), message, "The rule compares decimal integers."
-            )
-
-
-def _check_hooks(source: _Source, place: Path, pack: Pack, hooks: tuple[PackHook, ...]) -> None:
+            at = (*place, "env", key, "value")
+            raise source.error(at, message, "The rule compares decimal integers.")
     known: set[str] = set()
-    for hook, at in _placed(place, hooks):
+    for number, hook in enumerate(part.hooks):
+        at = (*place, "hooks", number)
         if hook.id in known:
             message = f"there are two hooks with the id {hook.id!r}"
             hint = "Give each an id of its own; without one it is the event."
             raise source.error((*at, "event" if hook.id == hook.event else "id"), message, hint)
         known.add(hook.id)
         _check_command(source, (*at, "command"), hook, pack)
+        _check_event(source, at, hook, host)
 
 
 def _check_command(source: _Source, place: Path, hook: PackHook, pack: Pack) -> None:
@@ -427,23 +414,18 @@ def _check_command(source: _Source, place: Path, hook: PackHook, pack: Pack) -> 
             raise source.error(place, message, "Name them: [files] include = [...].")
 
 
-def _check_native(source: _Source, place: Path, hook: PackHook, host: str) -> None:
-    """Check a hook for an event by the host's own name, which shows if it is a tool event."""
+def _check_event(source: _Source, place: Path, hook: PackHook, host: str) -> None:
+    """Check a hook's event, which is the host's own name if it is one host's, and its matcher."""
     events = hosts.load(host).events if host in hosts.names() else {}
     if hook.event in events and hook.event not in events.values():
         message = f"{hook.event!r} is not {host}'s own name of an event"
         raise source.error((*place, "event"), message, f"Write {events[hook.event]!r}.")
-    tools = [events.get(event) for event in TOOL_EVENTS]
-    is_tool_event = hook.event in tools or re.search("(?i)tool|permission", hook.event)
+    is_tool_event = hook.event in [events.get(event, event) for event in TOOL_EVENTS]
+    is_tool_event = is_tool_event or (host and re.search("(?i)tool|permission", hook.event))
     if hook.matcher is not None and not is_tool_event:
-        _refuse_matcher(source, place, hook)
-
-
-def _refuse_matcher(source: _Source, place: Path, hook: PackHook) -> None:
-    message = f"the hook {hook.id} has a matcher, but {hook.event} is no tool event"
-    raise source.error(
-        (*place, "matcher"), message, f"Leave it out, or use {' or '.join(TOOL_EVENTS)}."
-    )
+        message = f"the hook {hook.id} has a matcher, but {hook.event} is no tool event"
+        hint = f"Leave it out, or use {' or '.join(TOOL_EVENTS)}."
+        raise source.error((*place, "matcher"), message, hint)
 
 
 # The pack's files

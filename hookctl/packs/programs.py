@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
-from hookctl.system.package_data import list_data, read_data
-from hookctl.system.packages import HOOK, name_package, path_from_launcher
+from hookctl.system.package_data import read_data, read_folder
+from hookctl.system.packages import HOOK, WRAPPER, name_package, path_from_launcher
 from hookctl.values import NamedTuple
 
-_PACKAGE = "guard"  # its folder in the templates
-_NAMED = 'PACKAGE = "%s"'
+_TEMPLATES = ("templates", "guard")
+_PACKAGE = "guard"  # its folder in there
+_NAMED = b'PACKAGE = "%s"'
 
 
 class Programs(NamedTuple):
@@ -31,33 +31,21 @@ class Programs(NamedTuple):
 @functools.cache
 def load_programs(*, wrapper: bool) -> Programs:
     """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
-    modules = _modules()
+    modules = _read_modules()
     package = name_package(_PACKAGE, modules)
-    launchers = {}
-    if wrapper:
-        launchers[WRAPPER] = read_data("templates", "guard", WRAPPER)
-    hook = read_data("templates", "guard", HOOK)
-    launchers[HOOK] = _set_package(hook, path_from_launcher(package))
+    launchers = {WRAPPER: read_data(*_TEMPLATES, WRAPPER)} if wrapper else {}
+    named = _NAMED % path_from_launcher(package).encode()
+    hook = read_data(*_TEMPLATES, HOOK)
+    launchers[HOOK] = hook.replace(_NAMED % _PACKAGE.encode(), named, 1)
     return Programs(package, modules, launchers)
 
 
 def template_files() -> list[str]:
     """The hook and its package in the templates; they run there too."""
-    names = _module_names()
-    return [HOOK, *(f"{_PACKAGE}/{name}" for name in names)]
+    return [HOOK, *(f"{_PACKAGE}/{name}" for name in _read_modules())]
 
 
 @functools.cache
-def _modules() -> dict[str, bytes]:
-    names = _module_names()
-    return {name: read_data("templates", "guard", _PACKAGE, name) for name in names}
-
-
-def _module_names() -> list[str]:
-    return list_data("templates", "guard", _PACKAGE, ending=".py")
-
-
-def _set_package(launcher: bytes, path: str) -> bytes:
-    """The launcher with the path of the installed package in it."""
-    before, _, behind = launcher.partition((_NAMED % _PACKAGE).encode())
-    return before + (_NAMED % path).encode() + behind
+def _read_modules() -> dict[str, bytes]:
+    """The modules of the package, by name."""
+    return read_folder(*_TEMPLATES, _PACKAGE, ending=".py")

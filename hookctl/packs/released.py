@@ -1,13 +1,11 @@
-"""The guard's programs that hookctl released, known by their digests (released.json).
+"""Whose programs an installed guard has: this version's, those of an earlier or newer one, or none.
 
-A record says which version wrote a program, but a record can come with a repository. These digests
-come with hookctl. `python -m tests.digests_of_programs` writes those of this version.
+A record says which version wrote a program, but a record can come with a repository. So earlier
+versions are known by the digests that come with hookctl, in released.json.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import json
 import os
 import re
@@ -28,19 +26,20 @@ from hookctl.packs.model import (
     Origin,
 )
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.system import files
 from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.system.package_data import read_data
 from hookctl.system.packages import (
     HOOK,
+    WRAPPER,
     folder_beside,
     name_package,
     packages_named,
     path_from_launcher,
+    read_modules,
 )
 
-TABLE = os.path.join(os.path.dirname(__file__), "released.json")
+Programs = Mapping[str, bytes]  # by their paths from the launchers' folder
 
 
 def find_origin(
@@ -61,44 +60,74 @@ def find_origin(
     package = _package_in(programs[HOOK])
     if package and programs.keys() == {HOOK}:
         return Origin(MISSING, path=os.path.join(folder_beside(folder), package))
-    version = _find_version("hook", content_digest(b"", programs))
-    if version and (wrapper is None or _find_version("wrap", files.digest(wrapper))):
+    version = _find_version(programs)
+    if version and (wrapper is None or _find_version({WRAPPER: wrapper})):
         return Origin(RELEASED, version)
     if not version and _is_newer(pack_record.version) and _is_recorded(pack_record, programs):
         return Origin(NEWER, pack_record.version)
     if version and wrapper is not None:
-        name, difference = WRAPPER, CHANGED
-        if _find_version("wrap", files.digest(with_unix_endings(wrapper))):
-            difference = LINE_ENDINGS
-    else:
-        name, difference = _find_difference(programs)
+        programs = {WRAPPER: wrapper}
+    name, difference = _find_difference(programs)
     path = os.path.normpath(os.path.join(folder, name))
     return Origin(UNKNOWN, path=path, difference=difference)
 
 
-def _find_difference(programs: Mapping[str, bytes]) -> tuple[str, str]:
-    """The first file that is not as hookctl released it, and how it differs."""
+def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) -> str:
+    """The name of the package that the launcher in a folder starts; '' where it names none."""
+    try:
+        return _package_in(read(os.path.join(folder, HOOK)).data or b"")
+    except HookctlError:
+        return ""
+
+
+def _package_in(launcher: bytes) -> str:
+    names = packages_named(launcher)
+    return names[0] if len(names) == 1 else ""
+
+
+def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[str, bytes]:
+    """The launcher and the modules that it starts; the bytes behind a link are not theirs."""
+    launcher = read(os.path.join(folder, HOOK)).data
+    if launcher is None:
+        return {}
+    programs, package = {HOOK: launcher}, _package_in(launcher)
+    if package:
+        path = path_from_launcher(package)
+        for name, data in read_modules(os.path.join(folder, path)).items():
+            if data is not None:
+                programs[f"{path}/{name}"] = data
+    return programs
+
+
+def _find_version(programs: Programs) -> str:
+    """The version that has these programs: this one, or the first earlier one; '' if none has."""
+    own = load_programs(wrapper=True).all
+    is_hook = HOOK in programs
+    if programs == {name: own[name] for name in own if (name != WRAPPER) is is_hook}:
+        return __version__
+    digest = content_digest(b"", programs)
+    for version, digests in json.loads(read_data("packs", "released.json")).items():
+        if digests["hook" if is_hook else "wrap"] == digest:
+            return str(version)
+    return ""
+
+
+def _find_difference(programs: Programs) -> tuple[str, str]:
+    """The first file that no version has so, and how it differs."""
     plain = {name: with_unix_endings(data) for name, data in programs.items()}
-    if _find_version("hook", content_digest(b"", plain)):
+    if _find_version(plain):
         return next(name for name in sorted(plain) if plain[name] != programs[name]), LINE_ENDINGS
-    package = _package_in(programs[HOOK])
-    if package == load_programs(wrapper=False).package:
-        return _compare(programs, load_programs(wrapper=False).all)
+    if HOOK not in programs:
+        return WRAPPER, CHANGED
+    package, own = _package_in(programs[HOOK]), load_programs(wrapper=False)
+    if package == own.package:
+        return _compare(programs, own.all)
     # The name of another version's package tells at least whether its content is the one released.
     is_changed = package and not _is_as_named(package, programs)
     return (path_from_launcher(package) if is_changed else HOOK), CHANGED
 
 
-def _is_as_named(package: str, programs: Mapping[str, bytes]) -> bool:
-    """Whether a package has the content that its name says."""
-    modules = {}
-    for name, data in programs.items():
-        if name != HOOK:
-            modules[os.path.basename(name)] = data
-    return name_package(package.partition("_")[0], modules) == package
-
-
-def _compare(programs: Mapping[str, bytes], own: Mapping[str, bytes]) -> tuple[str, str]:
+def _compare(programs: Programs, own: Programs) -> tuple[str, str]:
     """The first file that differs between an installed guard and this version's own."""
     for name in sorted({*programs, *own}):
         if name not in own:
@@ -110,76 +139,13 @@ def _compare(programs: Mapping[str, bytes], own: Mapping[str, bytes]) -> tuple[s
     return HOOK, CHANGED
 
 
-def package_of(folder: str, read: Callable[[str], files.Snapshot] = files.read) -> str:
-    """The name of the package that the launcher in a folder starts; '' where it names none."""
-    try:
-        launcher = read(os.path.join(folder, HOOK)).data
-    except HookctlError:
-        return ""
-    return _package_in(launcher or b"")
+def _is_as_named(package: str, programs: Programs) -> bool:
+    """Whether a package has the content that its name says."""
+    modules = {os.path.basename(name): programs[name] for name in programs if name != HOOK}
+    return name_package(package.partition("_")[0], modules) == package
 
 
-def _package_in(launcher: bytes) -> str:
-    names = packages_named(launcher)
-    return names[0] if len(names) == 1 else ""
-
-
-def digests_of_this_version() -> dict[str, str]:
-    """The digests of the programs that this hookctl installs."""
-    programs = load_programs(wrapper=True).all
-    wrapper = programs[WRAPPER]
-    others = {name: data for name, data in programs.items() if name != WRAPPER}
-    return {"hook": content_digest(b"", others), "wrap": files.digest(wrapper)}
-
-
-def table() -> dict[str, dict[str, str]]:
-    """The digests of every release, by version: of the hook with its package, and of wrap.py."""
-    return dict(json.loads(read_data("packs", "released.json")))
-
-
-def _find_version(name: str, digest: str) -> str:
-    """The first version that released a program, or ''."""
-    for version, digests in _known().items():
-        if digests.get(name) == digest:
-            return version
-    return ""
-
-
-@functools.cache
-def _known() -> dict[str, dict[str, str]]:
-    """Every release, and the programs that this hookctl brings, whatever the table says."""
-    return {**table(), __version__: digests_of_this_version()}
-
-
-def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[str, bytes]:
-    """The launcher, and every file of the package that it starts, but not Python's bytecode."""
-    launcher = read(os.path.join(folder, HOOK)).data
-    if launcher is None:
-        return {}
-    programs = {HOOK: launcher}
-    package = _package_in(launcher)
-    if package:
-        path = path_from_launcher(package)
-        for name in _list_files(os.path.join(folder, path)):
-            data = read(os.path.join(folder, path, name)).data
-            if data is not None:
-                programs[f"{path}/{name}"] = data
-    return programs
-
-
-def _list_files(folder: str) -> list[str]:
-    """The modules of a package: the launcher loads nothing else from its folder."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries if _is_module(entry))
-    return []
-
-
-def _is_module(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a module; the bytes behind a link are not the package's own."""
-    return entry.name.endswith(".py") and not entry.is_symlink()
-
-
-def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool:
+def _is_recorded(pack_record: PackRecord, programs: Programs) -> bool:
     """Whether the launcher is the one on record, and its package has the content of its name."""
     if pack_record.files.get(HOOK) != files.digest(programs[HOOK]):
         return False
@@ -188,12 +154,8 @@ def _is_recorded(pack_record: PackRecord, programs: Mapping[str, bytes]) -> bool
 
 
 def _is_newer(version: str) -> bool:
-    numbers, own = _numbers(version), _numbers(__version__)
-    return bool(numbers) and numbers > own
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """A version as numbers; none where it is no plain one."""
+    """Whether a plain version is above this one."""
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version):
-        return ()
-    return tuple(map(int, version.split(".")))
+        return False
+    numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
+    return [int(number) for number in numbers] > [int(number) for number in own]

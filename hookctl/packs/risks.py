@@ -36,10 +36,7 @@ _RISKY = (
 
 def risky_env(pack: Pack) -> list[str]:
     """The names of a pack's variables, on any host, that need --allow-env, sorted."""
-    names = set(pack.env)
-    for part in pack.hosts.values():
-        names.update(part.env)
-    return sorted(name for name in names if is_risky(name))
+    return sorted({name for _, name, _ in pack.all_env if is_risky(name)})
 
 
 def is_risky(name: str) -> bool:

@@ -1,6 +1,7 @@
 """The files of a project's run: where they are, what they say, and how they are written.
 
 People and agents write the same files, so what is not ours in them stays, and no link is followed.
+What they mean is the guard's to say: its own modules read them.
 """
 
 from __future__ import annotations
@@ -21,24 +22,21 @@ from hookctl.events import read_object
 from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs import guard, stillness, supervised
-from hookctl.packs.guard_options import in_effect
-from hookctl.packs.guard_package import guard_module
-from hookctl.packs.presets import PRESETS
+from hookctl.packs import guard, supervised
+from hookctl.packs.choices import PRESETS
+from hookctl.packs.guard_options import confine, read_settings, variables_of
 from hookctl.packs.reports import name_report
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
-_LONGEST_OWNER = 256  # bytes, as the hook reads them
 _PUBLIC = 0o666  # less the umask: these files are the project's
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
-_BREADCRUMB = "RESPAWN_REQUESTED"
-_TASK_LIMIT = 64 * 1024  # bytes, as the hook reads them
-_SESSION_FILE = r"[0-9a-f]{16}\.json"
-WORK_HOURS = 12  # where no setting says it
+_SESSION_FILE = r"([0-9a-f]{16})\.json"
+_UNMOVED = "unmoved"  # in the state folder: since when the task has said what it says
 _PRESETS_VARIABLES = {preset.get("task_env") for preset in PRESETS.values()}
 
 
@@ -50,12 +48,14 @@ class RunFiles(NamedTuple):
     task: str  # task.json, by default in that folder
     state: str  # of ACTIVE, the breadcrumb and the claim
     now: float
-    owner: str = ""  # the session that the guard's settings name
-    claims: bool = True  # whether the guard lets a session claim the work
-    work_hours: int = WORK_HOURS
+    settings: Any = None  # all of the guard's, with the run folder's whole path
     fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that hookctl only reads
     hides: bool = False  # the project itself says which file and fields these are
-    needs_work: bool = True  # in mode keepalive a run goes on without any
+
+    @property
+    def needs_work(self) -> bool:
+        """Whether a run goes on only while work is named: not in mode keepalive."""
+        return bool(self.settings.mode != "keepalive")
 
     @property
     def reported_by(self) -> str:
@@ -90,45 +90,34 @@ def locate(
     """The files of a run as a configuration says; `is_brought`: the project itself has it."""
     if is_brought:
         config = confine(config, root, environ)
-    options = in_effect(config, environ)
-    folder, task, fields = _find_task(root, options, environ)
+    settings = read_settings(config, environ)
+    settings.run_dir = folder = os.path.join(root, settings.run_dir.rstrip("/") or "/")
+
+    def is_there(path: str) -> bool:
+        return os.path.lexists(os.path.join(root, path))
+
+    path, fields = guard_module("work").find_task(settings, variables_of(environ), is_there)
+    task = os.path.join(root, path)
     # What a project brings, its variables too, could name any file: only task.json is written.
     is_named = is_brought or _is_named_by_variable(environ)
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
     if hides and not fields:
         fields = {"remaining": "remaining"}
-    return RunFiles(
-        root,
-        folder,
-        task,
-        state,
-        now,
-        str(options.get("owner", "")).strip(),
-        options.get("claim", True),
-        options.get("work_hours", WORK_HOURS),
-        fields,
-        hides,
-        options.get("mode") != "keepalive",
+    return RunFiles(root, folder, task, state, now, settings, fields, hides)
+
+
+def as_call(run_files: RunFiles) -> SimpleNamespace:
+    """A run as the guard's functions take it: as a call of its hook, in which no session asks."""
+    return SimpleNamespace(
+        settings=run_files.settings,
+        session="",
+        now=run_files.now,
+        folder=run_files.state,
+        project_folder=run_files.state,
+        task_path=run_files.task,
+        task_names=run_files.fields,
+        task_owner="",
     )
-
-
-def _find_task(
-    root: str, options: Mapping[str, Any], environ: Mapping[str, str]
-) -> tuple[str, str, dict[str, str]]:
-    """The run folder, the task file and the names of its fields, as the hook finds them."""
-    guard = guard_module("settings")
-    settings = SimpleNamespace(**{**guard.DEFAULTS, **options, "locked": False})
-
-    def value_of(name: str) -> str:
-        return environ.get(name, "")
-
-    def is_there(path: str) -> bool:
-        return os.path.lexists(os.path.join(root, path))
-
-    folder = os.path.join(root, settings.run_dir)
-    task, fields = guard_module("project").find_task(settings, value_of, is_there)
-    is_own = task == f"{settings.run_dir}/task.json"
-    return folder, os.path.join(folder, "task.json") if is_own else os.path.join(root, task), fields
 
 
 def _is_named_by_variable(environ: Mapping[str, str]) -> bool:
@@ -186,16 +175,6 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
     return {}, False
 
 
-def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """A project's own configuration without what leads out of the project, as for the hook."""
-
-    def value_of(name: str) -> str:
-        return environ.get(name, "")
-
-    kept: dict[str, Any] = guard_module("confined").confine(config, root, value_of)
-    return kept
-
-
 def confine_variables(
     env: Mapping[str, str], root: str, environ: Mapping[str, str]
 ) -> dict[str, str]:
@@ -233,49 +212,30 @@ def describe_unseen(config: dict[str, Any], root: str) -> Iterator[str]:
         )
 
 
-def read_owner(run_files: RunFiles) -> str:
-    """The session that OWNER names, or the task of another system; empty if there is none."""
-    owner = _read_owner_file(run_files)
-    if owner or "owner" not in run_files.fields:
-        return owner
-    named = _read_fields(run_files).get("owner")
-    return named if isinstance(named, str) else ""
-
-
 def mask_owner(run_files: RunFiles, name: str) -> str:
-    """The name that `read_owner` gives, or a mask where it may be out of somebody else's file."""
+    """The owner that the run's files name, or a mask if it may be out of somebody else's file."""
     path = os.path.join(run_files.folder, "OWNER")
-    read_from = path if _read_owner_file(run_files) else run_files.task
+    read_from = path if guard_module("files").read_line(path) else run_files.task
     shown: str = mask_foreign(run_files, read_from, name)
     return shown
 
 
-def _read_owner_file(run_files: RunFiles) -> str:
-    try:
-        data = files.read(os.path.join(run_files.folder, "OWNER")).data or b""
-    except HookctlError:
-        data = b""
-    return data[:_LONGEST_OWNER].decode("utf-8", "replace").strip()
-
-
 def require_short_owner(owner: str) -> None:
     """Refuse an owner that the hook could not read whole."""
-    if len(os.fsencode(owner)) > _LONGEST_OWNER:
-        raise usage_error(
-            "the owner's id is too long", f"The guard reads {_LONGEST_OWNER} bytes of it."
-        )
+    longest = guard_module("files").LINE_LIMIT
+    if len(os.fsencode(owner)) > longest:
+        raise usage_error("the owner's id is too long", f"The guard reads {longest} bytes of it.")
+
+
+def read_progress(run_files: RunFiles) -> tuple[int, str]:
+    """How much work remains, 0 where nothing usable says it, and the heartbeat as a hash."""
+    heartbeat, remaining = guard_module("work").read_task(as_call(run_files))
+    return max(0, remaining), heartbeat
 
 
 def read_count(run_files: RunFiles) -> int:
     """How much work remains, as the hook understands it; 0 where nothing usable says it."""
-    try:
-        task = parse(files.read(run_files.task).data or b"{}", run_files.task).value
-    except HookctlError:
-        return 0
-    name = run_files.fields.get("remaining", "remaining")
-    value = task.get(name) if isinstance(task, dict) else None
-    text = str(value).strip() if isinstance(value, str) or type(value) is int else ""
-    return max(0, int(text)) if re.fullmatch(r"-?[0-9]{1,18}", text) else 0
+    return read_progress(run_files)[0]
 
 
 def is_done(run_files: RunFiles) -> bool:
@@ -285,28 +245,19 @@ def is_done(run_files: RunFiles) -> bool:
 
 def is_armed(run_files: RunFiles) -> bool:
     """Whether a run is active that has not come to its end."""
-    end = read_end(run_files)
-    return end is not None and end > run_files.now
+    return bool(guard_module("work").is_armed(as_call(run_files)))
 
 
 def read_end(run_files: RunFiles) -> float | None:
     """When the run ends, as ACTIVE says; None if it says no time."""
-    try:
-        data = files.read(os.path.join(run_files.state, "ACTIVE")).data or b""
-        return clock.timestamp(data.decode())
-    except (HookctlError, UnicodeDecodeError):
-        return None
+    end: float | None = guard_module("work").read_end(as_call(run_files))
+    return end
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
     """The values in task.json that may be shown; none if it is unreadable, as for the hook."""
     task = _read_fields(run_files)
     return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
-
-
-def read_heartbeat(run_files: RunFiles) -> str:
-    """The heartbeat as one text, to be compared and never shown."""
-    return json.dumps(_read_fields(run_files).get("heartbeat"))
 
 
 def _read_fields(run_files: RunFiles) -> dict[str, Any]:
@@ -345,8 +296,9 @@ def _is_time(value: Any) -> bool:
 
 def parse(data: bytes, path: str) -> JsonDocument:
     """Parse as strictly as the hook does, which takes no comments and no large file."""
-    if len(data) > _TASK_LIMIT:
-        message = f"larger than {_TASK_LIMIT // 1024} KiB, which the guard does not read either"
+    limit = guard_module("files").FILE_LIMIT
+    if len(data) > limit:
+        message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
 
@@ -470,8 +422,8 @@ def begin(run_files: RunFiles, end: float) -> None:
         path = os.path.join(run_files.folder, name)
         refuse_links(run_files, path)
         clear(path)
-    clear(os.path.join(run_files.state, _BREADCRUMB))
-    clear(os.path.join(run_files.state, stillness.FILE))
+    clear(os.path.join(run_files.state, supervised.BREADCRUMB))
+    forget_stillness(run_files)
     supervised.begin_count(run_files.state)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
@@ -483,15 +435,15 @@ def disarm(run_files: RunFiles) -> None:
 
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
     """Of the session that stopped last: its blocks since the last prompt, and those in a row."""
-    newest, values = 0, {}
+    read_session = guard_module("state").read_session
+    newest = None
     with contextlib.suppress(OSError):
         for entry in os.scandir(run_files.state):
-            if not re.fullmatch(_SESSION_FILE, entry.name):
-                continue
-            session = _read_session(entry.path)
-            if session.get("t", 0) >= newest:
-                newest, values = session.get("t", 0), session
-    return values.get("total", 0), values.get("host", 0)
+            match = re.fullmatch(_SESSION_FILE, entry.name)
+            session = read_session(run_files.state, match[1]) if match else None
+            if session and (newest is None or session.t >= newest.t):
+                newest = session
+    return (newest.total, newest.host) if newest else (0, 0)
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
@@ -499,11 +451,23 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
-    values = _read_session(os.path.join(run_files.state, name))
-    return values.get("terminal") == 1 or values.get("nudges") == 0 or values.get("ignored") == 0
+    stored = read_object(os.path.join(run_files.state, name))
+    said = guard_module("state").keep_usable(stored)
+    return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
-def _read_session(path: str) -> dict[str, int]:
-    """The numbers that the hook keeps of a session, with 1 for yes; none where it is unreadable."""
-    fields = read_object(path).items()
-    return {name: int(number) for name, number in fields if type(number) in (int, bool)}
+def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
+    """For how many seconds the task has said this; writes down what it had not said before."""
+    path = os.path.join(run_files.state, _UNMOVED)
+    digest = files.digest(task.encode("utf-8", "surrogatepass"))
+    record = read_object(path)
+    since = record.get("since")
+    if record.get("digest") == digest and isinstance(since, int | float) and since <= now:
+        return now - float(since)
+    files.write_own(path, json.dumps({"digest": digest, "since": now}).encode())
+    return 0.0
+
+
+def forget_stillness(run_files: RunFiles) -> None:
+    """Measure anew from now on."""
+    clear(os.path.join(run_files.state, _UNMOVED))

@@ -6,6 +6,7 @@ from typing import Any
 
 from hookctl.packs.abilities import only_counts
 from hookctl.packs.guard import ARMED_CEILING, CEILING
+from hookctl.system.package_data import guard_module
 
 
 def sentence(
@@ -65,7 +66,7 @@ def _lowest(*bounds: int) -> int:
 
 
 def _keepalive(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
-    own = _whole(options, "keepalive_cap", ARMED_CEILING)
+    own = _whole(options, "keepalive_cap")
     stops = _count(_lowest(own, int(cap), ARMED_CEILING), "stop")
     run = "keeps a run going that `hookctl run start` began"
     return (
@@ -99,7 +100,7 @@ _STOPS = {"breaker": _breaker, "keepalive": _keepalive, "guard": _guard, "off": 
 
 
 def _nudge(mode: str, options: dict[str, Any]) -> str:
-    most = _whole(options, "max_nudges", 1)
+    most = _whole(options, "max_nudges")
     times = "once" if most == 1 else f"at most {most} times"
     tools = " or ".join(options["required_tools"])
     text = f"reminds the agent {times} to call {tools} before it leaves"
@@ -118,7 +119,7 @@ def _dispatch(options: dict[str, Any], *, can_end: bool) -> str:
     times = _count(most, "time")
     scope = "session" if options.get("dispatch_scope") == "session" else "project"
     text = f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
-    refusals = _whole(options, "dispatch_end", 0)
+    refusals = _whole(options, "dispatch_end")
     if refusals > 0 and can_end:
         text += f", and ends the turn after {_count(refusals, 'refusal')}"
     return text
@@ -126,11 +127,13 @@ def _dispatch(options: dict[str, Any], *, can_end: bool) -> str:
 
 def _dispatch_limit(options: dict[str, Any]) -> tuple[int, int]:
     """How many identical calls are allowed, in how many seconds."""
-    return _whole(options, "dispatch_max", 30), _whole(options, "dispatch_window_s", 300)
+    return _whole(options, "dispatch_max"), _whole(options, "dispatch_window_s")
 
 
-def _whole(options: dict[str, Any], name: str, default: int) -> int:
-    return options[name] if type(options.get(name)) is int else default
+def _whole(options: dict[str, Any], name: str) -> int:
+    """A number among the options, else the guard's default."""
+    value = options.get(name)
+    return value if type(value) is int else int(guard_module("settings").DEFAULTS[name])
 
 
 def _count(number: int, noun: str) -> str:

@@ -104,12 +104,14 @@ class Stage:
 
     def make_environ(self, event: Event, host: hosts.Host) -> dict[str, str]:
         environ = {
-            **guard.cap_variables(self.settings, host),
             **event.env,
             "HOME": self.top,
             "HOOKCTL_STATE_DIR": self.state,
             "HOOKCTL_NOW": repr(self.now),
         }
+        cap = guard.wanted_cap(self.settings, host)
+        if cap and host.cap_key:
+            environ.setdefault(host.cap_key, cap)
         project_variable = host.environment.project
         if project_variable:
             environ[project_variable] = self.project

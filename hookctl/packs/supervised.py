@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -11,8 +10,8 @@ from typing import Any
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.events import read_object
-from hookctl.packs import agent_process
 from hookctl.system import files
+from hookctl.system.package_data import guard_module
 
 BREADCRUMB = "RESPAWN_REQUESTED"
 _NAME = "supervised"
@@ -26,14 +25,13 @@ def alone(state: str) -> Iterator[None]:
     """
     files.make_folders(state, files.PRIVATE)
     path = os.path.join(state, f"{_NAME}.lock")
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _refuse("another supervisor of this project is running", path) from None
+        handle = guard_module("state").lock(path, 0)
+    except BlockingIOError:
+        raise _refuse("another supervisor of this project is running", path) from None
+    try:
         process = str(_read(state).get("process", ""))
-        if agent_process.is_gone(process) is False:
+        if guard_module("work").is_gone(process) is False:
             pid = process.partition(" ")[0]
             raise _refuse(f"the agent of a supervisor that was ended still runs: {pid}", path)
         yield
@@ -48,7 +46,9 @@ def _refuse(message: str, path: str) -> HookctlError:
 
 def note(state: str, pid: int, respawns: int) -> None:
     """Write down which agent was started, and that it is the so-manieth respawn."""
-    _write(state, {"process": agent_process.describe(str(pid)), "respawns": respawns})
+    _write(
+        state, {"process": guard_module("work").describe_process(str(pid)), "respawns": respawns}
+    )
 
 
 def begin_count(state: str) -> None:

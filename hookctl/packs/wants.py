@@ -73,18 +73,10 @@ def wants(
     return found, messages
 
 
-def _all_hooks(pack: Pack) -> list[tuple[str, PackHook]]:
-    """Every hook of a pack, with the host that it is of; '' for the common ones."""
-    hooks = [("", hook) for hook in pack.hooks]
-    for name, part in pack.hosts.items():
-        hooks += [(name, hook) for hook in part.hooks]
-    return hooks
-
-
 def _hosts_of_hooks(pack: Pack) -> list[str]:
     """The hosts that a pack's hooks are limited to."""
     names: set[str] = set()
-    for name, hook in _all_hooks(pack):
+    for name, hook in pack.all_hooks:
         names.update([name] if name else hook.hosts)
     return sorted(names)
 

@@ -1,22 +1,56 @@
-"""Whose work it is: who holds the work of a project, how old it is, and how it changes hands."""
+"""Whose work it is: who holds the work of a project, how old it is, and how it changes hands.
+
+The guard's hook reads and writes the same claim; what it means is said there, in work.py.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from hookctl import clock, hosts
-from hookctl.packs import agent_process, claims
+from hookctl.errors import FAILED, HookctlError
 from hookctl.packs import run_files as work_files
-from hookctl.packs.claims import Claim, Holder
 from hookctl.packs.run_files import RunFiles
+from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.values import NamedTuple
 
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32
 _FAR = 99  # processes; where they cannot be looked at
+_ANCESTORS = 20  # that are looked at
+_PATIENCE = 5.0  # seconds
+# What a claim says; every session as its hash.
+_NO_CLAIM = {
+    "session": "",
+    "owner": "",
+    "fixed": False,
+    "process": "",
+    "shared": False,
+    "host": "",
+    "t": 0,
+    "declined": [],
+}
+
+
+class Holder(NamedTuple):
+    """The session that the work belongs to; nobody if `session` is empty."""
+
+    session: str = ""  # its hash
+    name: str = ""  # its id, where OWNER names it
+    fixed: bool = False  # it keeps the work, whatever becomes of it
+    is_named: bool = False  # with --owner
+    process: str = ""
+    host: str = ""
+    since: float = 0.0
+    seen: float = 0.0  # its last event; 0: it had none yet
+    is_gone: bool = False  # so the work passes on
 
 
 class Work(NamedTuple):
@@ -37,19 +71,39 @@ class Caller(NamedTuple):
     shared: bool = False
 
 
-def find_work(files: RunFiles) -> Work:
+def find_work(run_files: RunFiles) -> Work:
     """What waits in a project, whose it is, and whether the guard still counts it."""
-    owner = work_files.read_owner(files) or files.owner
-    holder = claims.find_holder(files.state, owner, files.now)
-    if not owner and not files.claims:
-        holder = Holder()
-    if holder.name and holder.name != files.owner:
-        holder = holder._replace(name=work_files.mask_owner(files, holder.name))
-    remaining = work_files.read_count(files)
-    touched = min(files.now, max(_modified(files.task), holder.at_work))
-    is_old = 0 < files.work_hours * 3600 <= files.now - touched
-    is_stale = remaining > 0 and is_old and not work_files.is_armed(files)
+    guard, call = guard_module("work"), work_files.as_call(run_files)
+    remaining = max(0, guard.read_task(call)[1])
+    call.holder = guard.Holder(call)
+    holder, at_work = _describe_holder(run_files, call)
+    touched = min(run_files.now, max(_modified(run_files.task), at_work))
+    is_stale = remaining > 0 and guard.is_stale(call) and not guard.is_armed(call)
     return Work(remaining, holder, touched, is_stale)
+
+
+def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
+    """Who holds the work by the guard's rules, and when that session was last at it."""
+    held, name = call.holder, guard_module("work").read_owner(call)
+    if not held.session:
+        return Holder(), 0.0
+    state = guard_module("state").read_session(call.folder, held.session)
+    if held.session != held.owner:
+        name = ""
+    elif name != run_files.settings.owner.strip():
+        name = work_files.mask_owner(run_files, name)
+    holder = Holder(
+        held.session,
+        name,
+        held.fixed,
+        held.fixed and "t" in held.claim,  # else OWNER alone says it
+        held.process,
+        str(held.claim.get("host", "")),
+        held.claimed_at(),
+        state.t,
+        held.is_free(call),
+    )
+    return holder, max(state.work, holder.since)
 
 
 def _modified(path: str) -> float:
@@ -66,13 +120,37 @@ def find_caller(folders: Folders) -> Caller:
         environment = hosts.load(name).environment
         session = folders.environ.get(environment.session, "").strip()
         if session:
-            pid, depth = agent_process.find_agent(environment.session, session)
+            pid, depth = find_agent(environment.session, session)
             told = folders.environ.get(environment.process, "")
             pid = told if told.isdecimal() else pid
-            process = agent_process.describe(pid) if pid and environment.process else ""
+            process = (
+                guard_module("work").describe_process(pid) if pid and environment.process else ""
+            )
             is_shared = environment.process == "shared"
             callers.append((depth or _FAR, len(callers), Caller(session, name, process, is_shared)))
     return min(callers)[2] if callers else Caller()
+
+
+def find_agent(variable: str, value: str) -> tuple[str, int]:
+    """The id of the agent that gave this variable to its tools, and how many processes lie between.
+
+    It is the nearest process above us that was itself started without it; ("", 0) if unknown.
+    """
+    mark = f"{variable}={value}".encode("utf-8", "surrogateescape")
+    pid = str(os.getpid())
+    for depth in range(_ANCESTORS):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as stream:
+                has_it = mark in stream.read().split(b"\0")
+        except OSError:
+            return "", 0
+        if not has_it:
+            return (pid, depth) if depth else ("", 0)
+        fields = guard_module("work").read_status(pid)
+        if not fields:
+            return "", 0
+        pid = fields[1]
+    return "", 0
 
 
 def is_holder(caller: Caller, holder: Holder) -> bool:
@@ -85,78 +163,119 @@ def is_holder(caller: Caller, holder: Holder) -> bool:
     return is_same and not holder.fixed and not caller.shared
 
 
-def name_owner(files: RunFiles, owner: str) -> None:
+@contextlib.contextmanager
+def locked(run_files: RunFiles) -> Iterator[None]:
+    """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
+    files.make_folders(run_files.state, files.PRIVATE)
+    path = os.path.join(run_files.state, "taken.lock")
+    try:
+        handle = guard_module("state").lock(path, _PATIENCE)
+    except BlockingIOError:
+        message = "another process holds the claim of this project"
+        raise HookctlError(
+            "lock_timeout", message, path=path, hint="Try again.", exit_code=FAILED
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _read_claim(run_files: RunFiles) -> dict[str, Any]:
+    claim: dict[str, Any] = guard_module("work").read_claim(work_files.as_call(run_files))
+    return claim
+
+
+def _write_claim(run_files: RunFiles, **values: Any) -> None:
+    """Replace the claim; what is not given is empty in the new one."""
+    data = json.dumps({**_NO_CLAIM, **values}, sort_keys=True, separators=(",", ":"))
+    files.write_own(os.path.join(run_files.state, "taken"), data.encode())
+
+
+def _list_declined(claim: dict[str, Any], sessions: list[str]) -> list[str]:
+    """The sessions that gave the work back, without these."""
+    declined = claim.get("declined")
+    known = declined if isinstance(declined, list) else []
+    return [item for item in known if isinstance(item, str) and item not in sessions]
+
+
+def name_owner(run_files: RunFiles, owner: str) -> None:
     """Give the work to a session for good."""
     hash = session_hash(owner)
-    work_files.write_mark(files, "OWNER", f"{owner}\n")
-    claims.write(files.state, Claim(hash, hash, fixed=True, t=int(files.now)))
+    work_files.write_mark(run_files, "OWNER", f"{owner}\n")
+    _write_claim(run_files, session=hash, owner=hash, fixed=True, t=int(run_files.now))
 
 
-def take(files: RunFiles, caller: Caller) -> None:
+def take(run_files: RunFiles, caller: Caller) -> None:
     """Give the work to the session that the command runs in, until its process is gone."""
     hash = session_hash(caller.session)
-    declined = tuple(item for item in claims.read(files.state).declined if item != hash)
-    work_files.write_mark(files, "OWNER", f"{caller.session}\n")
-    claim = Claim(
-        hash, hash, False, caller.process, caller.shared, caller.host, int(files.now), declined
+    declined = _list_declined(_read_claim(run_files), [hash])
+    work_files.write_mark(run_files, "OWNER", f"{caller.session}\n")
+    _write_claim(
+        run_files,
+        session=hash,
+        owner=hash,
+        process=caller.process,
+        shared=caller.shared,
+        host=caller.host,
+        t=int(run_files.now),
+        declined=declined,
     )
-    claims.write(files.state, claim)
 
 
-def free(files: RunFiles) -> None:
+def free(run_files: RunFiles) -> None:
     """Leave the work to the first session that the guard keeps, whoever held or declined it."""
-    _clear_owner(files)
-    if claims.read(files.state) != Claim():
-        claims.write(files.state, Claim())
+    _clear_owner(run_files)
+    if any(_read_claim(run_files).values()):
+        _write_claim(run_files)
 
 
-def give_back(files: RunFiles, holder: Holder, caller: Caller) -> None:
+def give_back(run_files: RunFiles, holder: Holder, caller: Caller) -> None:
     """Take the work from its holder, who is not asked about it again."""
-    claim = claims.read(files.state)
     sessions = [holder.session] + [session_hash(caller.session)] * bool(caller.session)
-    declined = [item for item in claim.declined if item not in sessions]
-    _clear_owner(files)
-    claims.write(files.state, Claim(declined=tuple(declined + sessions)[-_MOST_DECLINED:]))
+    declined = _list_declined(_read_claim(run_files), sessions)
+    _clear_owner(run_files)
+    _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
 
 
-def _clear_owner(files: RunFiles) -> None:
-    path = os.path.join(files.folder, "OWNER")
-    work_files.refuse_links(files, path)
+def _clear_owner(run_files: RunFiles) -> None:
+    path = os.path.join(run_files.folder, "OWNER")
+    work_files.refuse_links(run_files, path)
     work_files.clear(path)
 
 
-def as_data(files: RunFiles, work: Work) -> dict[str, Any]:
+def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     """The work that waits, as `--json` shows it."""
     holder = Holder() if work.holder.is_gone else work.holder
     return {
-        "project": files.project,
+        "project": run_files.project,
         "remaining": work.remaining,
         "owner": holder.name or holder.session or None,
         "owner_host": holder.host or None,
         "owner_process": holder.process.partition(" ")[0] or None,
-        "owner_seen_seconds": files.now - holder.seen if holder.seen else None,
-        "age_seconds": files.now - work.touched,
+        "owner_seen_seconds": max(0.0, run_files.now - holder.seen) if holder.seen else None,
+        "age_seconds": run_files.now - work.touched,
         "stale": work.is_stale,
     }
 
 
-def describe_owner(files: RunFiles, work: Work) -> str:
+def describe_owner(run_files: RunFiles, work: Work) -> str:
     """Whose the work is, in a few words."""
     holder = work.holder
     if not holder.session or holder.is_gone:
-        return describe_next(files)
+        return describe_next(run_files)
     text = name_holder(holder)
-    since = holder.since or _modified(os.path.join(files.folder, "OWNER"))
+    since = holder.since or _modified(os.path.join(run_files.folder, "OWNER"))
     if since:
-        text += f", since {clock.age(files.now - since)}"
+        text += f", since {clock.age(run_files.now - since)}"
     if holder.seen:
-        text += f", last seen {clock.age(files.now - holder.seen)} ago"
+        text += f", last seen {clock.age(run_files.now - holder.seen)} ago"
     return text
 
 
-def describe_next(files: RunFiles) -> str:
+def describe_next(run_files: RunFiles) -> str:
     """Whose work is that nobody holds."""
-    if files.claims:
+    if run_files.settings.claim:
         return "the first session that the guard keeps going"
     return "every session"
 

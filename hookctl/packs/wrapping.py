@@ -16,17 +16,13 @@ import shlex
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
+from hookctl.packs.guard import condition_and_call
+from hookctl.settings.targets import GUARD, OWN, Target
 from hookctl.system import files
+from hookctl.system.packages import WRAPPER
 
-PROGRAM = "wrap.py"
 _ALONE = 'eval "set --; $1"'
 _WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
-
-
-def is_wrap_id(id: str) -> bool:
-    """Whether an id is that of a wrapped hook."""
-    return id.startswith(WRAP)
 
 
 def id_of(original: str) -> str:
@@ -36,12 +32,9 @@ def id_of(original: str) -> str:
 
 def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
-    file = in_sh(target, f"{folder}/{PROGRAM}")
-    program = "python3" if target.shared else quote(target.host, python)
-    has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
-    guarded = f'exec {program} -I -S {file} stop --host {target.host.name} "$1"'
-    ready = f"[ -f {file} ] && [ -r {file} ] && {has_python}"
-    choice = f"if {ready}; then {guarded}; else {_ALONE}; fi"
+    is_ready, call = condition_and_call(target, f"{folder}/{WRAPPER}", python)
+    guarded = f'exec {call} stop --host {target.host.name} "$1"'
+    choice = f"if {is_ready}; then {guarded}; else {_ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
@@ -66,7 +59,7 @@ def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
     if not text.startswith(f": hookctl={WRAP}"):
         return None
-    shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{PROGRAM}"
+    shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
     file = rf"\[ -f (?P<file>{_WORD}|{shared}) \] && \[ -r (?P=file) \]"
     on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
     python = rf"(?:\[ -x (?P<python>{_WORD}) \]; then exec (?P=python)|{on_path})"

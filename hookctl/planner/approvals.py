@@ -16,8 +16,8 @@ from hookctl.hosts.model import APPROVALS, Trust
 from hookctl.hosts.shapes import split_words
 from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
-from hookctl.model import Decision, Entry, HookEntry, Path, Record, Wanted
-from hookctl.packs.wrapping import is_wrap_id, original_of
+from hookctl.model import WRAP, Decision, Entry, HookEntry, Path, Record, Wanted
+from hookctl.packs.wrapping import original_of
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.planner.sources import Sources
@@ -260,7 +260,7 @@ def _without_new_wraps(
     ours = {entry.path[:-1] for entry in _owned_approvals(config.record, draft, pack)}
     kept = dict(needed)
     for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
-        if is_wrap_id(hook.id):
+        if hook.id.startswith(WRAP):
             path = codex.state_path(draft.target.path, hook.path)
             if path not in ours:
                 kept.pop(path, None)
@@ -271,7 +271,7 @@ def _voided_approvals(config: Draft, draft: Draft, needed: Mapping[Path, str]) -
     """A line for each wrapped hook that waits for an approval: its old command had its own."""
     lines = []
     for hook in shapes.elements(draft.host.shape, draft.document.value or {}):
-        if not is_wrap_id(hook.id):
+        if not hook.id.startswith(WRAP):
             continue
         path = codex.state_path(draft.target.path, hook.path)
         if path in needed and codex.approved(config.document, path) != needed[path]:

@@ -10,7 +10,7 @@ from typing import Any
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.model import Consent, Entry, PackRecord, Wanted
+from hookctl.model import WRAP, Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import remarks_for
 from hookctl.packs.choices import (
@@ -23,7 +23,6 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
@@ -75,7 +74,7 @@ def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, folder: str, settings:
     """Bring wrapped hooks up to date and wrap the requested one; whether any hook is wrapped."""
     hooks = shapes.elements(draft.host.shape, draft.document.value or {})
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
-    if choice.settings.wrap is None and not any(map(is_wrap_id, ids)):
+    if choice.settings.wrap is None and not any(id.startswith(WRAP) for id in ids):
         return False
     from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
 

@@ -14,6 +14,7 @@ from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.ledger.store import Records
 from hookctl.model import (
+    WRAP,
     Action,
     AddHook,
     Change,
@@ -30,7 +31,6 @@ from hookctl.model import (
     Record,
     Wanted,
 )
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.placeholders import (
     placeholders_after,
     placeholders_in,
@@ -120,7 +120,7 @@ class Draft:
         """
         entries = []
         for entry in self.entries:
-            if entry.path[:2] != APPROVALS and (wraps or not is_wrap_id(entry.id)):
+            if entry.path[:2] != APPROVALS and (wraps or not entry.id.startswith(WRAP)):
                 entries.append(entry)
         return self.visible_entries(entries)
 

@@ -20,7 +20,6 @@ from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import PROGRAM as WRAPPER
 from hookctl.planner.runtime_files import (
     CONFIG,
     File,
@@ -36,6 +35,7 @@ from hookctl.system.packages import (
     HOOK,
     LAUNCHERS,
     PACKAGES,
+    WRAPPER,
     Packages,
     find_edits,
     find_unnamed,

@@ -19,6 +19,7 @@ from hookctl.hosts import load, loading, shapes
 from hookctl.hosts.shapes import split_words
 from hookctl.ledger.store import Records
 from hookctl.model import (
+    WRAP,
     Action,
     Current,
     Decision,
@@ -32,7 +33,6 @@ from hookctl.model import (
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals, commands_to_approve
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
@@ -175,7 +175,7 @@ def _has_only_the_guard(draft: Draft) -> bool:
     wants = guard.wants(settings, draft.target, pack, known.folder, limit, wraps=wraps)
     wanted = [(want.path, want.value) for want in wants]
     for entry in draft.pack_entries():
-        if entry.kind == "container" or is_wrap_id(entry.id):
+        if entry.kind == "container" or entry.id.startswith(WRAP):
             continue
         for claim in entry.owners.values():
             if (entry.path, claim.value) not in wanted:
@@ -219,7 +219,7 @@ def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
     """The original command of each wrapped hook, by id; None if it cannot be read back."""
     originals = {}
     for entry in draft.pack_entries():
-        if is_wrap_id(entry.id):
+        if entry.id.startswith(WRAP):
             originals[entry.id] = wrapping.original_of(entry.written["command"])
     return originals
 

@@ -10,12 +10,11 @@ from typing import Any
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.model import PackRecord
+from hookctl.model import WRAP, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.programs import load_programs
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
 from hookctl.planner.guard_files import add_package, guard_programs, merge_config, new_config
@@ -154,7 +153,7 @@ def _configuration(draft: Draft, pack_record: PackRecord) -> dict[str, Any]:
 def _wanted_guard_files(draft: Draft, pack_record: PackRecord) -> dict[str, File]:
     """The guard's programs and a new configuration; none where it has nothing to do."""
     root = {} if draft.document.value is MISSING else draft.document.value
-    wraps_any = any(is_wrap_id(hook.id) for hook in shapes.elements(draft.host.shape, root))
+    wraps_any = any(hook.id.startswith(WRAP) for hook in shapes.elements(draft.host.shape, root))
     if not settings_from(pack_record.settings).events and not wraps_any:
         return {}
     config = new_config(_configuration(draft, pack_record), draft.host)

@@ -16,7 +16,7 @@ from hookctl.ledger import store
 from hookctl.ledger.rules import rules_path
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
-from hookctl.packs.choices import Choice, settings_from
+from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft, make_draft
@@ -55,7 +55,7 @@ class RulesBlocks:
         """Write a pack's block for a host where the pack is installed, or take it out again."""
         if draft.conflicts or pack.name not in draft.packs:
             return
-        if not _wants_rules(pack.name, draft.packs) or not pack.rules:
+        if not _wants_rules(pack.name, draft.packs) or not _brings_rules(pack):
             self._leave(draft, pack.name, None)
             return
         if rules_target(draft.target) is None:
@@ -86,8 +86,8 @@ class RulesBlocks:
         pack = pack and self._worded(draft, pack)
         key, record = store.find_record(self._records, target.path)
         is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
-        brings_rules = pack is not None and bool(pack.rules)
-        if not is_recorded and not (brings_rules and self._may_have_block(target.path)):
+        is_named = pack is not None and _brings_rules(pack)
+        if not is_recorded and not (is_named and self._may_have_block(target.path)):
             return
         if self._is_used(key, name, draft):
             return
@@ -155,7 +155,12 @@ class RulesBlocks:
         readers = []
         for title, pack_record in self._readers(store.real_path(target.path), GUARD):
             readers.append((title, settings_from(pack_record.settings)))
-        return pack._replace(rules=write_rules(readers)) if readers else pack
+        return pack._replace(rules=write_rules(readers or [("", Settings())]))
+
+
+def _brings_rules(pack: Pack) -> bool:
+    """Whether a pack has a block of rules; the guard's is written for its readers."""
+    return pack.name == GUARD or bool(pack.rules)
 
 
 def _decide_later(draft: Draft) -> None:

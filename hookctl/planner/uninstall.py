@@ -13,11 +13,10 @@ from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import Action, DropHook, Entry, PackRecord, Record, Wanted
+from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import find_folder, unrecorded_guard
@@ -226,6 +225,6 @@ def _manual_step(entry: Entry) -> str:
         return f"in {container}: {text[1:-1]}"
     path = ".".join(map(str, entry.path))
     step = f"in {path}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
-    if is_wrap_id(entry.id):
+    if entry.id.startswith(WRAP):
         step += f", and put back {masked_text(entry.before or '')}"
     return step

@@ -17,7 +17,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
-from hookctl.model import Action, Claim, Decision, Entry, HookEntry, Path, Put
+from hookctl.model import WRAP, Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.planner.sources import Sources
@@ -86,7 +86,7 @@ def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
 
 
 def _wrap_entries(draft: Draft) -> tuple[Entry, ...]:
-    return tuple(entry for entry in draft.entries if wrapping.is_wrap_id(entry.id))
+    return tuple(entry for entry in draft.entries if entry.id.startswith(WRAP))
 
 
 class _Wraps:
@@ -285,7 +285,7 @@ def _file_beside(sources: Sources, target: Target, text: str) -> str:
 
 def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
     root = {} if document.value is MISSING else document.value
-    return [hook for hook in shapes.elements(host.shape, root) if wrapping.is_wrap_id(hook.id)]
+    return [hook for hook in shapes.elements(host.shape, root) if hook.id.startswith(WRAP)]
 
 
 def _foreign_commands(host: Host, root: Any) -> list[tuple[Path, str]]:

@@ -1,12 +1,17 @@
-"""Reads the data files that come with hookctl: schemas, templates, hosts, packs.
+"""Reads what comes with hookctl: schemas, templates, hosts, packs, and the guard's own package.
 
-They are read as plain files where they are plain files. Only where the package lies in an archive
-it takes importlib.resources, whose import costs as much as a tenth of a call.
+Data files are read as plain files where they are plain files. Only where the package lies in an
+archive it takes importlib.resources, whose import costs as much as a tenth of a call.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
+from types import ModuleType
+
+_GUARD = "hookctl_guard"  # the name of its package in here
 
 
 def asset(*names: str) -> str:
@@ -43,3 +48,14 @@ def list_data(*names: str, ending: str) -> list[str]:
 def read_folder(*names: str, ending: str) -> dict[str, bytes]:
     """The bytes of the files of a folder that end like this, by name."""
     return {name: read_data(*names, name) for name in list_data(*names, ending=ending)}
+
+
+def guard_module(name: str) -> ModuleType:
+    """A module of the guard as this version copies it out to users."""
+    if _GUARD not in sys.modules:
+        package = ModuleType(_GUARD)
+        archive = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        names = ("templates", "guard", "guard")
+        package.__path__ = [asset(*names), os.path.join(archive, *names)]
+        sys.modules[_GUARD] = package
+    return importlib.import_module(f"{_GUARD}.{name}")

@@ -19,8 +19,8 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
 from hookctl.values import NamedTuple
 
-HOOK = "hook.py"
-LAUNCHERS, PACKAGES = "guard", "runtime"  # folders
+HOOK, WRAPPER = "hook.py", "wrap.py"  # launchers
+LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
 _NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
 _NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
 _LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in a launcher that somebody edited, too

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.system import files, owners
+from hookctl.system import owners
+from hookctl.system.package_data import guard_module
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
 _MARKS = (".hookctl", ".git")  # of a project
@@ -34,12 +34,8 @@ def search(start: str, environ: Mapping[str, str]) -> str:
 
     HOME counts only if the search starts there; folders above HOME or of other users never count.
     """
-    start = os.path.realpath(start)
     home = os.path.realpath(_home(environ))
-    for folder in below_home(start, home):
-        if _has_own_mark(folder) and not _is_foreign(folder):
-            return folder
-    return start
+    return str(guard_module("files").find_project(os.path.realpath(start), home))
 
 
 def upwards(path: str) -> Iterator[str]:
@@ -80,12 +76,6 @@ def has_mark(folder: str) -> bool:
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS)
 
 
-def _has_own_mark(folder: str) -> bool:
-    """The same, but for marks that another user has put there, as into a sticky folder."""
-    marks = [os.path.join(folder, mark) for mark in _MARKS]
-    return any(os.path.lexists(mark) and not _is_foreign(mark) for mark in marks)
-
-
 def is_away(folder: str) -> bool:
     """Whether a project's folder is not there: renamed, removed, or on a disk that is not there."""
     try:
@@ -109,7 +99,7 @@ def named(folder: str, recorded: Container[str] = ()) -> str:
 def require_own(folder: str) -> None:
     """Refuse a project that belongs, itself or its .hookctl, neither to the caller nor to root."""
     for path in (folder, os.path.join(folder, ".hookctl")):
-        if _is_foreign(path):
+        if guard_module("files").is_foreign(path):
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
             hint = "Change into a folder of your own."
@@ -120,16 +110,7 @@ def require_own(folder: str) -> None:
 
 def is_foreign(folder: str) -> bool:
     """Whether a project, or its .hookctl, belongs neither to the caller nor to root."""
-    return _is_foreign(folder) or _is_foreign(os.path.join(folder, ".hookctl"))
-
-
-def _is_foreign(path: str) -> bool:
-    """Whether a file, or what a link leads to, belongs neither to the caller nor to root."""
-    for follow in (False, True):
-        with contextlib.suppress(OSError):
-            if owners.is_foreign(os.stat(path, follow_symlinks=follow)):
-                return True
-    return False
+    return bool(guard_module("files").is_foreign_project(folder))
 
 
 def _home(environ: Mapping[str, str]) -> str:
@@ -174,13 +155,9 @@ def shared_files(folder: str) -> Iterator[str]:
 
 def state_folder(state: str, project: str) -> str:
     """The guard's folder for a project: sessions, log, ACTIVE."""
-    return os.path.join(state, "guard", _hash(os.path.realpath(project)))
+    return os.path.join(state, "guard", session_hash(os.path.realpath(project)))
 
 
 def session_hash(session: str) -> str:
-    """The name of a session in the guard's state and log."""
-    return _hash(session)
-
-
-def _hash(text: str) -> str:
-    return files.digest(text.encode("utf-8", "surrogatepass"))[:16]
+    """The name of a session, or of a project's path, in the guard's state and log."""
+    return str(guard_module("files").digest(session))

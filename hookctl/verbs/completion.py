@@ -9,8 +9,7 @@ from typer.completion import get_completion_script
 from hookctl import events, hosts, packs
 from hookctl.errors import usage_error
 from hookctl.model import Result
-from hookctl.packs.choices import MODES
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import MODES, PRESETS
 from hookctl.settings import managed
 from hookctl.settings.targets import SCOPES
 

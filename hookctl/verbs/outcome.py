@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookctl.model import Line
+from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import can_refuse
 from hookctl.packs.model import Pack
-from hookctl.packs.wrapping import is_wrap_id
 from hookctl.planner.plan import Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
@@ -63,7 +62,11 @@ def _describe_guard(
     if settings.events and not _hosts_with_hooks(plan, GUARD):
         text = "the guard does not run: none of its hooks is registered"
         return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
-    if not settings.events and record and any(is_wrap_id(entry.id) for entry in record.entries):
+    if (
+        not settings.events
+        and record
+        and any(entry.id.startswith(WRAP) for entry in record.entries)
+    ):
         text = "The guard limits the denials of the hooks that it wraps, and does nothing else."
         return [Line(text), *_next(folders, plan, targets, ["doctor"])]
     if not settings.events:
@@ -123,7 +126,7 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     for file in plan.files:
         removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
         for entry in file.record.entries if file.record else ():
-            is_hook = entry.id.startswith(f"{pack}/") and not is_wrap_id(entry.id)
+            is_hook = entry.id.startswith(f"{pack}/") and not entry.id.startswith(WRAP)
             if is_hook and entry.id not in removed:
                 titles.append(file.target.host.title)
                 break

@@ -15,15 +15,15 @@ from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
-from hookctl.packs import claims, stillness, supervised, whose_work
 from hookctl.packs import run_files as work_files
+from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
+from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
-_BREADCRUMB = "RESPAWN_REQUESTED"
 _LONGEST_SHOWN = 120  # characters of a value that somebody else wrote
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -128,7 +128,7 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     if request.remaining:
         work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
     work_files.begin(run_files, end)
-    with claims.locked(run_files.state):
+    with whose_work.locked(run_files):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
     span = clock.age(end - run_files.now)
     return [
@@ -176,10 +176,10 @@ def _remaining(folders: Folders, run_files: RunFiles, request: Request) -> list[
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     count = _parse_count(request.count)
     work_files.require_short_owner(_named_owner(request))
-    with claims.locked(run_files.state):
+    with whose_work.locked(run_files):
         before = whose_work.find_work(run_files)
         work_files.set_task(run_files, "remaining", count)
-        work_files.clear(os.path.join(run_files.state, stillness.FILE))
+        work_files.forget_stillness(run_files)
         said = _hand_over(run_files, request, whose_work.find_caller(folders), before, count)
     return [*_describe_work(run_files), *said]
 
@@ -202,7 +202,7 @@ def _hand_over(
     if count == 0:
         whose_work.free(run_files)
         return []
-    if caller.session and (run_files.claims or is_own):
+    if caller.session and (run_files.settings.claim or is_own):
         return _take_over(run_files, caller, before, is_own=is_own)
     if caller.session or is_waiting or holder.is_named:
         return []
@@ -226,7 +226,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
 
 def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     caller = whose_work.find_caller(folders)
-    with claims.locked(run_files.state):
+    with whose_work.locked(run_files):
         work = whose_work.find_work(run_files)
         holder = work.holder
         if not holder.session:
@@ -242,13 +242,13 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
 
 def _conclude(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     work_files.write_mark(run_files, "CONCLUDE", "")
-    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
+    work_files.clear(os.path.join(run_files.state, BREADCRUMB))
     return ["concluded: the guard no longer asks the agent to go on"]
 
 
 def _stop(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     work_files.write_mark(run_files, "STOP", "")
-    work_files.clear(os.path.join(run_files.state, _BREADCRUMB))
+    work_files.clear(os.path.join(run_files.state, BREADCRUMB))
     return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
 
 
@@ -279,16 +279,12 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
     for name, meaning in _MEANINGS.items():
         if name in ages:
             lines.append(f"{name:10} since {ages[name]}: {meaning}")
-    if _BREADCRUMB in ages:
-        lines.append(f"breadcrumb {ages[_BREADCRUMB]} old: {_CRUMB}")
+    if BREADCRUMB in ages:
+        lines.append(f"breadcrumb {ages[BREADCRUMB]} old: {_CRUMB}")
     if "task.json" in ages:
         name = os.path.basename(run_files.task)  # of another system's, under a preset
         lines.append(f"{name:10} written {ages['task.json']} ago")
     return lines
-
-
-def _age_of(run_files: RunFiles, moment: float) -> float | None:
-    return max(0.0, run_files.now - moment) if moment else None
 
 
 def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
@@ -353,8 +349,7 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
     task = work_files.read_task(run_files)
     end = work_files.read_end(run_files)
     work = whose_work.find_work(run_files)
-    holder = work.holder
-    is_held = bool(holder.session) and not holder.is_gone
+    shown = whose_work.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     is_active = seconds_left is not None and seconds_left > 0
     blocks, depth = work_files.read_chain(run_files)
@@ -363,11 +358,8 @@ def _data(run_files: RunFiles) -> dict[str, Any]:
         "run_dir": run_files.folder,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
-        "owner": (holder.name or holder.session) if is_held else None,
-        "owner_host": (holder.host or None) if is_held else None,
-        "owner_process": holder.process.partition(" ")[0] or None if is_held else None,
-        "owner_seen_seconds": _age_of(run_files, holder.seen) if is_held else None,
-        "work_age_seconds": _age_of(run_files, work.touched) if work.remaining else None,
+        **{name: value for name, value in shown.items() if name.startswith("owner")},
+        "work_age_seconds": shown["age_seconds"] if work.remaining else None,
         "stale": work.is_stale,
         "ignored": _has_ignored_reminder(run_files),
         "stop": os.path.lexists(os.path.join(run_files.folder, "STOP")),
@@ -385,7 +377,7 @@ def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     """The age of each file in seconds; the heartbeat's own time counts if it is one."""
     paths = {name: os.path.join(run_files.folder, name) for name in ("STOP", "CONCLUDE", "OWNER")}
     paths["task.json"] = run_files.task
-    paths[_BREADCRUMB] = os.path.join(run_files.state, _BREADCRUMB)
+    paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
     times = {}
     for name, path in paths.items():
         with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.ledger.rules import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
-from hookctl.model import Current, Entry, Line, Record, Result
+from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
 from hookctl.output.status import file_lines
 from hookctl.packs import whose_work, wrapping
@@ -283,7 +283,7 @@ def _describe_entry(
     """An entry as `--json` shows it."""
     key = str(entry.path[-1])
     value = current.values.get(entry.path) if entry.kind == "leaf" else entry.written
-    is_own = entry.kind == "element" and not wrapping.is_wrap_id(entry.id)
+    is_own = entry.kind == "element" and not entry.id.startswith(WRAP)
     in_effect = None
     if stronger:
         stronger_value = masked(stronger.document.get(entry.path), key)
@@ -304,6 +304,6 @@ def _describe_entry(
 
 def _wrapped_command(entry: Entry) -> str | None:
     """The command of the hook that an entry wraps; None for every other entry."""
-    if not wrapping.is_wrap_id(entry.id):
+    if not entry.id.startswith(WRAP):
         return None
     return masked_text(wrapping.original_of(entry.written["command"]) or "an unknown command")

@@ -10,8 +10,8 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
-from hookctl.packs import claims, supervised, whose_work
 from hookctl.packs import run_files as work_files
+from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.child import Ended, Guardian
 from hookctl.system.folders import Folders
@@ -98,7 +98,7 @@ def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guar
         if reason:
             return _end(run_files, seen, ended, respawns, reason)
         respawns += 1
-        with claims.locked(run_files.state):
+        with whose_work.locked(run_files):
             whose_work.free(run_files)  # the session that held the work is gone
 
 

@@ -11,7 +11,6 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, OK, TIMED_OUT
 from hookctl.model import Result
 from hookctl.packs import run_files as work_files
-from hookctl.packs import stillness
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -78,7 +77,7 @@ def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Resu
 
     def measure(seen: Look) -> float:
         now = run_files.now + timer.now() - begin
-        return stillness.note(run_files.state, seen.task, now) if request.stall else 0.0
+        return work_files.measure_stillness(run_files, seen.task, now) if request.stall else 0.0
 
     ended = watch(look, measure, timeout, stall, timer)
     waited = timer.now() - begin
@@ -135,8 +134,7 @@ def _find_outcome(last: Look, left: float, *, has_stalled: bool) -> str:
 
 
 def _look(run_files: RunFiles) -> Look:
-    count, heartbeat = work_files.read_count(run_files), work_files.read_heartbeat(run_files)
-    return Look(count, heartbeat, run_files.mark)
+    return Look(*work_files.read_progress(run_files), run_files.mark)
 
 
 def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) -> tuple[str, ...]:

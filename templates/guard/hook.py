@@ -117,6 +117,6 @@ def load(module, words):
 if __name__ == "__main__":
     gc.disable()  # a call is too short for it
     try:
-        load("start", sys.argv[1:])()
+        load("call", sys.argv[1:])()
     finally:
         posix._exit(0)

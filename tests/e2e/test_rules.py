@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts, packs
+from hookctl import hosts
+from hookctl.packs.choices import Settings
+from hookctl.packs.guard_rules import write_rules
 
 from .acceptance import CASES, Case
 from .clients import Client
@@ -14,7 +16,7 @@ from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 # A sentence of the block, as it stands on one line of it.
-SENTENCE = packs.load("guard").rules.splitlines()[2]
+SENTENCE = write_rules([("", Settings())]).splitlines()[2]
 FILES = ("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md")
 SCOPES = [(case, case.scope) for case in CASES if case.scope in hosts.load(case.host).rules]
 SCOPES += [(case, scope) for case in CASES[:1] for scope in ("project", "local")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 
 from .lab import Lab
 
@@ -111,6 +111,6 @@ def test_in_a_locked_guard_no_variable_names_file_or_limit(lab: Lab) -> None:
 
     settings = module("settings").Settings({"limit_env": "LIMIT", "task_env": "FILE"}, locked=True, env=env)
     assert settings.max_stop_blocks == 5
-    assert module("project").find_task(settings, env) == (".hookctl/run/task.json", {})
+    assert module("work").find_task(settings, env) == (".hookctl/run/task.json", {})
     settings.locked = False
-    assert module("project").find_task(settings, env)[0] == "x"
+    assert module("work").find_task(settings, env)[0] == "x"

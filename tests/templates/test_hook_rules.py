@@ -286,7 +286,7 @@ WRONG_ENTRIES: list[dict] = [
 @pytest.mark.parametrize("wrong", WRONG_ENTRIES, ids=json.dumps)
 def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: dict) -> None:
     table = {**TABLE, "claude": {**TABLE["claude"], **wrong}}
-    assert module("dialects").find_host(table, "claude", {}) is None
+    assert module("hosts").find_host(table, "claude", {}) is None
 
 
 @pytest.mark.parametrize("text", [None, "{}"])
@@ -430,7 +430,7 @@ def test_the_home_of_the_password_file_stands_in_for_a_missing_one(lab: Lab) -> 
 def test_the_cap_is_read_as_the_host_reads_it(
     monkeypatch: pytest.MonkeyPatch, value: str | None, blocks: int | None
 ) -> None:
-    dialects = module("dialects")
+    dialects = module("hosts")
     monkeypatch.setattr(dialects, "env", lambda name: value or "")
     limit, counts_anew = dialects.read_cap(TABLE["claude"]["cap"])
     assert (limit, counts_anew) == (blocks or dialects.NO_CAP, True)
@@ -656,7 +656,7 @@ def test_a_line_that_the_window_cuts_is_skipped_and_a_whole_one_is_not(lab: Lab)
 
 def test_the_transcript_of_a_chain_is_given_a_moment_to_be_written(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host may still be writing the turn's tool calls when the hook starts; what was said stands behind them."""
-    transcript, state = module("transcript"), module("state")
+    transcript, state = module("progress"), module("state")
     lab.says("first, and last words")
     seen = lab.transcript.stat().st_size
     waits: list[float] = []
@@ -682,7 +682,7 @@ def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
     progress, sessions = module("progress"), module("state")
     call = module("call").Call("stop")
     call.active, call.flag, call.loops, call.transcript = False, False, None, str(lab.transcript)
-    call.host = module("dialects").Host("claude", TABLE["claude"])
+    call.host = module("hosts").Host("claude", TABLE["claude"])
     call.settings = module("settings").Settings({})
     waits: list[float] = []
 

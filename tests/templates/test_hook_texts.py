@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.packs.presets import PRESETS
+from hookctl.packs.choices import PRESETS
 
 from .lab import Lab
 

@@ -67,7 +67,7 @@ def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, before: str, active
     ],
 )  # fmt: skip
 def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(said: object, words: bytes) -> None:
-    assert module("transcript").last_words({"last_assistant_message": said}) == words
+    assert module("progress").last_words({"last_assistant_message": said}) == words
 
 
 def test_a_turn_whose_name_is_no_text_is_a_turn(lab: Lab) -> None:

@@ -119,7 +119,7 @@ def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     assert lab.stop() == "B"
     cache = package_in(lab.hook.parent) / "__pycache__"
     assert cache.stat().st_mode & 0o777 == 0o700
-    assert {"stop", "values"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
+    assert {"stop", "files"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) 
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["start", "stop", "values"])
+@pytest.mark.parametrize("name", ["call", "stop", "files"])
 def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: str) -> None:
     """It loads, and has nothing of what the others take from it."""
     lab.task(remaining=2)
@@ -217,7 +217,7 @@ def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: s
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["start", "values"])
+@pytest.mark.parametrize("name", ["call", "files"])
 def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     (package_in(lab.hook.parent) / f"{name}.py").unlink()

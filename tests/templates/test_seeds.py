@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs import presets as known
+from hookctl.packs import choices
 
 from .lab import Lab
 from .oracles.bmad import Bmad
@@ -37,7 +37,7 @@ def odds(dice: random.Random, chance: float) -> bool:
 
 def test_every_published_system_has_a_preset_with_the_knobs_of_the_documents() -> None:
     """Where the documents leave the mode to the user, the preset may name one."""
-    presets = {name: dict(preset) for name, preset in known.PRESETS.items()}
+    presets = {name: dict(preset) for name, preset in choices.PRESETS.items()}
     for name in presets.keys() & {name for name, wanted in PRESETS.items() if "mode" not in wanted}:
         assert presets[name].pop("mode", "breaker") != "off" or name == "rockbot"
     assert presets == PRESETS

@@ -238,7 +238,7 @@ def test_the_rule(agents: Agents, config: dict[str, Any], script: str) -> None:
 
 @pytest.mark.parametrize("preset", ["bmad", "nightly", "openhands", "rockbot", "hermes"])
 def test_a_preset_keeps_its_system_s_own_rule(agents: Agents, preset: str) -> None:
-    from hookctl.packs.presets import PRESETS
+    from hookctl.packs.choices import PRESETS
 
     settings = PRESETS[preset]
     assert (settings["claim"], settings["work_hours"]) == (False, 0)

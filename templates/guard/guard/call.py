@@ -1,24 +1,34 @@
-"""One call of the hook: what the host sent, the settings, the session and the folders."""
+"""One call of the hook: `hook.py EVENT --host HOST`, JSON on stdin, at most one object on stdout.
+
+What the host sent, the settings, the session and the folders. Any failure lets the agent stop; the
+exit status is always 0.
+"""
 
 import _signal
 import posix
 import sys
 import time
 
-from .confined import confine, project_of
-from .dialects import USUAL, find_host
-from .files import KIB, enter, env, is_out_of_reach, read_object
-from .project import (
-    default_state_dir,
+from .files import (
+    KIB,
+    digest,
+    digest_bytes,
+    dump,
+    enter,
+    env,
+    exists,
     find_project,
-    find_task,
-    home_folder,
-    is_foreign_home,
+    first_text,
     is_foreign_project,
+    is_out_of_reach,
+    is_true,
+    leading_number,
+    parse,
+    read_object,
 )
-from .settings import Settings
-from .tools import event_call
-from .values import digest, digest_bytes, dump, first_text, is_true, leading_number, parse
+from .hosts import USUAL, find_host
+from .settings import Settings, confine, project_of
+from .work import find_task
 
 INPUT_LIMIT = 16 * KIB * KIB
 CEILING = 200  # blocks since the last human prompt, whatever settings and progress say
@@ -27,6 +37,46 @@ LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 LOCKED = "locked"  # stands for every project: none may move the state of a locked guard
 NOWHERE = "/dev/null"  # a folder that nothing is in
 SPARE_S = 0.9  # seconds for everything but the wait for a lock
+
+
+def prepare(words):
+    """The function that answers a call; all its modules are loaded before anything is read."""
+    handler = find_handler(*words)
+
+    def run():
+        try:
+            if handler:
+                handler(words[0], words[2])
+        except BaseException as error:
+            report_error(error)
+        posix._exit(0)
+
+    return run
+
+
+def find_handler(event, flag, host):
+    """The function for an event; None for an unknown event."""
+    if flag != "--host":
+        return None
+    if event in ("stop", "subagent-stop"):
+        from .stop import on_stop
+
+        return on_stop
+    if event == "pre-tool":
+        from .dispatch import on_dispatch
+
+        return on_dispatch
+    if event in ("prompt", "post-tool", "session-start"):
+        from . import events
+
+        return events.HANDLERS[event]
+    return None
+
+
+def report_error(error):
+    """Write an error to stderr if HOOKCTL_DEBUG is set."""
+    if env("HOOKCTL_DEBUG") == "1":
+        posix.write(2, ("hookctl guard: " + repr(error) + "\n").encode("utf-8", "replace"))
 
 
 class Expired(BaseException):
@@ -200,3 +250,85 @@ def confine_settings(call):
     if not (call.project + "/").startswith(brought_by.rstrip("/") + "/"):
         call.project = brought_by
     call.settings = Settings(confine(call.config, call.project, env), call.locked)
+
+
+def event_call(payload):
+    """Name and arguments of the tool call in an event; None if it has no arguments."""
+    if type(payload.get("toolCall")) is dict:  # Antigravity
+        payload = payload["toolCall"]
+    name = first_text(payload, "tool_name", "toolName", "name")
+    for field in ("tool_input", "toolArgs", "tool_args", "args"):
+        if field in payload:
+            return name, payload[field]
+    return name, None
+
+
+def home_folder():
+    """The user's home folder."""
+    if env("HOME").startswith("/"):
+        return env("HOME").rstrip("/")
+    home = registered_home()
+    if not home:
+        raise KeyError
+    return home
+
+
+def registered_home():
+    """The user's home folder as the user database has it; empty if it has none."""
+    from pwd import getpwuid
+
+    try:
+        return getpwuid(posix.getuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def default_state_dir(home, locked=False):
+    """The user's state folder, the same as platformdirs gives; locked, no variable moves it."""
+    state = env("XDG_STATE_HOME").strip()
+    if locked:
+        state, home = "", registered_home() or home
+    if not state.startswith("/"):
+        is_mac = sys.platform == "darwin"
+        state = home + ("/Library/Application Support" if is_mac else "/.local/state")
+    return state + "/hookctl"
+
+
+def is_foreign_home(path):
+    """Is the caller root, and the folder that a path lies in another user's?"""
+    if posix.geteuid() != 0:
+        return False
+    while path and not exists(path):
+        path = path.rpartition("/")[0]
+    try:
+        return posix.stat(path or "/").st_uid != 0
+    except OSError:  # a link that leads nowhere
+        return posix.lstat(path).st_uid != 0
+
+
+def is_disabled(locked):
+    """Does HOOKCTL_DISABLE switch the guard off? Never if it is locked."""
+    return not locked and is_true(env("HOOKCTL_DISABLE"))
+
+
+def reason_to_skip(call):
+    """Why no part of the hook can use this call, or None."""
+    if is_disabled(call.locked):
+        return "off"
+    if not call.readable or not call.session:
+        return "no_input"
+    return "config_error" if call.host is None else None
+
+
+def reason_to_ignore(call):
+    """Why the hook ignores this call, or None."""
+    code = reason_to_skip(call)
+    if code:
+        return code
+    if call.settings.mode == "off":
+        return "off"
+    if not call.locked and any(is_true(env(name)) for name in call.settings.child_env):
+        return "child"
+    if call.subagent:
+        return "subagent"
+    return None

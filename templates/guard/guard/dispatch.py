@@ -1,17 +1,13 @@
 """Dispatch: a tool call that is repeated too often is refused, always with the same words.
 
-After dispatch_end refusals of one call the turn is ended, where the host can do that.
+After dispatch_end refusals of one call in a session its turn is ended, where the host can do that.
+A person's prompt begins anew, and so does another call that runs; a new window does not.
 """
 
-from .answers import printable, say
-from .call import read_call, read_clock, read_input
-from .files import KIB, save_object
-from .log import UNCOUNTED, log
-from .policies import is_disabled
-from .refusals import count_refusals
-from .state import RING_LIMIT, open_state
-from .tools import event_call
-from .values import digest, dump
+from .call import event_call, is_disabled, read_call, read_clock, read_input
+from .files import KIB, digest, digest_bytes, dump, first_text, save_object
+from .hosts import printable, say
+from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
 
 MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
@@ -74,8 +70,13 @@ def is_counted(call, name, arguments):
 
 def open_counts(call):
     """The state file with the counts, and what is stored in it; locked."""
-    own = digest(call.session) + ".calls" if call.settings.dispatch_scope == "session" else ""
-    return open_state(call, own or "dispatch.json", FILE_LIMIT)
+    own = session_of_counts(call)
+    return open_state(call, own + ".calls" if own else "dispatch.json", FILE_LIMIT)
+
+
+def session_of_counts(call):
+    """The session whose calls are counted by themselves, as a hash; empty: those of a project."""
+    return digest(call.session) if call.settings.dispatch_scope == "session" else ""
 
 
 def count_call(call, stored, key):
@@ -96,7 +97,7 @@ def count_call(call, stored, key):
         count += 1
     refused = count > call.settings.dispatch_max
     trips = read_count(stored, "trips", 0)
-    told = count_told(call, stored, trips)
+    told = count_told(call.folder, session_of_counts(call), stored)
     is_new = refused and not counted_before
     since, until = note_times(call, stored, trips > told, is_new)
     trips += is_new
@@ -132,14 +133,14 @@ def tell(call, path, state):
     save_object(path, dict(state, told=trips))
 
 
-def count_told(call, stored, trips):
+def count_told(folder, session, stored):
     """Of how many refused calls the log tells; one that was killed may have written its line."""
-    told = read_count(stored, "told", trips)
+    told = read_count(stored, "told", read_count(stored, "trips", 0))
     telling = read_count(stored, "telling", told)
     if telling > told:
         from .rotation import has_line
 
-        if has_line(call, telling):
+        if has_line(folder, session, telling):
             return telling
     return told
 
@@ -188,3 +189,58 @@ def make_room(windows, key, call):
         others.sort(key=lambda name: (is_open(windows[name][0], call), windows[name][0], name))
         others = [name for name in others[len(others) - room :] if is_open(windows[name][0], call)]
     return {name: windows[name] for name in [*others, key]}
+
+
+def count_refusals(call, stored, key, is_refused, is_new):
+    """What to store of each session, and how often this one was refused this call by now."""
+    sessions = read_sessions(stored)
+    name = digest(call.session + " " + call.agent)
+    turn, _, counts = sessions.pop(name, ("", 0, {}))
+    if is_refused:
+        known, turn = turn, find_turn(call, turn)
+        counts = counts if turn == known else {}
+        counts[key] = counts.get(key, 0) + is_new
+    else:
+        counts = {key: counts[key]} if key in counts else {}
+    if counts:
+        sessions[name] = [turn, int(call.now), drop_lowest(counts)]
+    while len(sessions) > RING_LIMIT:
+        del sessions[min(sessions, key=lambda other: sessions[other][1])]
+    return sessions, counts.get(key, 0) if is_refused else 0
+
+
+def read_sessions(stored):
+    """The stored sessions: the turn, the time, and the refusals of each call by its hash."""
+    sessions = {}
+    if type(stored.get("refused")) is dict:
+        for name, entry in stored["refused"].items():
+            if type(entry) is list and [*map(type, entry)] == [str, int, dict]:
+                counts = {key: count for key, count in entry[2].items() if type(count) is int}
+                sessions[name] = [entry[0], entry[1], counts]
+    return sessions
+
+
+def drop_lowest(counts):
+    """At most so many calls: those that were refused most often."""
+    highest = sorted(counts, key=lambda key: (-counts[key], key))
+    return {key: counts[key] for key in highest[:RING_LIMIT]}
+
+
+def find_turn(call, known):
+    """A name for this turn; `known` if no person has sent a prompt since that one."""
+    from .progress import is_wake_up, last_prompt, read_tail
+
+    payload = call.payload
+    extra = payload.get("extra") if type(payload.get("extra")) is dict else {}  # Hermes
+    turn = first_text(payload, "prompt_id", "turn_id") or first_text(extra, "turn_id")
+    if turn and known in ("", digest(turn)):
+        return digest(turn)
+    state = read_session(call.folder, digest(call.session))
+    if state.prompts and not turn:
+        is_own = state.latest[16:] == ""
+        return str(state.prompts) if is_own or not known else known
+    words = turn.encode("utf-8", "replace")
+    line = last_prompt(read_tail(call.transcript, Session(), words), turn)
+    if known and is_wake_up(line):
+        return known
+    return digest(turn) if turn else digest_bytes(line)

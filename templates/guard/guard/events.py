@@ -1,15 +1,33 @@
-"""Prompt and tool events, for hosts whose stop does not tell about prompts and tool calls."""
+"""Prompts, tool calls that have run, and the start of a session.
 
-from .answers import word_answer
-from .call import read_call, read_input
-from .files import exists
-from .owner import touch_work
-from .policies import reason_to_ignore, reason_to_skip
-from .progress import begin_turn, is_blocked
+Prompt and tool events are for hosts whose stop does not tell about prompts and tool calls.
+"""
+
+from .call import event_call, read_call, read_input, reason_to_ignore, reason_to_skip
+from .files import digest, dump, exists, first_text
+from .hosts import fill, fill_own, list_values, say, word_answer
+from .progress import (
+    begin_turn,
+    count_call,
+    is_blocked,
+    is_required,
+    is_wake_up,
+    last_prompt,
+    read_tail,
+)
 from .state import Session, open_session, save_session
-from .tools import count_call, event_call, is_required
-from .transcript import is_wake_up, last_prompt, read_tail
-from .values import digest, dump, first_text
+from .work import is_concluded, read_task, reason_to_allow, touch_work
+
+LONGEST = 1200  # characters
+CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
+SAME_RUN = ("compact", "clear")  # the agent itself has not ended
+CUT_OFF = "The last run here was cut off, so first look at what is done and what is half done. "
+TEXTS = {
+    "breaker": "Work remains in this project ({remaining}), and you are kept at it until it is "
+    "done. Continue with the next step. As it gets less, {less}. {wait}",
+    "keepalive": "A run is going on in this project until the person who started it ends it "
+    "({conclude}). Continue with the next step. {wait}",
+}
 
 
 def on_prompt(event, host):
@@ -68,3 +86,33 @@ def keep_work(call, state):
     """Note that the session is at work, if the guard looks after it."""
     if not reason_to_ignore(call):
         touch_work(call, state)
+
+
+def on_session_start(event, host):
+    """Tell the agent what waits; not a word if nothing does, or if it is somebody else's."""
+    call = read_call(event, host, read_input)
+    settings = call.settings
+    if reason_to_ignore(call) or not settings.guidance or settings.mode not in TEXTS:
+        return
+    _, remaining = read_task(call)
+    if not call.host.context or not (call.keepalive or remaining > 0):
+        return
+    if reason_to_allow(call, remaining) or is_concluded(call):
+        return
+    values = list_values(call, 0, remaining)
+    if settings.guidance_text:
+        text = fill(settings.guidance_text, values)
+    else:
+        text = fill_own(call, TEXTS[settings.mode], values)
+    if was_cut_off(call):
+        text = CUT_OFF + text
+    say(call.host.context, text[:LONGEST])
+
+
+def was_cut_off(call):
+    """Did the agent before this one end while the guard kept it going?"""
+    is_same = call.payload.get("source") in SAME_RUN
+    return call.keepalive and not is_same and exists(call.project_folder + CRUMB)
+
+
+HANDLERS = {"prompt": on_prompt, "post-tool": on_tool, "session-start": on_session_start}

@@ -1,8 +1,18 @@
-"""Files, folders and variables, by plain system calls that never hang, whatever the path is."""
+"""Files, folders and variables, by plain system calls that never hang; JSON and hashes.
+
+It imports only the interpreter's C modules: the public ones would more than double the cost of a
+call.
+"""
 
 import posix
 
-from .values import dump, parse
+try:
+    from _sha256 import sha256  # up to Python 3.11
+except ImportError:
+    try:
+        from _sha2 import sha256
+    except ImportError:
+        from hashlib import sha256
 
 KIB = 1024
 FILE_LIMIT = 64 * KIB  # config.json, task.json, a session's state
@@ -12,6 +22,104 @@ FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
 INVALID = 22  # the number of this error on Linux and macOS
+
+
+def read_number(digits):
+    """A whole number of JSON; a very long one stays text, as converting it could take minutes."""
+    if len(digits) < 19:
+        return int(digits)
+    return digits
+
+
+class Scanning:
+    """The options of the JSON scanner, as Python's own `json` sets them."""
+
+    strict = True
+    object_hook = object_pairs_hook = array_hook = None  # array_hook: Python 3.15
+    parse_float = parse_constant = float
+    parse_int = read_number
+
+
+try:
+    from _json import encode_basestring_ascii, make_encoder, make_scanner
+
+    scan = make_scanner(Scanning)
+    encode = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
+
+    def dump(value):
+        """A value as JSON, always in the same form."""
+        return "".join(encode(value, 0))
+
+except Exception:  # another interpreter, or a later version
+    import json
+
+    scan = json.JSONDecoder(parse_int=read_number).scan_once
+
+    def dump(value):
+        """A value as JSON, always in the same form."""
+        return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def parse(data, errors="strict"):
+    """The object that a JSON document holds; ValueError for everything else."""
+    text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
+    try:
+        value, end = scan(text, 0)
+    # SystemError: json's own error class is not loaded.
+    except (StopIteration, RecursionError, SystemError):
+        raise ValueError from None
+    if end < len(text) or type(value) is not dict:
+        raise ValueError
+    return value
+
+
+def digest_bytes(data):
+    """A short hash of bytes."""
+    return sha256(data).hexdigest()[:16]
+
+
+def digest(text):
+    """A short hash of a text: of a session, a project or a tool call."""
+    return digest_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def is_true(value):
+    """Is a value true, or the text of a variable a yes?"""
+    if type(value) is str:
+        return value.strip().lower() in ("1", "true", "yes", "on")
+    return bool(value)
+
+
+def whole_number(text):
+    """The whole number in a text; None if it is no number, or very long."""
+    text = text.strip()
+    digits = text[1:] if text.startswith("-") else text
+    if digits.isdigit() and digits.isascii() and len(digits) < 19:
+        return int(text)
+    return None
+
+
+def leading_number(text, default):
+    """The number that a text begins with, as Claude Code reads its cap ("3abc" is 3, "0x3" 0)."""
+    text = text.strip()[:32]
+    for end in range(len(text), 0, -1):
+        head = text[:end]
+        if head.strip("0123456789+-.eE") or head.lstrip("+-")[:1] == ".":
+            continue
+        try:
+            number = float(head)
+        except ValueError:
+            continue
+        return number if abs(number) < 1e300 else default
+    return default
+
+
+def first_text(values, *names):
+    """The first of these fields with a text that is not empty; else ''."""
+    for name in names:
+        if type(values.get(name)) is str and values[name]:
+            return values[name]
+    return ""
 
 
 def env(name):
@@ -36,8 +144,18 @@ def open_file(path, flags):
         flags |= posix.O_NOFOLLOW
     fd = posix.open(path, flags | posix.O_NONBLOCK | posix.O_CLOEXEC, 0o600)
     if posix.fstat(fd).st_mode & KIND != REGULAR:
+        posix.close(fd)
         raise OSError(INVALID, "Not a regular file", path)
     return fd
+
+
+def read_file(path, limit):
+    """At most so many bytes of a file."""
+    fd = open_file(path, posix.O_RDONLY)
+    try:
+        return posix.read(fd, limit)
+    finally:
+        posix.close(fd)  # hookctl may look at a file for hours
 
 
 def open_to_replace(path):
@@ -57,7 +175,7 @@ def open_new(path):
 
 def read_object(path, limit=FILE_LIMIT):
     """The object in a small file; OSError or ValueError if there is none."""
-    data = posix.read(open_file(path, posix.O_RDONLY), limit + 1)
+    data = read_file(path, limit + 1)
     if len(data) > limit:
         raise ValueError
     return parse(data)
@@ -66,8 +184,7 @@ def read_object(path, limit=FILE_LIMIT):
 def read_line(path):
     """The text of a tiny file; empty if it is unreadable."""
     try:
-        data = posix.read(open_file(path, posix.O_RDONLY), LINE_LIMIT)
-        return data.decode("utf-8", "replace").strip()
+        return read_file(path, LINE_LIMIT).decode("utf-8", "replace").strip()
     except (OSError, ValueError):
         return ""
 
@@ -109,6 +226,27 @@ def is_foreign(path):
         if owner not in (0, posix.geteuid()):
             return True
     return False
+
+
+def is_foreign_project(folder):
+    """Does a project, or its .hookctl, belong neither to the caller nor to root?"""
+    return is_foreign(folder) or is_foreign(folder + "/.hookctl")
+
+
+def find_project(start, home):
+    """The nearest folder of this user or root with .hookctl or .git, below HOME; else start."""
+    folder = start
+    while folder and not (home + "/").startswith(folder + "/"):
+        if is_marked(folder) and not is_foreign(folder):
+            return folder
+        folder = folder.rpartition("/")[0]
+    return start
+
+
+def is_marked(folder):
+    """Has a folder the mark of a project, which no other user has put there?"""
+    marks = (folder + "/.hookctl", folder + "/.git")
+    return any(exists(mark) and not is_foreign(mark) for mark in marks)
 
 
 def is_out_of_reach(path):

@@ -6,8 +6,7 @@ Lines stand in events.jsonl, then in events.jsonl.1, then only in the counts of 
 import fcntl
 import posix
 
-from .files import KIB, open_file, read_object, save_object
-from .values import digest, parse
+from .files import KIB, open_file, parse, read_file, read_object, save_object
 
 MOST = 1024 * KIB  # that is read of an old file, or of the totals
 KINDS = ("host", "event", "decision", "code")
@@ -29,6 +28,11 @@ def rotate(folder, room):
         posix.close(fd)
 
 
+def identify(status):
+    """A file that was counted; its name may pass to another."""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+
+
 def keep_totals(folder):
     """Add the lines of the oldest file to the totals, once, even if we are killed right after.
 
@@ -38,8 +42,7 @@ def keep_totals(folder):
         fd = open_file(folder + "/events.jsonl.1", posix.O_RDONLY)
     except (OSError, ValueError):
         return True
-    status = posix.fstat(fd)
-    file = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+    file = identify(posix.fstat(fd))
     data = posix.read(fd, MOST)
     posix.close(fd)
     totals = read_totals(folder)
@@ -54,12 +57,11 @@ def keep_totals(folder):
     return True
 
 
-def has_line(call, trips):
-    """Does the log have the line with this number of refused calls?"""
-    session = digest(call.session) if call.settings.dispatch_scope == "session" else ""
+def has_line(folder, session, trips):
+    """Does the log have the line with this number of refused calls, of this session if given?"""
     for name in ("/events.jsonl", "/events.jsonl.1"):
         try:
-            data = posix.read(open_file(call.folder + name, posix.O_RDONLY), MOST)
+            data = read_file(folder + name, MOST)
         except (OSError, ValueError):
             continue
         for part in data.splitlines():

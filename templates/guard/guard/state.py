@@ -1,11 +1,24 @@
-"""What the guard remembers of a session: one locked file in the project's state folder."""
+"""What the guard keeps: of each session one locked file, of each project a log.
+
+The log has one line for each stop, with numbers and hashes only. Refused calls share lines; each
+says how many it stands for.
+"""
 
 import fcntl
 import posix
 import time
 
-from .files import FILE_LIMIT, make_folder, open_file, read_object, save_object
-from .values import digest
+from .files import (
+    FILE_LIMIT,
+    KIB,
+    digest,
+    dump,
+    exists,
+    make_folder,
+    open_file,
+    read_object,
+    save_object,
+)
 
 RING_LIMIT = 32
 SWEEP_AFTER = 30 * 24 * 3600
@@ -46,6 +59,8 @@ SESSION = {
     "t": 0,
 }
 COUNTERS = ("blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts")
+LOG_LIMIT = 256 * KIB
+UNCOUNTED = {"blocks": None, "attempts": None, "progress": None}
 
 
 class Session:
@@ -82,16 +97,17 @@ def open_state(call, name, limit=FILE_LIMIT):
 
 
 def lock(path, seconds):
-    """Lock a file until the process ends; BlockingIOError after some seconds."""
-    fd = open_file(
-        path, posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC
-    )  # truncating updates its time
+    """Lock a file until the process ends, or its number is closed; else BlockingIOError."""
+    # Truncating updates its time.
+    fd = open_file(path, posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC)
     end = time.monotonic() + seconds
     while True:
         try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fd
         except BlockingIOError:
             if time.monotonic() >= end:
+                posix.close(fd)
                 raise
             time.sleep(PAUSE)
 
@@ -108,13 +124,12 @@ def open_session(call, suffix=".json"):
     return path, Session(stored)
 
 
-def read_session(call):
-    """The values of this call's session as other events have left them; not locked."""
+def read_session(folder, hash):
+    """The values of a session as its events have left them; not locked."""
     try:
-        stored = read_object(call.folder + "/" + digest(call.session) + ".json")
+        return Session(read_object(folder + "/" + hash + ".json"))
     except (OSError, ValueError):
-        stored = {}
-    return Session(stored)
+        return Session()
 
 
 def answer_once(call, path, state, decide):
@@ -152,3 +167,28 @@ def sweep(call):
                 posix.unlink(path)
         except OSError:
             pass  # another hook sweeps too
+
+
+def log(call, decision, code, line):
+    """Write a line; begin a new file if this one is full."""
+    line = dict(
+        line, t=int(call.now), host=call.host_name, event=call.event, decision=decision, code=code
+    )
+    line["session"] = digest(call.session) if call.session else None
+    data = (dump(line) + "\n").encode()
+    folder = call.folder if call.named else call.guard
+    try:
+        append(folder, data)
+    except OSError:  # perhaps there is still room in the folder above
+        append(call.guard, data)
+
+
+def append(folder, data):
+    """Add a line to the log in a folder."""
+    path = folder + "/events.jsonl"
+    make_folder(folder)
+    if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
+        from .rotation import rotate
+
+        rotate(folder, LOG_LIMIT - len(data))
+    posix.write(open_file(path, posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT), data)

@@ -2,25 +2,12 @@
 
 import posix
 
-from .answers import answer, describe_failure
-from .call import Expired, read_call, read_input
-from .files import open_to_replace
-from .log import UNCOUNTED, log
-from .owner import take_work
-from .policies import (
-    decide_by_mode,
-    is_concluded,
-    is_forced_loop,
-    is_given_up,
-    is_waiting,
-    needs_reminder,
-    reason_to_allow,
-    reason_to_ignore,
-    settle,
-)
-from .progress import observe, read_task
-from .state import answer_once, open_session
-from .values import digest
+from .call import Expired, read_call, read_input, reason_to_ignore
+from .files import digest, open_to_replace
+from .hosts import answer, describe_failure
+from .progress import name_task, observe
+from .state import UNCOUNTED, answer_once, log, open_session
+from .work import is_armed, is_concluded, read_task, reason_to_allow, take_work
 
 # Calls that leave no breadcrumb for a supervisor.
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
@@ -139,3 +126,93 @@ def leave_breadcrumb(call, code):
             posix.unlink(path)
     except OSError:
         pass
+
+
+def is_waiting(call):
+    """Does the host itself wait for a background task?"""
+    if not call.settings.yield_on_background:
+        return False
+    for name in ("background_tasks", "session_crons", "crons"):
+        if type(call.payload.get(name)) is list and call.payload[name]:
+            return True
+    return call.payload.get("fullyIdle") is False
+
+
+def is_given_up(call):
+    """Did a person cancel the turn, or did it fail?"""
+    return call.payload.get("status") in call.host.given_up
+
+
+def decide_by_mode(call, state, remaining):
+    """What the mode wants, within its limits: (decision, code, blocks to mention)."""
+    settings = call.settings
+    if is_concluded(call):
+        return "allow", "conclude", 0
+    if settings.mode == "guard":
+        return "allow", "allowed", 0
+    if remaining <= 0 and not call.keepalive:
+        return "allow", "no_work", 0
+    if settings.honor_stop_hook_active and call.active:
+        return "allow", "honor_active", 0
+    tripped = 0 < call.limit <= getattr(state, settings.count)
+    return apply_limits(call, state, tripped, call.ceiling)
+
+
+def apply_limits(call, state, tripped, ceiling):
+    """Block unless a limit is reached: (decision, code, blocks to mention)."""
+    if state.open:
+        return "allow", "open", 0
+    if state.total > ceiling:
+        return "allow", "ceiling", 0
+    if tripped:
+        return "release", "tripped", state.blocks
+    if call.host.cap <= state.host:
+        return "release", "host_cap", state.host
+    if state.total >= ceiling:
+        return "release", "ceiling", ceiling
+    return "block", "blocked", state.blocks + 1
+
+
+def is_forced_loop(call, state):
+    """Do other hooks force this chain on without progress, or up to the host's cap?"""
+    settings = call.settings
+    watched = settings.end_foreign_chains and not (call.keepalive and is_armed(call))
+    if not watched and settings.mode != "guard":
+        return False
+    idle = 0 < settings.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
+    at_the_cap = call.active and call.host.cap == state.host and state.said[:1] != ["block"]
+    return idle or at_the_cap
+
+
+def needs_reminder(call, state, code):
+    """Must the agent be reminded of a tool before it may stop?"""
+    settings = call.settings
+    if code not in ("no_work", "stale", "conclude", "allowed"):
+        return False
+    if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
+        return False
+    scope = settings.required_scope_env
+    task = name_task(settings)
+    if scope and (not task or scope == call.host.reminds_where or task == state.task):
+        return False
+    if state.open or (settings.honor_stop_hook_active and call.active):
+        return False
+    return state.host < call.host.cap and state.total < call.ceiling
+
+
+def settle(call, state, decision, code):
+    """Change the session's counters as the decision requires."""
+    if decision == "block":
+        state.total += 1
+        state.nudges += code == "nudged"
+        state.blocks += code != "nudged"
+    elif decision != "allow":
+        state.streak = 0
+        state.trips += 1
+    if decision == "end" and call.host.end:
+        state.host = 0  # the turn is over
+    if decision == "release":
+        state.blocks = state.attempts = 0
+        state.open = call.settings.latch and code in ("tripped", "host_cap")
+        if code == "ceiling":
+            state.total = call.ceiling + 1

@@ -1,22 +1,116 @@
-"""Whose work it is: named in OWNER, or claimed by the first session that would be blocked.
+"""The work in hand: what the task file says, whose it is, and whether it still counts.
 
-The claim is the file `taken` in the project's state folder; `hookctl run` writes it too. Its
-fields: `session` (a hash) holds the work since `t`, in `process`, which has other sessions too if
-it is `shared`; `owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a
-person named the owner, so the work never passes on; `declined`: sessions that gave the work back.
+It belongs to the session that OWNER names, or to the first one that would be blocked. That claim is
+the file `taken` in the project's state folder; `hookctl run` writes it too. Its fields: `session`
+(a hash) holds the work since `t`, in `process`, which has other sessions too if it is `shared`;
+`owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a person named the
+owner, so the work never passes on; `declined`: sessions that gave the work back.
 """
 
 import posix
 
-from .files import env, open_file, read_line, read_object, save_object
-from .state import Session, lock_claim
-from .values import digest, first_text
+from .files import (
+    digest,
+    dump,
+    env,
+    exists,
+    first_text,
+    read_file,
+    read_line,
+    read_object,
+    save_object,
+    whole_number,
+)
+from .state import lock_claim, read_session
 
 DAY_S = 86400
 LONELY_S = 1800  # without an event, where no process is known: then the session counts as gone
 CLAIM = "/taken"
 HEAD = b": hookctl="  # begins every command of ours
 STAT_LIMIT = 1024
+LATEST = 2.5e11  # seconds; no time is later
+
+
+def list_tasks(settings, env=env):
+    """Where another system may keep its task file, and the names of the fields in it.
+
+    A variable names the file, or it is one of `task_file`. Without both there is none.
+    """
+    named = "" if settings.locked or not settings.task_env else env(settings.task_env).strip()
+    if not named and not settings.task_file:
+        return [], {}
+    names = dict(pair.split("=", 1) for pair in settings.task_fields if "=" in pair)
+    return [named] if named else settings.task_file.split(":"), names
+
+
+def find_task(settings, env=env, exists=exists):
+    """The path of the task file, and the names of its fields where another system writes it.
+
+    Where the other system has none, ours in the run folder counts.
+    """
+    paths, names = list_tasks(settings, env)
+    for path in paths:
+        if exists(path):
+            return path, names
+    own = settings.run_dir + "/task.json"
+    return (own, {}) if names or not paths else (paths[-1], names)
+
+
+def read_task(call):
+    """The heartbeat as a hash ("": none), and how much work remains (-1: unknown).
+
+    The task may name its owner too, where a setting says in which field.
+    """
+    try:
+        task = read_object(call.task_path)
+    except (OSError, ValueError):
+        task = {}
+    names = call.task_names
+    call.task_owner = first_text(task, names.get("owner", ""))
+    heartbeat = task.get(names.get("heartbeat", "heartbeat"))
+    remaining = task.get(names.get("remaining", "remaining"))
+    if type(remaining) is str:
+        remaining = whole_number(remaining)
+    if type(remaining) is not int:
+        remaining = -1
+    return "" if heartbeat is None else digest(dump(heartbeat)), remaining
+
+
+def reason_to_allow(call, remaining):
+    """Why the agent may stop whatever remains, or None."""
+    wants_block = call.keepalive or (call.settings.mode == "breaker" and remaining > 0)
+    call.holder = Holder(call) if wants_block else None
+    is_of_another = call.holder.is_other(call) if call.holder else is_bystander(call)
+    if is_of_another:
+        return "not_owner"
+    if (call.keepalive or call.settings.require_arm) and not is_armed(call):
+        return "inactive"
+    if exists(call.settings.run_dir + "/STOP"):
+        return "stop"
+    if wants_block and not call.keepalive and is_stale(call) and not is_armed(call):
+        return "stale"
+    return None
+
+
+def read_end(call):
+    """When the run of this project ends (`hookctl run start`); None if nothing says so."""
+    text = read_line(call.project_folder + "/ACTIVE")
+    try:
+        end = float(text)
+    except ValueError:
+        return None
+    return end if 0 <= end < LATEST and text.isascii() and "_" not in text else None
+
+
+def is_armed(call):
+    """Is a run of this project active, and its time not over?"""
+    end = read_end(call)
+    return end is not None and call.now < end
+
+
+def is_concluded(call):
+    """Has somebody asked to conclude the work?"""
+    return exists(call.settings.run_dir + "/CONCLUDE")
 
 
 class Holder:
@@ -60,14 +154,14 @@ class Holder:
             return idle > LONELY_S or idle < -DAY_S  # a time far ahead is no event that has been
         return gone
 
+    def claimed_at(self):
+        """Since when the session holds the work; 0 where nothing says so."""
+        return self.claim["t"] if type(self.claim.get("t")) is int else 0
+
     def last_event(self, call, name):
         """When the holder was last seen: at any event (`t`), or at its work (`work`)."""
-        try:
-            state = Session(read_object(call.folder + "/" + self.session + ".json"))
-        except (OSError, ValueError):
-            state = Session()
-        claimed = self.claim.get("t")
-        return max(getattr(state, name), claimed if type(claimed) is int else 0)
+        state = read_session(call.folder, self.session)
+        return max(getattr(state, name), self.claimed_at())
 
 
 def read_owner(call):
@@ -164,7 +258,7 @@ def find_pid(told_by):
 def read_process(pid, name):
     """A small file about a process; empty if there is none."""
     try:
-        return posix.read(open_file("/proc/" + pid + "/" + name, posix.O_RDONLY), STAT_LIMIT)
+        return read_file("/proc/" + pid + "/" + name, STAT_LIMIT)
     except (OSError, ValueError):
         return b""
 
