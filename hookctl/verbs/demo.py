@@ -50,31 +50,22 @@ _SAID = {
 
 def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
     """Play the story with the real hook, in a temporary folder that goes afterwards."""
-    tell = _ignore if as_json else report.emit
-    pause = 0.0 if fast or as_json or not _is_watched() else _PAUSE
+    tell = (lambda line: True) if as_json else report.emit
+    is_watched = sys.stdout is not None and sys.stdout.isatty()
+    pause = _PAUSE if is_watched and not (fast or as_json) else 0.0
     settings = choose(Settings(), Request(assignments=(f"MAX_STOP_BLOCKS={_LIMIT}",)))
-    steps = []
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
     with private_folder("demo", folders.state) as top:
         stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
-        for step in _play(stage, tell, pause):
-            steps.append(step)
+        steps = list(_play(stage, tell, pause))
     end = (
         Line("Work that remains keeps the agent going; without progress it may stop."),
         "Next:",
         "  hookctl install --host claude",
     )
     return Result({"steps": steps}, () if as_json else ("", *end))
-
-
-def _is_watched() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _ignore(line: str | Line) -> bool:
-    return True
 
 
 def _play(

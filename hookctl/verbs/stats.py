@@ -56,8 +56,7 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
 
 def _count(folders: Folders, since: str, named: str) -> tuple[list[Tally], int]:
     """The counts by project and kind, and how many of them may lie before the span."""
-    older = 0
-    only = ""
+    only, older = "", 0
     if named:
         only = os.path.basename(project.state_folder(folders.state, project.named(named)))
     if since:
@@ -65,11 +64,8 @@ def _count(folders: Folders, since: str, named: str) -> tuple[list[Tally], int]:
         found, older = events.count_since(folders.state, earliest, only)
     else:
         found = events.count_all(folders.state)
-    tallies = []
-    for (name, kind), count in found.items():
-        if only in ("", name):
-            tallies.append(Tally(name, kind, count))
-    return tallies, older
+    pairs = found.items()
+    return [Tally(name, kind, n) for (name, kind), n in pairs if only in ("", name)], older
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:
