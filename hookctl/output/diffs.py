@@ -23,6 +23,7 @@ from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD
 from hookctl.system.files import digest
 
+_UNREADABLE = "({} cannot be read as settings, so it is not shown)\n"
 _CONTEXT = 3  # lines around a change
 _CONFIG = "config.json"  # what of the guard's folder is no program
 
@@ -34,13 +35,14 @@ def unified(file: FilePlan) -> str:
     if file.old == file.after:
         return ""
     new = _parse_new(file)
-    if new is None or not _is_old_readable(file):
-        return _unreadable_note(file.path)
+    if new is None:
+        return _UNREADABLE.format(file.path)
     shown = own_commands(file)
     old_lines = _diff_lines(_masked_text(file.before, shown).removeprefix("\ufeff"))
     new_lines = _diff_lines(_masked_text(new, shown).removeprefix("\ufeff"))
-    hunks = list(_hunks(old_lines, new_lines))
-    return "".join([*_heading(file.path, file.old, file.after), *hunks]) if hunks else ""
+    if old_lines == new_lines:
+        return ""
+    return "".join([*_heading(file.path, file.old, file.after), *_hunks(old_lines, new_lines)])
 
 
 def _masked_text(document: Document, shown: frozenset[str]) -> str:
@@ -97,8 +99,8 @@ def own_lines(file: FilePlan) -> OwnText:
     if file.old == file.after or not file.decision.actions:
         return OwnText("")
     new = _parse_new(file)
-    if new is None or not _is_old_readable(file):
-        return OwnText(_unreadable_note(file.path))
+    if new is None:
+        return OwnText(_UNREADABLE.format(file.path))
     old_root, new_root = _root(file.before), _root(new)
     leaves = {entry.path for entry in _entries(file) if entry.kind == "leaf"}
     commands = own_commands(file)
@@ -113,12 +115,13 @@ def own_lines(file: FilePlan) -> OwnText:
     return OwnText("".join(lines))
 
 
-def _is_old_readable(file: FilePlan) -> bool:
-    """Whether the file was parsed as it stands; secrets in an unparsed text cannot be told."""
-    return file.old is None or file.old == file.before.data
-
-
 def _parse_new(file: FilePlan) -> Document | None:
+    """The file as it is to be; None where this or what is there now cannot be parsed.
+
+    Secrets in a text that is not parsed cannot be told.
+    """
+    if file.old is not None and file.old != file.before.data:
+        return None
     try:
         return formats.parse(file.target.host.format, file.after or b"", where=file.path)
     except HookctlError:
@@ -127,10 +130,6 @@ def _parse_new(file: FilePlan) -> Document | None:
 
 def _root(document: Document) -> Any:
     return {} if document.value is MISSING else document.value
-
-
-def _unreadable_note(path: str) -> str:
-    return f"({path} cannot be read as settings, so it is not shown)\n"
 
 
 # What is ours
