@@ -45,8 +45,9 @@ def _shown(line: str | Line, *, is_verbatim: bool = False) -> str:
     """A line of a result as its stream shows it; plain text keeps its width."""
     if isinstance(line, str):
         return paint_diff(plain(line if is_verbatim else by_look(line)), sys.stdout)
-    text, label = plain(by_look(line.text)), plain(by_look(line.label))
-    return render(line._replace(text=text, label=label, path=plain(line.path)), sys.stdout)
+    text, label = by_look(line.text), by_look(line.label)
+    safe = line._replace(text=plain(text), label=plain(label), path=plain(line.path))
+    return render(safe, sys.stdout)
 
 
 def say(message: str | Message) -> None:
