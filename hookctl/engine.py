@@ -130,7 +130,7 @@ def repair(
 
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
     """The state of one entry in the table's words; `missing` may mean that alone or a wipe."""
-    hooks = current.elements.with_id(id) if id else []
+    hooks = current.elements.by_id.get(id, []) if id else []
     is_absent = not hooks if id else path not in current.values
     if entry is None and is_absent:
         return "free"
@@ -282,7 +282,7 @@ class _DecisionBuilder:
 
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every hook with exactly our command, whatever was edited in its other fields."""
-        hooks = self.current.elements.with_id(entry.id)
+        hooks = self.current.elements.by_id.get(entry.id, [])
         copies = _copies(hooks, entry)
         for hook in hooks:
             if hook not in copies:
@@ -307,7 +307,7 @@ class _DecisionBuilder:
         """17: of several hooks with exactly our command, keep the first; keep all that we wrap."""
         if entry.id.startswith(WRAP):
             return
-        hooks = self.current.elements.with_id(entry.id)
+        hooks = self.current.elements.by_id.get(entry.id, [])
         for hook in _copies(hooks, entry)[1:]:
             self.remove_copy(entry, hook, "it was registered more than once")
 
@@ -476,7 +476,7 @@ def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     entry = builder.entries.get(want.id)
     # One owner: the pack's name is in the id.
     owners = {builder.pack: Claim(want.value, builder.version)}
-    hooks = builder.current.elements.with_id(want.id)
+    hooks = builder.current.elements.by_id.get(want.id, [])
     if not hooks:
         _install_absent_element(builder, want, entry, owners)
         return
@@ -654,7 +654,7 @@ def _rebuild(builder: _DecisionBuilder, pack: str, version: str, wants: Sequence
     """15, 16: record a pack again whose record is lost, if a hook shows that it was installed."""
     is_installed = False
     for want in wants:
-        hooks = builder.current.elements.with_id(want.id)
+        hooks = builder.current.elements.by_id.get(want.id, [])
         ours = [hook for hook in hooks if _is_ours(hook, want)]
         if want.id not in builder.entries and ours:
             _take_back(builder, want, {pack: Claim(want.value, version)}, ours[0])
@@ -685,7 +685,7 @@ def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence
     unknown = [want for want in wants if (want.id or want.path) not in known]
     has_orphan = False
     for want in unknown:
-        for hook in builder.current.elements.with_id(want.id):
+        for hook in builder.current.elements.by_id.get(want.id, []):
             if _is_ours(hook, want):
                 has_orphan = True
                 builder.edits.append(DropHook(hook))

@@ -48,12 +48,9 @@ class HookEntry(NamedTuple):
 class Hooks(tuple[HookEntry, ...]):
     """The hooks of ours in a file, in its order; each id is found without looking at the others."""
 
-    def with_id(self, id: str) -> list[HookEntry]:
-        """The hooks with this id."""
-        return self._by_id.get(id, [])
-
     @cached_property
-    def _by_id(self) -> dict[str, list[HookEntry]]:
+    def by_id(self) -> dict[str, list[HookEntry]]:
+        """The hooks with each id."""
         hooks: dict[str, list[HookEntry]] = {}
         for hook in self:
             hooks.setdefault(hook.id, []).append(hook)

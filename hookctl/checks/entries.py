@@ -116,7 +116,7 @@ def _level(file: FileFacts) -> str:
 
 def _has_other_finding(file: FileFacts, current: Current, entry: Entry) -> bool:
     """Whether a changed entry has a finding of its own: it does not work, or it is the cap."""
-    for hook_entry in current.elements.with_id(entry.id):
+    for hook_entry in current.elements.by_id.get(entry.id, []):
         if _find_defect(file, hook_entry):
             return True
     return limits.is_at_fault(file, entry.path)
@@ -152,7 +152,7 @@ def _list_changed_fields(current: Current, entry: Entry) -> list[str]:
     """The fields of a hook that are not as they were written; none of a plain value."""
     if not entry.id:
         return []
-    fields = current.elements.with_id(entry.id)[0].fields
+    fields = current.elements.by_id[entry.id][0].fields
     changed = []
     for name in {**entry.written, **fields}:
         if fields.get(name) != entry.written.get(name):
@@ -166,8 +166,7 @@ def _quote_value(name: str, value: Any) -> str:
 
 
 def _judge_doubled(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
-    for id in sorted({hook_entry.id for hook_entry in hooks}):
-        copies = hooks.with_id(id)
+    for id, copies in sorted(hooks.by_id.items()):
         if len(copies) > 1:
             paths = ", ".join(".".join(map(str, hook_entry.path)) for hook_entry in copies)
             yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)

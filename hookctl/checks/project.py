@@ -312,7 +312,7 @@ def _find_difference(
     for want in wanted:
         if claims.get((want.path, want.id)) != want.value:
             return f"{want.id or want.path[-1]} differs"
-        hooks = file.elements.with_id(want.id) if want.kind == "element" else []
+        hooks = file.elements.by_id.get(want.id, []) if want.kind == "element" else []
         if any(element.fields.get("command") != want.value["command"] for element in hooks):
             return f"the command of {want.id} differs"
     return ""

@@ -217,7 +217,7 @@ def _with_earlier_command(target: Target, entry: Entry, current: Current) -> Ent
     """The entry with the command of an earlier version, which must not look like an edit."""
     if not entry.id.startswith(f"{GUARD}/"):
         return entry
-    hooks = current.elements.with_id(entry.id)
+    hooks = current.elements.by_id.get(entry.id, [])
     commands = [hook.fields.get("command") for hook in hooks]
     for hook in packs.load(GUARD).hooks:
         if f"{GUARD}/{hook.id}" != entry.id:
