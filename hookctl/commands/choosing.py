@@ -9,7 +9,7 @@ import sys
 
 from hookctl import hosts as known
 from hookctl.commands.options import confirm
-from hookctl.errors import usage_error
+from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.packs.choices import Permission
@@ -35,7 +35,8 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     if scope == "managed":
         hint = "`hookctl render --scope managed` prints what to put there."
         raise usage_error("hookctl does not write managed settings", hint)
-    _require_scope(scope)
+    if scope not in known.SCOPES:
+        raise _unknown_scope(scope)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     detected = _detect(everywhere=command.partition(" ")[0] not in ("install", "plan"))
@@ -91,14 +92,13 @@ def load_hosts(names: list[str] | None) -> list[Host]:
 
 def known_scope(scope: str) -> str:
     """A scope that files can be filtered by; empty for all of them."""
-    if scope:
-        _require_scope(scope)
+    if scope not in ("", *known.SCOPES):
+        raise _unknown_scope(scope)
     return scope
 
 
-def _require_scope(scope: str) -> None:
-    if scope not in known.SCOPES:
-        raise usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
+def _unknown_scope(scope: str) -> HookctlError:
+    return usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
 
 
 def in_project(folders: Folders, project: str) -> Folders:
