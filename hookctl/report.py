@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from hookctl.errors import FAILED
 from hookctl.masking import by_look, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
-from hookctl.output.lines import paint_diff, render, width, wrap
+from hookctl.output.lines import plain, render, width, wrap
 
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
-# Patterns are compiled where they are used: most calls use none, and compiling takes long.
-_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 
 # What was said while the command ran; the envelope has it too.
@@ -34,20 +32,22 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
     if as_json:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
-    lines = [_shown(line, is_verbatim=command in _VERBATIM) + "\n" for line in result.text]
-    if lines:
-        _write(sys.stdout, "".join(lines))
+    if result.text:
+        _write(sys.stdout, _render(result.text, is_verbatim=command in _VERBATIM))
     for error in result.errors:
         _print(error_text(error))
 
 
-def _shown(line: str | Line, *, is_verbatim: bool = False) -> str:
-    """A line of a result as its stream shows it; plain text keeps its width."""
-    if isinstance(line, str):
-        return paint_diff(plain(line if is_verbatim else by_look(line)), sys.stdout)
-    text, label = by_look(line.text), by_look(line.label)
-    safe = line._replace(text=plain(text), label=plain(label), path=plain(line.path))
-    return render(safe, sys.stdout)
+def _render(lines: Iterable[str | Line], *, is_verbatim: bool = False) -> str:
+    """Lines of a result as stdout shows them; text that is no Line keeps its width."""
+    masked = []
+    for line in lines:
+        if isinstance(line, Line):
+            line = line._replace(text=by_look(line.text), label=by_look(line.label))
+        elif not is_verbatim:
+            line = by_look(line)
+        masked.append(line)
+    return "".join([render(line, sys.stdout) + "\n" for line in masked])
 
 
 def say(message: str | Message) -> None:
@@ -77,7 +77,7 @@ def progress(line: str) -> None:
 
 def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether somebody still reads it."""
-    return _write(sys.stdout, _shown(line) + "\n")
+    return _write(sys.stdout, _render([line]))
 
 
 def is_unread(seconds: float) -> bool:
@@ -164,10 +164,3 @@ def _write(stream: TextIO | None, text: str) -> bool:
             raise SystemExit(FAILED) from None
         return False
     return True
-
-
-def plain(text: str) -> str:
-    """A line with control characters escaped: no text from elsewhere controls the terminal."""
-    if text.isprintable():
-        return text
-    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -39,8 +39,8 @@ def coloured(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     ],
 )  # fmt: skip
 def test_a_diff_has_colours_at_a_terminal(coloured: Terminal, line: str, shown: str) -> None:
-    assert lines.paint_diff(line, coloured) == shown
-    assert lines.paint_diff(line, io.StringIO()) == line
+    assert lines.render(line, coloured) == shown
+    assert lines.render(line, io.StringIO()) == line
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -49,7 +49,7 @@ def test_who_minds_colours_gets_words(
 ) -> None:
     monkeypatch.setenv(name, value)
     assert lines.render(Line("done", "ok"), coloured) == "ok    done"
-    assert lines.paint_diff("+ new", coloured) == "+ new"
+    assert lines.render("+ new", coloured) == "+ new"
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def confirm(question: str) -> bool:
     if not question:
         return True
     # typer's own question writes a blank to stdout, which is for results.
-    from hookctl.report import plain
+    from hookctl.output.lines import plain
 
     *above, last = map(plain, question.split("\n"))
     sys.stderr.write("".join(f"{line}\n" for line in above) + f"{last} [y/N] ")

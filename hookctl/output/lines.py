@@ -6,6 +6,7 @@ At a terminal they have colours and symbols, and no line is too wide.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -27,6 +28,8 @@ _COLOURS = {"ok": "32", "warn": "33", "error": "31", "skip": "2"}
 _SIGN_COLOURS = {"+": "32", "-": "31", "~": "33", "=": "2"}
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 _DIM, _BOLD = "2", "1"
+# Compiled where it is used: most calls do not use it.
+_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
 
 
@@ -51,8 +54,15 @@ def has_colours(stream: TextIO | None) -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def render(line: Line, stream: TextIO | None) -> str:
-    """A line with its mark, its indentation and its path, in as many lines as it takes."""
+def render(line: str | Line, stream: TextIO | None) -> str:
+    """A line with its mark, its indentation and its path, in as many lines as it takes.
+
+    Text that is no Line is a line of a diff or of another file, and keeps its width.
+    """
+    if isinstance(line, str):
+        text, colour = plain(line), _DIFF_COLOURS.get(line[:1])
+        return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
+    line = line._replace(text=plain(line.text), label=plain(line.label), path=plain(line.path))
     columns, coloured = width(stream), has_colours(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "
@@ -139,12 +149,11 @@ def _keep_commands(text: str) -> str:
     return "`".join(parts)
 
 
-def paint_diff(line: str, stream: TextIO | None) -> str:
-    """A line of a diff in its colour, at a terminal."""
-    colour = _DIFF_COLOURS.get(line[:1])
-    if colour is None or not has_colours(stream):
-        return line
-    return f"\033[{colour}m{line}\033[0m"
+def plain(text: str) -> str:
+    """A line with control characters escaped: no text from elsewhere controls the terminal."""
+    if text.isprintable():
+        return text
+    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 # The words of a line.
