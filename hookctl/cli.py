@@ -45,16 +45,19 @@ def call(arguments: list[str]) -> int:
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
     named = next((word for word in arguments if not word.startswith("-")), "")
-    # Building the parameters of every command would cost each call as much as its own work.
-    only = [named] if named in NAMES else NAMES
-    if arguments == ["--version"]:
-        only = []
-    if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
+    name = f"hookctl {named}" if named in NAMES else "hookctl"
+    asks = COMPLETE in os.environ  # a shell does, by the script of `hookctl completion`
+    if asks:
         typer.completion.completion_init()
     try:
-        code = program(only)(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
+        if named in NAMES and arguments[0] == named and not asks:
+            # Building the parameters of every command would cost each call as much as its work.
+            code = program([named])(arguments[1:], prog_name=name, standalone_mode=False)
+        else:
+            names = [] if arguments == ["--version"] else NAMES
+            words = arguments or ["--help"]
+            code = program(names)(words, prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
-        name = f"hookctl {named}" if named in NAMES else "hookctl"
         hint = f"`{name} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
     if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
@@ -63,23 +66,25 @@ def call(arguments: list[str]) -> int:
 
 
 def program(names: list[str]) -> typer.Typer:
-    """The program with these of its commands."""
+    """The program with these of its commands; with one alone it is that command."""
+    context = {"max_content_width": _WIDEST, "help_option_names": ["--help", "-h"]}
     app = typer.Typer(
         cls=_Program,
-        context_settings={"max_content_width": _WIDEST, "help_option_names": ["--help", "-h"]},
+        context_settings=context,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,
     )
-    app.callback(help=_ABOUT)(_main)
+    if len(names) != 1:
+        app.callback(help=_ABOUT)(_main)
     for heading, (module, its_names) in GROUPS.items():
         for name in its_names:
             if name in names:
                 commands = import_module(f"hookctl.commands.{module}").COMMANDS
                 command: Command = commands[name]
                 text = f"{command.summary}\n\n\b\nExamples:\n{command.examples}"
-                add = app.command(name, cls=_Command, help=text, rich_help_panel=heading)
-                add(command.build())
+                settings = {"context_settings": context, "rich_help_panel": heading}
+                app.command(name, cls=_Command, help=text, **settings)(command.build())
     return app
 
 
