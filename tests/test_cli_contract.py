@@ -558,8 +558,8 @@ def test_warnings_are_messages_with_and_without_json(
 
 
 def options_of(command: str) -> set[str]:
-    group: Any = typer.main.get_command(cli.program([command]))
-    return {name for parameter in group.commands[command].params for name in parameter.opts if name.startswith("--")}
+    built: Any = typer.main.get_command(cli.program([command]))
+    return {name for parameter in built.params for name in parameter.opts if name.startswith("--")}
 
 
 GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
