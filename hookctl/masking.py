@@ -91,23 +91,19 @@ def is_secret(key: str) -> bool:
 
 def masked(value: Any, key: str = "") -> Any:
     """The value of a key with everything secret in it masked, at any depth."""
-    if isinstance(value, dict):
-        return _masked_object(value, key)
     if isinstance(value, list):
         return _masked_list(value, key)
     if isinstance(value, OwnText):
         return value
-    if is_secret(key):
+    hides = is_secret(key)
+    if isinstance(value, dict):  # below a secret key, every value is secret
+        return {
+            masked_text(name): masked(inner, key if hides else name)
+            for name, inner in value.items()
+        }
+    if hides:
         return MASK
     return masked_text(value) if isinstance(value, str) else value
-
-
-def _masked_object(value: dict[str, Any], key: str) -> dict[str, Any]:
-    """An object masked; below a secret key, every value in it is secret."""
-    result = {}
-    for name, inner in value.items():
-        result[masked_text(name)] = masked(inner, key if is_secret(key) else name)
-    return result
 
 
 def _masked_list(value: list[Any], key: str) -> list[Any]:

@@ -36,6 +36,10 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
     """The facts about a host, as `--json` shows them."""
     environment = host.environment
     paths = {scope: _settings_path(host, scope, folders) for scope in host.scopes}
+    config = known.config_folder(host, folders.environ)
+    rules = {}  # the file with instructions for the agent of each scope
+    for scope, pattern in host.rules.items():
+        rules[scope] = pattern.format(config=config, project=_PROJECT)
     events = []
     for event, name in host.events.items():
         sure = host.sure_events.get(event, host.sure)
@@ -50,7 +54,7 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "files": paths,
         "also": _other_paths(host, folders, paths),
         "managed": host.managed_files.get(sys.platform, []),
-        "rules": _rules_paths(host, folders),
+        "rules": rules,
         "scopes_supported": [*host.scopes],
         "events": events,
         "cap": host.cap or None,
@@ -75,15 +79,6 @@ def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[st
         for scope in host.scopes:
             paths[_settings_path(variant, scope, folders)] = None
     return [path for path in paths if path not in usual.values()]
-
-
-def _rules_paths(host: Host, folders: Folders) -> dict[str, str]:
-    """The file with instructions for the agent of each scope."""
-    paths = {}
-    for scope, pattern in host.rules.items():
-        config = known.config_folder(host, folders.environ)
-        paths[scope] = pattern.format(config=config, project=_PROJECT)
-    return paths
 
 
 def _make_table(facts: list[dict[str, Any]]) -> list[str | Line]:
