@@ -75,7 +75,7 @@ def test_the_merge_is_resolved_by_what_the_tools_print(
         assert there <= recorded.keys() - {""} <= there | {"guard"}, done
         assert "made anew" in done.err
         for lost in {CHANGES[mine][0], CHANGES[yours][0]} - recorded.keys():
-            assert f"{lost} is in no settings file any more" in done.err
+            assert f"{lost} is not in the settings any more" in done.err
     for line in re.findall(r"to have it again: hookctl (.*)", done.err):
         assert team.hookctl("bob", *shlex.split(line)).code == 0
         recorded = value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]

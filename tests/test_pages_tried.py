@@ -61,36 +61,6 @@ def project(isolated: Path, monkeypatch: pytest.MonkeyPatch, fixed_python: None)
     return top
 
 
-def keep_both_sides(record: Path) -> None:
-    """What the page asks a person to do: lines of both sides; of an entry that both have, that of ours."""
-    lines: list[str] = []
-    ours: list[str] | None = None
-    theirs: list[str] = []
-    for line in record.read_text().splitlines():
-        if line.startswith("<<<<<<<"):
-            ours, theirs, side = [], [], "ours"
-        elif ours is None:
-            lines.append(line)
-        elif line.startswith("======="):
-            side = "theirs"
-        elif line.startswith(">>>>>>>"):
-            known = {name_of(each) for each in ours}
-            lines += ours + [each for each in theirs if name_of(each) not in {*known, ""}]
-            ours = None
-        else:
-            (ours if side == "ours" else theirs).append(line)
-    record.write_text("\n".join(lines) + "\n")
-
-
-def name_of(line: str) -> str:
-    """The path and id of an entry's line, or ''."""
-    try:
-        entry = json.loads(line.strip().rstrip(","))
-    except ValueError:
-        return ""
-    return str((entry["path"], entry.get("id"))) if "path" in entry else ""
-
-
 @pytest.mark.parametrize("side", ["--ours", "--theirs"])
 def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     project: Path, hookctl: Hookctl, side: str
@@ -101,6 +71,7 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
         git("add", "-A")
         git("commit", "-qm", pack)
 
+    lost = "audit" if side == "--ours" else "notify"
     assert hookctl("install", *TEAM).code == 0
     git("add", "-A")
     git("commit", "-qm", "base")
@@ -112,18 +83,20 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     assert merged.returncode == 1
     for conflicted in (".claude/settings.json", ".codex/hooks.json", ".hookctl/ledger.json"):
         assert conflicted in merged.stdout
-    keep_both_sides(project / ".hookctl" / "ledger.json")
     commands = [line.partition("#")[0] for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines()]
-    assert len(commands) == 5
+    assert len(commands) == 6
+    named: list[str] = []
     for command in commands:
         words = [word.replace("--ours", side) for word in shlex.split(command)]
         if words[0] == "git":
             git(*words[1:])
             continue
-        done = hookctl(*words[1:], agrees=False)
-        assert done.code == 0, (command, done)
-        if words[1] == "status":
-            assert all(done.out.count(f"    {name} ") == 2 for name in ("audit", "guard", "notify")), done.out
+        if words[1] == "install":  # what doctor has named, and no more
+            assert [line.partition(" --host")[0] for line in named] == [f"./hooks/{lost}/pack.toml"]
+            words = ["hookctl", "install", *shlex.split(named[0])]
+        done = hookctl(*words[1:], agrees=words[1] == "install")
+        named += re.findall("to have it again: hookctl install (.*)", done.err)
+        assert done.code == (1 if words[1] == "doctor" else 0), (command, done)
     git("commit", "-qm", "merged")
     required = [word for name in ("guard", "./hooks/notify", "./hooks/audit") for word in ("--require", name)]
     done = hookctl("check", *required)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from hookctl.ledger import committed, store
@@ -41,6 +42,18 @@ def read_sides(folders: Folders, project: str) -> Sides | None:
             stubs[store.real_path(key)] = record
     return Sides(
         data,
-        committed.load(folders, project, ours, stubs),
-        committed.load(folders, project, theirs, stubs),
+        committed.load(folders, project, _with_packs_of(theirs, ours), stubs),
+        committed.load(folders, project, _with_packs_of(ours, theirs), stubs),
     )
+
+
+def _with_packs_of(other: bytes, side: bytes) -> bytes:
+    """A side with the other's packs too: git may have merged an entry cleanly, and not its pack."""
+    try:
+        ledger, others = json.loads(side), json.loads(other)["files"]
+        for name, record in ledger["files"].items():
+            if name and name in others:  # an empty name ends the list
+                record["packs"] = {**others[name]["packs"], **record["packs"]}
+        return json.dumps(ledger).encode()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return side  # whoever reads it says what is wrong

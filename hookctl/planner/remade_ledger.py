@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hookctl import engine
 from hookctl.errors import HookctlError
@@ -45,19 +45,26 @@ def remake(sources: Sources, project: str) -> Remade | None:
         return None
     path = os.path.join(project, OWN, "ledger.json")
     lines = [f"{path}: made anew from both sides of the merge and from the settings files"]
-    kept = {name for record in joined.values() for name in record.packs}
-    for record in (*sides.ours.values(), *sides.theirs.values()):
-        for name, pack in record.packs.items():
-            if name not in kept:
-                kept.add(name)
-                lines.append(_describe_lost(record, name, pack))
-    return Remade(sides.data, joined, lines)
+    return Remade(sides.data, joined, lines + _describe_lost(project, sides, joined))
 
 
-def _describe_lost(record: Record, name: str, pack: PackRecord) -> str:
-    wanted = name if name == GUARD else pack.source or f"{name}'s pack file"
-    command = f"hookctl install {wanted} --host {record.host} --scope project"
-    return f"{name} is in no settings file any more; to have it again: {command}"
+def _describe_lost(project: str, sides: Sides, joined: Mapping[str, Record]) -> list[str]:
+    """A line for each pack that a side has and the settings have not, with how to install it."""
+    lost: dict[str, tuple[str, dict[str, None]]] = {}  # source, hosts in order
+    for key, record in (*sides.ours.items(), *sides.theirs.items()):
+        known = joined[key].packs if key in joined else {}
+        for name in record.packs.keys() - known.keys():
+            source = record.packs[name].source
+            if source:
+                source = f"./{os.path.relpath(source, project)}"
+            wanted = name if name == GUARD else source or f"the file of {name}"
+            lost.setdefault(name, (wanted, {}))[1][record.host] = None
+    lines = []
+    for name, (wanted, hosts) in sorted(lost.items()):
+        options = " ".join(f"--host {host}" for host in hosts)
+        command = f"hookctl install {wanted} {options} --scope project"
+        lines.append(f"{name} is not in the settings any more; to have it again: {command}")
+    return lines
 
 
 def _join_sides(sources: Sources, sides: Sides) -> dict[str, Record]:
@@ -76,7 +83,8 @@ def _join(sources: Sources, known: Sequence[Record]) -> Record:
     target = target_of_record(load(first.host), first, first.known_as)
     document = sources.read(target.path, target.host.format)[1]
     every_entry = [entry for record in known for entry in record.entries]
-    entries = _join_entries(known, look(target.host, document, (), every_entry))
+    current = look(target.host, document, (), every_entry)
+    entries = _join_entries(known, current)
     packs = {}
     for name in dict.fromkeys(name for record in known for name in record.packs):
         choices = [record for record in known if name in record.packs]
@@ -84,7 +92,7 @@ def _join(sources: Sources, known: Sequence[Record]) -> Record:
             # The file has nothing of it, so only a side that has switched it off is right.
             choices = [record for record in choices if _is_off(record.packs[name])]
         if choices:
-            packs[name] = _choose_pack(sources, name, choices)
+            packs[name] = _choose_pack(sources, name, choices, current)
     return first._replace(
         created_file=first.created_file and last.created_file,
         created_dirs=tuple(name for name in first.created_dirs if name in last.created_dirs),
@@ -118,9 +126,7 @@ def _choose_entry(alternatives: list[Entry], current: Current) -> list[Entry]:
     """The entry that fits the file best, with the owners of all; none where the file has none."""
     held = []
     for entry in alternatives:
-        state = engine.state(entry, current, entry.path, entry.id)
-        if state == "adopted" and entry.path not in current.values:
-            state = "missing"
+        state = _state(entry, current)
         if state != "missing":
             held.append((state == "overridden", entry))
     if not held:
@@ -147,17 +153,30 @@ def _has_entries(entries: Iterable[Entry], pack: str) -> bool:
     return any(pack in entry.owners for entry in entries)
 
 
-def _choose_pack(sources: Sources, name: str, choices: list[Record]) -> PackRecord:
-    """The record of a pack that fits the files in the project best, ours where none does."""
-    project = choices[0].project
+def _choose_pack(
+    sources: Sources, name: str, choices: list[Record], current: Current
+) -> PackRecord:
+    """The record of a pack that fits the settings and its own files best; ours where both do."""
 
-    def misfits(pack: PackRecord) -> int:
+    def misfits(record: Record) -> int:
+        pack, unfit = record.packs[name], 0
+        for entry in record.entries:
+            if name in entry.owners and _state(entry, current) in ("missing", "overridden"):
+                unfit += 1
         # Reading a side has filled in the hashes only where the files give the pack's digest.
-        programs = [digest for name, digest in pack.files.items() if name != CONFIG]
-        unfit = 0 if all(programs) else 1
+        unfit += not all(digest for file, digest in pack.files.items() if file != CONFIG)
         if CONFIG in pack.files:
-            config = sources.once(read_inside, project, os.path.join(pack.folder, CONFIG))
-            unfit += 0 if is_as_recorded(config, pack, CONFIG) else 1
+            path = os.path.join(pack.folder, CONFIG)
+            config = sources.once(read_inside, record.project, path)
+            unfit += not is_as_recorded(config, pack, CONFIG)
         return unfit
 
-    return min((record.packs[name] for record in choices), key=misfits)
+    return min(choices, key=misfits).packs[name]
+
+
+def _state(entry: Entry, current: Current) -> str:
+    """The state of an entry, of which only what the file holds is adopted."""
+    state = engine.state(entry, current, entry.path, entry.id)
+    if state == "adopted" and entry.path not in current.values:
+        return "missing"
+    return state
