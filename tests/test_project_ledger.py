@@ -292,6 +292,20 @@ def test_the_source_of_a_pack_is_recorded_where_it_lies_in_the_project(isolated:
     assert "source" not in value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]["bell"]
 
 
+def test_who_installed_a_pack_from_elsewhere_can_upgrade_it_and_others_are_told_how(isolated: Path, team: Team) -> None:
+    outside = Path(bell(isolated)) / "pack.toml"
+    assert team.hookctl("ann", "install", str(outside), *INSTALL[1:]).code == 0
+    outside.write_text(outside.read_text().replace('version = "1"', 'version = "2"'))
+    upgraded = team.hookctl("ann", "upgrade", "bell", "--yes")
+    assert upgraded.code == 0, upgraded
+    page = value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]["bell"]
+    assert page["version"] == "2" and "source" not in page
+    team.commit("ann")
+    team.pull("bob", "ann")
+    told = team.hookctl("bob", "upgrade", "bell", "--yes")
+    assert told.code == 1 and "install ./bell.toml --host claude --scope project`" in told.err
+
+
 def test_a_clone_tells_an_edited_program_from_ours(isolated: Path, team: Team) -> None:
     assert team.hookctl("ann", "install", bell(isolated), *INSTALL[1:]).code == 0
     team.commit("ann")

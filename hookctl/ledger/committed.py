@@ -146,13 +146,14 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
 
 
 def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | None) -> PackRecord:
-    """The pack with what this machine knows of it: what somebody agreed to, and files' hashes.
+    """The pack with what this machine knows of it: its source, consent, and files' hashes.
 
     It knows these if it wrote these very files itself, or if the files in the project together give
     the digest of the pack.
     """
     if known:
-        pack = pack._replace(consent=known.consent)
+        # A source outside of the project is known only where somebody installed from it.
+        pack = pack._replace(consent=known.consent, source=pack.source or known.source)
         if known.digest == pack.digest and known.files.keys() == pack.files.keys():
             return pack._replace(files={file: known.files[file] for file in pack.files})
     contents = _read_programs(target.project, name, pack)
@@ -241,7 +242,7 @@ def _to_committed(project: str, record: Record) -> CommittedRecord:
     packs = {}
     for name, pack in record.packs.items():
         source = ""
-        if pack.source:
+        if pack.source.startswith(top(project)):  # else it is a path of this machine
             source = os.path.relpath(pack.source, project)
         names = tuple(sorted(pack.files))
         packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source)

@@ -23,7 +23,7 @@ from hookctl.ledger.codec import (
     parse_object,
     refusals,
 )
-from hookctl.model import Consent, PackRecord, Record
+from hookctl.model import Consent, Record
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -195,12 +195,10 @@ def _load_project(
 
 
 def make_stub(record: Record) -> Record:
-    """The part of a project-scope record that holds on this machine only: hashes, and its path."""
+    """The part of a project-scope record that holds on this machine: hashes, paths, consent."""
     packs = {}
     for name, pack in record.packs.items():
-        packs[name] = PackRecord(
-            pack.version, {}, "", pack.files, "", pack.digest, consent=pack.consent
-        )
+        packs[name] = pack._replace(settings={}, folder="")
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 

@@ -14,8 +14,7 @@ from hookctl.planner import hook_env
 from hookctl.planner.content import Content
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import File
-from hookctl.planner.sources import Sources
-from hookctl.settings.targets import Target, in_sh, top
+from hookctl.settings.targets import in_sh
 from hookctl.system.files import content_digest
 
 
@@ -27,7 +26,9 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     wants, messages = pack_wants(pack, draft.host, in_sh(draft.target, folder), env)
     settings = hook_env.recorded_claims(pack, draft.host)
     draft.tell("not_on_host", *messages)
-    source = _recorded_source(draft.sources, pack, draft.target)
+    source = pack.source
+    if draft.target.shared:  # links resolved, to tell whether it lies in the project
+        source = draft.sources.once(os.path.realpath, source)
     known = draft.packs.get(pack.name)
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
@@ -48,11 +49,3 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         env=tuple(name for name in risky_env(pack) if name in allowed),
     )
     return Content(wants, files, settings, source, digest, visible, consent)
-
-
-def _recorded_source(sources: Sources, pack: Pack, target: Target) -> str:
-    """A pack's own file as it is recorded; a committed ledger has no path of this machine."""
-    if not target.shared:
-        return pack.source
-    source = sources.once(os.path.realpath, pack.source)
-    return source if source.startswith(top(target.project)) else ""

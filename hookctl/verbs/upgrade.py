@@ -141,7 +141,9 @@ def _load(item: _Installed) -> Pack:
         return packs.load(item.name)
     if not item.source:
         message = f"{item.name}: where this pack came from is not on record"
-        example = f"{program()} install ./{item.name}.toml"
+        records = [record for _, record in item.records]
+        options = "".join(f" --host {record.host}" for record in records)
+        example = f"{program()} install ./{item.name}.toml{options} --scope {records[0].scope}"
         hint = f"Install it once more from its file, as in `{example}`."
         raise _gone(message, item.records[0][0], hint)
     from hookctl.packs.pack import load_file  # late: most records are the guard's
