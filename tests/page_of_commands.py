@@ -1,4 +1,4 @@
-"""Makes the table of docs/commands.md from the commands' own help: `python -m tests.page_of_commands` writes the page."""
+"""Makes the table of docs/commands.md from the help of the commands: `python -m tests.page_of_commands` writes it."""
 
 from __future__ import annotations
 
