@@ -557,14 +557,15 @@ def _update_element(
         # The matcher stands in the group, where `before` would not bring it back.
         theirs = [*(name for name in theirs if name != "matcher"), "matcher"]
     ours = {name: value for name, value in want.value.items() if name not in theirs}
+    kept = {name: written[name] for name in theirs if name in written}
     # What we wrote into an edited field stays on record, so that the field stays theirs even while
     # it has the wanted value (10).
-    entry = entry._replace(path=want.path, written=ours | _pick(written, theirs))
+    entry = entry._replace(path=want.path, written=ours | kept)
     builder.entries[want.id] = entry
     if theirs:
         _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
     if moves:
-        fields = ours | _pick(hook.fields, theirs)
+        fields = ours | {name: hook.fields[name] for name in theirs if name in hook.fields}
         _move_element(builder, entry, hook, duplicates, fields)
     else:
         _edit_element(builder, entry, hook, written, theirs)
@@ -719,11 +720,6 @@ def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str
         if name != "command" and not _is_same_field(current, written, name):
             edited.append(name)
     return edited
-
-
-def _pick(fields: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """The fields with these names, as far as they exist."""
-    return {name: fields[name] for name in names if name in fields}
 
 
 def _show_fields(fields: dict[str, Any], names: list[str]) -> str:

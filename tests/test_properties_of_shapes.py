@@ -199,7 +199,7 @@ def test_what_is_added_is_found_edited_and_taken_out(
     event = data.draw(st.sampled_from(["Stop", "PreToolUse"]))
     kind = BY_NAME["copilot"] if shape.is_flat(event) else BY_NAME["claude"]
     theirs = data.draw(st.lists(entries(kind), max_size=3))
-    path = shapes.event_path(shape, event, "p")
+    path = shape.event_path(event, "p")
     document = JsonDocument.parse(b'{\n  "x": 1\n}\n').set(path, theirs)
     fields = {"command": command, "timeout": 10, **({"matcher": matcher} if matcher else {})}
     added = shapes.apply(shape, document, (AddHook(path, fields),))

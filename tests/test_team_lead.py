@@ -431,7 +431,7 @@ def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, o
 def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Hookctl, host: str) -> None:
     loaded = hosts.load(host)
     document = formats.parse("json", b"{}", where="")
-    edit = AddHook(loaded.event_path(loaded.events["stop"], "guard"), {"type": "command", "command": "say done"})
+    edit = AddHook(loaded.shape.event_path(loaded.events["stop"], "guard"), {"type": "command", "command": "say done"})
     path = Path(targets.find(loaded, "project", isolated_folders(str(work)), str(work)).path)
     put(path, shapes.apply(loaded.shape, document, (edit,)).data)
     hookctl("install", "--host", host, "--scope", "project", "--wrap", "say done")

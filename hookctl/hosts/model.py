@@ -6,7 +6,7 @@ The fields have the names of the keys. A key that the file leaves out has the de
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_origin
 
-from hookctl.hosts import shapes
+from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.values import NamedTuple
 
@@ -213,7 +213,7 @@ class Host(NamedTuple):
     timeout_unit: str  # seconds | milliseconds
     sure: str  # proven | read | docs
     events: dict[str, str]  # canonical to the host's own name
-    shape: shapes.Shape
+    shape: Shape
     variant: str  # the name of the settings variant; empty for the usual one
     scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
     scope_rules: Scopes
@@ -260,10 +260,6 @@ class Host(NamedTuple):
     def layouts(self) -> list["Host"]:
         """The host, and in its other layouts."""
         return [self, *(variant for _, variant in self.variants)]
-
-    def event_path(self, event: str, pack: str) -> Path:
-        """The path of the list with a pack's hooks for one of the host's own events."""
-        return shapes.event_path(self.shape, event, pack)
 
     def has_files(self, scope: str) -> bool:
         """Whether the host reads settings of this scope, managed ones included."""

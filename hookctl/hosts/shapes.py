@@ -47,6 +47,10 @@ class Shape(NamedTuple):
         """Whether an event's list holds handlers instead of groups."""
         return "*" in self.flat or event in self.flat
 
+    def event_path(self, event: str, pack: str) -> Path:
+        """The path of the list with a pack's hooks for one of the host's own events."""
+        return (*(key.replace(_ANY, pack) for key in self.root), event)
+
 
 # Before a command: where the host takes any failure for a refusal, only status 2 is one.
 FAILS_OPEN = "trap '[ $? -eq 2 ] || exit 0' EXIT; "
@@ -60,11 +64,6 @@ def head(id: str) -> str:
 def is_ours(command: str) -> bool:
     """Whether a command carries our mark."""
     return bool(_HEAD.match(command))
-
-
-def event_path(shape: Shape, event: str, pack: str) -> Path:
-    """The path of the list for a pack's hooks of an event."""
-    return (*(key.replace(_ANY, pack) for key in shape.root), event)
 
 
 def is_event_path(shape: Shape, path: Path) -> bool:

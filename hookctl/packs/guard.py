@@ -133,7 +133,7 @@ def _wanted_hook(
         env=_shared_env(settings) if is_stop else None,
         cap=wanted_cap(settings, host, limit) if is_stop else "",
     )
-    path = host.event_path(host.events[hook.event], GUARD)
+    path = host.shape.event_path(host.events[hook.event], GUARD)
     return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
 
 

@@ -109,7 +109,7 @@ def _element(
     values = {key: claim.value for key, claim in env.items()}
     fields = fields_of(host, pack.name, command, hook.timeout, matcher=matcher, env=values)
     forms = _forms(pack, hook, host, event)
-    return Wanted(host.event_path(event, pack.name), "element", fields, id, forms)
+    return Wanted(host.shape.event_path(event, pack.name), "element", fields, id, forms)
 
 
 def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Iterator[str]:

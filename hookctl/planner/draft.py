@@ -235,7 +235,7 @@ class Draft:
             reason = f"{self.host.title} reads its hooks elsewhere in this file now"
             for hook in stranded:
                 event = shapes.event_of(layout.shape, hook.path)
-                path = shapes.event_path(layout.shape, event, pack)
+                path = layout.shape.event_path(event, pack)
                 action = Action("remove", path, "element", hook.id, "owned", "free", reason)
                 self.actions.append(action)
         kept = []
