@@ -63,7 +63,14 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
         wants = _guard_wants(
             draft, visible, pack, folder, settings, values, force=choice.force, wraps=wraps_any
         )
-    recorded = _recorded_settings(settings, wanted_config)
+    recorded = {
+        "mode": settings.mode,
+        "knobs": settings.options,
+        "python": settings.python,
+        "config": wanted_config,
+    }
+    if settings.preset:
+        recorded["preset"] = settings.preset
     had_rules = known is not None and known.settings.get("rules") is True
     if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True
@@ -83,18 +90,6 @@ def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, folder: str, settings:
         text = ""
     request = WrapRequest(text, pack.version, folder, settings.python, choice.force)
     return wrap_hooks(draft, request)
-
-
-def _recorded_settings(settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
-    recorded = {
-        "mode": settings.mode,
-        "knobs": settings.options,
-        "python": settings.python,
-        "config": config,
-    }
-    if settings.preset:
-        recorded["preset"] = settings.preset
-    return recorded
 
 
 def guard_digest(files: Mapping[str, File]) -> str:

@@ -72,12 +72,11 @@ class Draft:
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
         # The paths of the file below a HOME that was moved, where approvals still name them:
         self.former_paths: set[str] = set()
-        # Nobody else has written the file since our first write: its first backup is exact.
-        self.is_exact = (
-            record is not None
-            and bool(record.sha256_before)
-            and snapshot.sha == record.sha256_after
-        )
+        # Somebody else has written the file since our last write:
+        self.was_written_since = record is not None and snapshot.sha != record.sha256_after
+        # Nobody has since our first one, so its first backup is exact:
+        is_first_known = record is not None and bool(record.sha256_before)
+        self.is_exact = is_first_known and not self.was_written_since
         # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
@@ -118,7 +117,7 @@ class Draft:
 
         With `wraps=False` also without other tools' hooks that we wrap.
         """
-        entries = []
+        entries: list[Entry] = []
         for entry in self.entries:
             if entry.path[:2] != APPROVALS and (wraps or not entry.id.startswith(WRAP)):
                 entries.append(entry)
@@ -279,11 +278,6 @@ class Draft:
         return self.entries != known
 
     @property
-    def was_written_since(self) -> bool:
-        """Whether somebody else has written the file since our last write."""
-        return self.record is not None and self.snapshot.sha != self.record.sha256_after
-
-    @property
     def adds_hooks(self) -> bool:
         """Whether the draft adds a hook of ours."""
         return any(isinstance(edit, AddHook) for edit in self.edits)
@@ -426,17 +420,16 @@ def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """All entries in their known order; a container that only hidden entries are in stays."""
-    entries = {_name_of(entry): entry for entry in (*decided, *hidden)}
-    used_by_hidden = _containers_of(hidden)
-    for entry in known:
-        if entry.kind == "container" and entry.path in used_by_hidden:
-            entries.setdefault(_name_of(entry), entry)
-    order = {_name_of(entry): number for number, entry in enumerate(known)}
-    return tuple(sorted(entries.values(), key=lambda entry: order.get(_name_of(entry), len(order))))
-
-
-def _name_of(entry: Entry) -> tuple[bool, str | Path]:
-    return entry.kind == "container", entry.id or entry.path
+    used_by_hidden = _containers_of(hidden) if hidden else set()
+    used = [entry for entry in known if entry.kind == "container" and entry.path in used_by_hidden]
+    entries = {}
+    for entry in (*used, *decided, *hidden):
+        entries[entry.kind == "container", entry.id or entry.path] = entry
+    places = {}
+    for place, entry in enumerate(known):
+        places[entry.kind == "container", entry.id or entry.path] = place
+    order = sorted(entries, key=lambda name: places.get(name, len(places)))
+    return tuple(entries[name] for name in order)
 
 
 def _containers_of(entries: Iterable[Entry]) -> set[Path]:

@@ -55,16 +55,17 @@ def plan_install(
         _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
     records = sources.records(projects)
-    decide = partial(_decide_on_file, records, pack, choice)
-    drafts = []
+    drafts: list[Draft] = []
+    decide = partial(_decide_on_file, records, drafts, pack, choice)
     for target in targets:
         if looking:
             looking(target)
-        _require_readable_neighbours(sources, target)
-        draft = make_draft(sources, records, target, decide)
-        _require_own_file(drafts, draft)
-        drafts.append(draft)
-    with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
+        if target.host.variants:
+            _require_readable_neighbours(sources, target)
+        drafts.append(make_draft(sources, records, target, decide))
+    with_approvals = drafts
+    if choice.trust or any(draft.host.trust.gate for draft in drafts):
+        with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
     plan = assemble_plan(sources.folders, records, plans, install=True)
@@ -80,8 +81,6 @@ def _decide_on_approvals(
 
     Returns the drafts with those of other files that have approvals.
     """
-    if not choice.trust and not any(draft.host.trust.gate for draft in drafts):
-        return drafts
     from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
 
     approvals = Approvals(sources, records, drafts)
@@ -154,8 +153,6 @@ def check_request(pack: Pack, request: Request) -> None:
 
 def _require_readable_neighbours(sources: Sources, target: Target) -> None:
     """Refuse where another file of the scope is broken: it helps decide where our hooks go."""
-    if not target.host.variants:
-        return  # such a host has one file for each scope
     host = load(target.host.name)
     environ = sources.folders.environ
     candidates = all_files(host, target.scope, environ, target.project, sources.read)
@@ -164,34 +161,27 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
             sources.read(path, variant.format)
 
 
-def _require_own_file(drafts: list[Draft], draft: Draft) -> None:
-    """Refuse a settings file that is also the one of another host of this command."""
-    for other in drafts:
-        is_same = draft.sources.once(files.is_same, other.snapshot.path, draft.snapshot.path)
-        if is_same and other.host.name != draft.host.name:
-            raise _shared_file(draft, other.host.name)
+def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> None:
+    """Refuse a file that two hosts read as their own: their hooks and keys differ."""
+    path, title = draft.snapshot.path, draft.host.title
+    others = {other.snapshot.path: other.host.name for other in drafts}
+    if draft.record is not None:
+        others[path] = draft.record.host
+    if draft.snapshot.links > 1:
+        others |= {key: record.host for key, record in records.items()}
+    for other, name in others.items():
+        if name != draft.host.name and draft.sources.once(files.is_same, other, path):
+            message = f"this is the settings file of {load(name).title} and of {title}"
+            hint = f"Give {title} a file of its own ({draft.target.path}), or install for one."
+            raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _shared_file(draft: Draft, other: str) -> HookctlError:
-    """The error of a file that two hosts read as their own: their hooks and keys differ."""
-    title = load(other).title
-    message = f"this is the settings file of {title} and of {draft.host.title}"
-    hint = f"Give {draft.host.title} a file of its own ({draft.target.path}), or install for one."
-    return HookctlError(
-        "shared_file", message, path=draft.snapshot.path, hint=hint, exit_code=FAILED
-    )
-
-
-def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) -> None:
+def _decide_on_file(
+    records: Records, drafts: list[Draft], pack: Pack, choice: Choice, draft: Draft
+) -> None:
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
-    if draft.record is not None and draft.record.host != target.host.name:
-        raise _shared_file(draft, draft.record.host)
-    if draft.snapshot.links > 1:
-        for path, record in records.items():
-            is_of_other = record.host != target.host.name
-            if is_of_other and draft.sources.once(files.is_same, path, draft.snapshot.path):
-                raise _shared_file(draft, record.host)
+    _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)
@@ -208,7 +198,8 @@ def _decide_on_file(records: Records, pack: Pack, choice: Choice, draft: Draft) 
             return  # a message says why nothing of it belongs here
         if draft.conflicts:
             return
-    _require_reachable_programs(target, content.wants)
+    if target.shared:
+        _require_reachable_programs(target, content.wants)
     changes_wraps = bool(draft.edits)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:

@@ -73,7 +73,9 @@ def assemble_plan(
         changed |= moved
         joined, lines = join_packages(packages, runtime)
         _add_lines(plans, lines)
-    project_changes = _add_project_files(folders, records, changed, plans)
+    project_changes: list[Change] = []
+    if any(plan.target.shared for plan in plans):
+        project_changes = _add_project_files(folders, records, changed, plans)
     settings = _settings_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
