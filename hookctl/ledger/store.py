@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.ledger.codec import (
@@ -23,7 +24,7 @@ from hookctl.ledger.codec import (
     parse_object,
     refusals,
 )
-from hookctl.model import Consent, Record
+from hookctl.model import Consent, Entry, Record
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -265,6 +266,27 @@ def current_path(records: Mapping[str, Record], key: str) -> str:
     if known and find_record(records, known)[0] == key:
         return known
     return key
+
+
+def rules_path(records: Mapping[str, Record], key: str) -> str:
+    """The path of the file with instructions for the agent that a record's host reads, or ''."""
+    record = records[key]
+    if record.host not in hosts.names():
+        return ""
+    settings = current_path(records, key)
+    return hosts.rules_beside(hosts.load(record.host), record.scope, settings, record.project)
+
+
+def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[str, Entry]]:
+    """That path, and the blocks on record there of packs that the settings file has."""
+    path = rules_path(records, key)
+    rules = find_record(records, path)[1] if path else None
+    entries = {}
+    for entry in rules.entries if rules else ():
+        pack = str(entry.path[0])
+        if pack in records[key].packs:
+            entries[pack] = entry
+    return path, entries
 
 
 def real_path(path: str) -> str:

@@ -13,8 +13,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import load, names, rules_beside
 from hookctl.ledger import store
-from hookctl.ledger.rules import rules_path
-from hookctl.ledger.store import Records
+from hookctl.ledger.store import Records, rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules

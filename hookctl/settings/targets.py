@@ -269,26 +269,20 @@ def pack_folder(
     A second settings file of the same host at user scope gets a folder with the hash of its path.
     """
     if target.scope == "project":
-        return _pack_folder_in_project(target, pack)
+        names = (GUARD, target.host.name) if pack == GUARD else ("packs", pack)
+        return os.path.join(target.project, OWN, *names)
     parent = (GUARD,) if pack == GUARD else ("packs", pack)
     folder = os.path.join(folders.data, *parent, f"{target.host.name}-{target.scope}")
     if target.scope == "local":
-        return f"{folder}-{short_hash(target.project)}"
+        return f"{folder}-{_short_hash(target.project)}"
     for other, record in records.items():
         for pack_record in record.packs.values():
             if other != key and pack_record.folder == folder:
-                return f"{folder}-{short_hash(key)}"
+                return f"{folder}-{_short_hash(key)}"
     return folder
 
 
-def _pack_folder_in_project(target: Target, pack: str) -> str:
-    own_folder = os.path.join(target.project, OWN)
-    if pack == GUARD:
-        return os.path.join(own_folder, GUARD, target.host.name)
-    return os.path.join(own_folder, "packs", pack)
-
-
-def short_hash(path: str) -> str:
+def _short_hash(path: str) -> str:
     """A path's short form for the name of a folder."""
     return files.digest(os.fsencode(path))[:16]
 

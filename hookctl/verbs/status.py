@@ -14,7 +14,7 @@ from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.ledger.rules import rules_entries
+from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
