@@ -148,7 +148,9 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
     merge may leave them behind.
     """
     programs = load_programs(wrapper=False)
-    if programs.package not in packages_named(_launcher_after(runtime, folder)):
+    launcher = os.path.join(folder, HOOK)
+    stays = files.read(launcher).data or b"" if launcher in runtime.foreign else None
+    if stays is not None and programs.package not in packages_named(stays):
         return runtime
     shown = os.path.join(find_folder(target, folder), programs.package)
     packages = Packages(
@@ -188,16 +190,6 @@ def find_folder(target: Target, launchers: str) -> str:
     return folder_beside(launchers)
 
 
-def _launcher_after(runtime: Runtime, folder: str) -> bytes:
-    """The launcher in a folder as it will be."""
-    path = os.path.join(folder, HOOK)
-    launcher = files.read(path)
-    for change in runtime.changes:
-        if change.path == launcher.path:
-            return change.after or b""
-    return launcher.data or b""
-
-
 def move_launchers(
     records: Mapping[str, Record | None], packages: Iterable[Packages], changes: Iterable[Change]
 ) -> tuple[list[Change], dict[str, Record]]:
@@ -213,11 +205,13 @@ def move_launchers(
         for launcher in list_launchers(new.path) if new.name else ():
             folder = os.path.dirname(launcher)
             key = _find_owner(records, folder)
-            if launcher in changed or not key:
+            record = records.get(key)
+            if launcher in changed or record is None:
                 continue
-            record = moved.get(key) or records[key]
-            if record is not None:
-                moved_changes += _move_launcher(new, folder, moved, key, record)
+            more, known = _move_launcher(new, folder, record.packs[GUARD])
+            moved_changes += more
+            if known != record.packs[GUARD]:
+                moved[key] = record._replace(packs={**record.packs, GUARD: known})
     return moved_changes, moved
 
 
@@ -231,26 +225,24 @@ def _find_owner(records: Mapping[str, Record | None], folder: str) -> str:
 
 
 def _move_launcher(
-    new: Packages, folder: str, moved: dict[str, Record], key: str, record: Record
-) -> list[Change]:
-    """The changes of the launchers in one folder; their new digests are added to its record."""
-    known = record.packs[GUARD]
+    new: Packages, folder: str, known: PackRecord
+) -> tuple[list[Change], PackRecord]:
+    """The changes of the launchers in one folder, and the guard's record with their digests."""
     launchers = load_programs(wrapper=WRAPPER in known.files).launchers
     changes = []
     for name, data in launchers.items():
         snapshot = files.read(os.path.join(folder, name))
         if snapshot.data is None or not is_ours(snapshot, known.files.get(name, "")):
-            return []
+            return [], known
         if snapshot.data != data:
             changes.append(Change(snapshot.path, snapshot.data, data, new.mode))
     digests = {name: files.digest(data) for name, data in launchers.items()}
-    guard = known._replace(
+    known = known._replace(
         version=packs.load(GUARD).version,
         files={**known.files, **digests},
         digest=files.content_digest(b"", launchers),
     )
-    moved[key] = record._replace(packs={**record.packs, GUARD: guard})
-    return changes
+    return changes, known
 
 
 def join_packages(
