@@ -35,8 +35,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
         with contextlib.suppress(OSError):
             os.fchown(handle, old.st_uid, -1)
     _require_same_access(path, old, os.fstat(handle), mode)
-    if hasattr(os, "listxattr"):
-        _copy_extended(path, handle)
+    _copy_extended(path, handle)
     os.fchmod(handle, mode)
 
 
@@ -44,9 +43,10 @@ def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mo
     """Refuse another owner or group where somebody's rights would change."""
     if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
         return
-    if _has_access_list(path):
+    _, group, others = _rights(mode)
+    if ACCESS_LIST in _list_extended(path):
         raise _refuse(path, old, "its access list names rights of the owner and the group")
-    if old.st_gid != new.st_gid and _rights_of_group(mode) != _rights_of_others(mode):
+    if old.st_gid != new.st_gid and group != others:
         raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
     if old.st_uid not in (new.st_uid, _ROOT) and _loses_rights(old, mode):
         raise _refuse(path, old, f"user {old.st_uid}, its owner, would lose rights to it")
@@ -54,10 +54,9 @@ def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mo
 
 def _loses_rights(old: os.stat_result, mode: int) -> bool:
     """Whether the old owner has fewer rights once somebody else is the owner."""
-    rights = _rights_of_others(mode)
-    if _is_member(old.st_uid, old.st_gid):
-        rights = _rights_of_group(mode)
-    return bool(_rights_of_owner(mode) & ~rights)
+    owner, group, others = _rights(mode)
+    rights = group if _is_member(old.st_uid, old.st_gid) else others
+    return bool(owner & ~rights)
 
 
 def _is_member(user: int, group: int) -> bool:
@@ -71,20 +70,9 @@ def _is_member(user: int, group: int) -> bool:
         return False
 
 
-def _rights_of_owner(mode: int) -> int:
-    return mode >> 6 & 7
-
-
-def _rights_of_group(mode: int) -> int:
-    return mode >> 3 & 7
-
-
-def _rights_of_others(mode: int) -> int:
-    return mode & 7
-
-
-def _has_access_list(path: str) -> bool:
-    return hasattr(os, "listxattr") and ACCESS_LIST in _list_extended(path)
+def _rights(mode: int) -> tuple[int, int, int]:
+    """The rights of owner, group and others."""
+    return mode >> 6 & 7, mode >> 3 & 7, mode & 7
 
 
 def _copy_extended(path: str, handle: int) -> None:
@@ -107,7 +95,7 @@ def _copy_extended(path: str, handle: int) -> None:
 
 
 def _list_extended(file: str | int) -> list[str]:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
         return os.listxattr(file)
     return []
 
