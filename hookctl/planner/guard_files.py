@@ -165,13 +165,14 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
             return runtime._replace(packages=(packages,))  # it is looked at again under its lock
         unused = (Packages(packages.path),) if target.shared else ()
         return runtime._replace(packages=unused)
-    edits = find_edits(shown, programs.modules)
+    is_there = os.path.lexists(shown)
+    edits = find_edits(shown, programs.modules) if is_there else []
     if edits and not force:
         reason = "edited by hand, so it stays; --force puts ours back"
         line = file_action("keep", shown, reason)
         foreign = os.path.join(shown, edits[0])
         return runtime._replace(kept=(*runtime.kept, line), foreign=(*runtime.foreign, foreign))
-    action = file_action("replace-file" if os.path.exists(shown) else "create-file", shown)
+    action = file_action("replace-file" if is_there else "create-file", shown)
     return runtime._replace(packages=(packages,), actions=(action, *runtime.actions))
 
 
