@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 
 import filelock
 
-from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
 from hookctl.system.folders import Folders
-
-LOCK_SECONDS = 30
+from hookctl.system.packages import LOCK_SECONDS, lock_timeout
 
 
 @contextlib.contextmanager
@@ -30,11 +28,7 @@ def locked(folders: Folders, waiting: Callable[[], None]) -> Iterator[None]:
             waiting()
             lock.acquire(timeout=LOCK_SECONDS)
     except filelock.Timeout:
-        message = f"another hookctl has held the lock for {LOCK_SECONDS} seconds"
-        hint = "Wait for it to end, then run the command again."
-        raise HookctlError(
-            "lock_timeout", message, path=folders.state, hint=hint, exit_code=FAILED
-        ) from None
+        raise lock_timeout(folders.state) from None
     except OSError as error:
         raise files.cannot_write(folders.state, error) from None
     try:

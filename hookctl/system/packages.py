@@ -26,7 +26,7 @@ _NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re
 _LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in a launcher that somebody edited, too
 _CACHE = "__pycache__"
 _PROJECT = ".hookctl"
-_LOCK_SECONDS = 30
+LOCK_SECONDS = 30
 _POLL = 0.05  # seconds
 
 
@@ -183,7 +183,7 @@ def locked(folder: str) -> Iterator[None]:
 
     Raises `lock_timeout` (exit 1) after 30 seconds.
     """
-    end = time.monotonic() + _LOCK_SECONDS
+    end = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -199,10 +199,15 @@ def locked(folder: str) -> Iterator[None]:
         finally:
             os.close(handle)
         if time.monotonic() > end:
-            message = f"another hookctl has held the lock for {_LOCK_SECONDS} seconds"
-            hint = "Wait for it to end, then run the command again."
-            raise HookctlError("lock_timeout", message, path=folder, hint=hint, exit_code=FAILED)
+            raise lock_timeout(folder)
         time.sleep(_POLL)
+
+
+def lock_timeout(folder: str) -> HookctlError:
+    """The error of a folder's lock that stays held."""
+    message = f"another hookctl has held the lock for {LOCK_SECONDS} seconds"
+    hint = "Wait for it to end, then run the command again."
+    return HookctlError("lock_timeout", message, path=folder, hint=hint, exit_code=FAILED)
 
 
 def _try_lock(handle: int, folder: str) -> bool:
@@ -258,10 +263,10 @@ def _lay(packages: Packages) -> None:
 
 def _put_in_place(staged: str, target: str) -> None:
     """Rename a package into its place; what is there gives way, and comes back if that fails."""
-    old = files.temporary_name(target)
     if not os.path.lexists(target):
         os.rename(staged, target)
         return
+    old = files.temporary_name(target)
     os.rename(target, old)
     try:
         os.rename(staged, target)
