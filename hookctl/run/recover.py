@@ -113,8 +113,7 @@ class _Recovery:
         self.journal = journal
         self.lines: list[str] = []
         self.before = records_before(folders, journal.records)
-        removed = _removed_folders(folders, self.before, journal.records)
-        self.removed = tuple(f"{folder}/" for folder in removed)
+        self.removed = _removed_folders(folders, self.before, journal.records)
         # The ledgers of projects whose settings are as before the run.
         self.unchanged_ledgers: set[str] = set()
         self.given_up: list[Record] = []  # what the run wanted where another program wrote
@@ -189,17 +188,16 @@ class _Recovery:
 
 def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
-) -> set[str]:
-    """The projects and other folders that were removed since: a run must not bring one back."""
+) -> tuple[str, ...]:
+    """How paths begin in projects and other folders that were removed since.
+
+    A run must not bring one back.
+    """
     removed = set()
     for key, record in (*before.items(), *records.items()):
-        if record is None:
-            continue
-        if record.project:
-            removed.add(record.project)
-        else:
-            removed.add(store.missing_folder(folders, key, record))
-    return {folder for folder in removed if folder and not os.path.isdir(folder)}
+        if record:
+            removed.add(record.project or store.missing_folder(folders, key, record))
+    return tuple(f"{folder}/" for folder in removed if folder and not os.path.isdir(folder))
 
 
 def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
@@ -240,12 +238,8 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
 
 def _common_length(first: bytes, second: bytes) -> int:
     """How many bytes both begin with."""
-    length = 0
-    for a, b in zip(first, second, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _parse_document(snapshot: files.Snapshot, format: str) -> Document | None:
@@ -276,17 +270,12 @@ def _count_entries(record: Record | None, document: Document | None) -> int:
     """How many entries of a record stand in the document."""
     if record is None or document is None:
         return 0
-    value = document.value
-    if value is MISSING:
-        value = None
-    text = json.dumps(value)
+    text = json.dumps(None if document.value is MISSING else document.value)
     count = 0
     for entry in record.entries:
-        if entry.kind == "container":
-            continue
         if entry.id:
             count += _has_command(text, entry)
-        else:
+        elif entry.kind != "container":
             count += document.get(entry.path) == entry.written
     return count
 
