@@ -22,7 +22,7 @@ GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
 FAILED = GOING._replace(has_crumb=False, has_failed=True)
 IMPATIENT = """
 from hookctl.__main__ import main
-from hookctl.system.child import Guardian
+from hookctl.system.processes import Guardian
 rest = Guardian.rest
 Guardian.rest = lambda self, seconds: rest(self, seconds / 20)
 main()

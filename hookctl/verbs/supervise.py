@@ -13,8 +13,8 @@ from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
-from hookctl.system.child import Ended, Guardian
 from hookctl.system.folders import Folders
+from hookctl.system.processes import Ended, Guardian
 from hookctl.values import NamedTuple
 
 DEFAULT_RESPAWNS = 5
