@@ -105,7 +105,7 @@ def test_a_folder_of_bytes_that_cannot_be_made_is_an_error(here: Folders, file: 
 
 def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second file fails; before that another program writes the first, if one is given."""
-    apply_change, done = files.apply_change, list[Change]()
+    apply_change, done = run.apply_change, list[Change]()
 
     def apply(change: Change) -> Change:
         done.append(change)
@@ -115,7 +115,7 @@ def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.M
             raise error
         return apply_change(change)
 
-    monkeypatch.setattr(files, "apply_change", apply)
+    monkeypatch.setattr(run, "apply_change", apply)
 
 
 def test_a_run_that_cannot_take_back_a_file_names_it(

@@ -17,7 +17,7 @@ from hookctl.model import Change
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard_rules import write_rules
 from hookctl.planner import rules
-from hookctl.system import files
+from hookctl.run import execute
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 
@@ -368,7 +368,7 @@ def test_a_killed_run_is_carried_to_its_end(
     put(work / ".claude" / "settings.json", "{}")
     if command[0] == "uninstall":
         install(*PROJECT, "--rules")
-    apply_change = files.apply_change
+    apply_change = execute.apply_change
 
     def until(change: Change) -> Change:
         if change.path.endswith(at):
@@ -376,7 +376,7 @@ def test_a_killed_run_is_carried_to_its_end(
         return apply_change(change)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(files, "apply_change", until)
+        patch.setattr(execute, "apply_change", until)
         hookctl(*command)
     assert hookctl(*command).code == 0
     assert blocks_in(instructions) == (command[0] == "install")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
 from collections.abc import Iterable, Mapping
 
 from hookctl.errors import FAILED, HookctlError
@@ -44,7 +46,7 @@ def execute(
             _begin(folders, changes, records, rmdirs, tuple(kept))
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
-                undoing.append(files.apply_change(change))
+                undoing.append(apply_change(change))
             save_records(folders, records)
         except (Changed, HookctlError) as error:
             _undo(undoing, error)
@@ -105,6 +107,21 @@ def _back_up_settings(
         backups.back_up(folders, change.path, change.before, first=first, record=data)
 
 
+def apply_change(change: Change) -> Change:
+    """Write one file of a run; returns the change that undoes it."""
+    back = change._replace(before=change.after, after=change.before)
+    links = 1
+    with contextlib.suppress(OSError):
+        status = os.stat(change.path)
+        links = status.st_nlink
+        back = back._replace(mode=stat.S_IMODE(status.st_mode))
+        if change.chmod is not None:
+            back = back._replace(chmod=back.mode)
+    old = files.Snapshot(change.path, change.before, links)
+    files.replace(old, change.after, mode=change.mode, chmod=change.chmod)
+    return back
+
+
 def _undo(undoing: list[Change], error: Exception) -> None:
     """Put the files back; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
@@ -112,7 +129,7 @@ def _undo(undoing: list[Change], error: Exception) -> None:
         stuck.append(error.path)
     for change in reversed(undoing):
         try:
-            files.apply_change(change)
+            apply_change(change)
         except (Changed, HookctlError):
             stuck.append(change.path)
     if stuck:

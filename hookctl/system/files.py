@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.model import LIMIT, Change
+from hookctl.model import LIMIT
 from hookctl.values import NamedTuple
 
 try:  # hashlib loads OpenSSL, which takes longer than any module of ours
@@ -404,21 +404,6 @@ def missing_folders(folder: str) -> list[str]:
         missing.append(folder)
         folder = os.path.dirname(folder)
     return missing
-
-
-def apply_change(change: Change) -> Change:
-    """Write one file of a run; returns the change that undoes it."""
-    back = change._replace(before=change.after, after=change.before)
-    links = 1
-    with contextlib.suppress(OSError):
-        status = os.stat(change.path)
-        links = status.st_nlink
-        back = back._replace(mode=stat.S_IMODE(status.st_mode))
-        if change.chmod is not None:
-            back = back._replace(chmod=back.mode)
-    old = Snapshot(change.path, change.before, links)
-    replace(old, change.after, mode=change.mode, chmod=change.chmod)
-    return back
 
 
 def make_parent_folders(path: str, mode: int) -> list[str]:
