@@ -71,7 +71,7 @@ def lost_program(command: str) -> str:
     form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
     match = re.match(form, command, re.DOTALL)
     path = "".join(split_words(match[1])) if match else ""
-    return path if os.path.isabs(path) and not files.is_file(path) else ""
+    return path if os.path.isabs(path) and not os.path.isfile(path) else ""
 
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:

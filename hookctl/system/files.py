@@ -133,15 +133,6 @@ def read_or_none(path: str) -> bytes | None:
         return None
 
 
-def is_file(path: str) -> bool:
-    """Whether `read` would find a regular file there, without reading it."""
-    try:
-        target = real(path)
-    except HookctlError:  # a symbolic link loop
-        return False
-    return os.path.isfile(target)
-
-
 def read_settled(path: str) -> Snapshot:
     """The file; one that has just become empty is waited for, since its bytes may follow."""
     snapshot = read(path)
