@@ -84,12 +84,11 @@ def install_files(
         # A configuration with an edit of the operator's in it is not ours to remove.
         is_unrecorded = file.edits or _is_judged_by_meaning(target, path)
         written[name] = "" if is_unrecorded else files.digest(file.data)
-    return Runtime(
+    return removed._replace(
         changes=(*changes.values(), *removed.changes),
         actions=(*(change_action(*item) for item in changes.items()), *removed.actions),
         kept=(*kept, *removed.kept),
         written=written,
-        rmdirs=removed.rmdirs,
         foreign=tuple(foreign),
     )
 

@@ -19,7 +19,6 @@ from hookctl.system.project import upwards
 from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
-_POINTER = "gitdir: "
 
 
 def find_top(folder: str) -> str:
@@ -104,12 +103,17 @@ def _ask(
     program: str, top: str, names: Iterable[str], folder: str, environ: Mapping[str, str]
 ) -> list[str]:
     """What `git check-ignore --verbose` says of these: file, line, pattern and name in turn."""
-    empty, own = os.path.join(folder, ".git"), _find_git_folder(top)
+    # A linked work tree has a file there, which points to its own folder with the index; that one
+    # points to the folder that all work trees share.
+    mark = os.path.join(top, ".git")
+    own = _follow(mark, "gitdir: ", mark)
+    common = _follow(os.path.join(own, "commondir"), "", own)
+    empty = os.path.join(folder, ".git")
     for name in ("objects", "refs", "info"):
         os.makedirs(os.path.join(empty, name))
     with open(os.path.join(empty, "HEAD"), "w", encoding="utf-8") as file:
         file.write("ref: refs/heads/main\n")
-    exclude = os.path.join(_find_common_folder(own), "info", "exclude")
+    exclude = os.path.join(common, "info", "exclude")
     copied = os.path.join(empty, "info", "exclude")
     with open(copied, "wb") as rules:
         rules.write(files.read(exclude).data or b"")
@@ -134,19 +138,10 @@ def _ask(
     return [exclude if field == copied else field for field in fields[:-1]]
 
 
-def _find_git_folder(top: str) -> str:
-    """The folder with the index: .git, or where that file points, as in a linked work tree."""
-    mark = os.path.join(top, ".git")
-    return _read_pointer(mark, _POINTER) if os.path.isfile(mark) else mark
-
-
-def _find_common_folder(git_folder: str) -> str:
-    """The folder that all work trees of a repository share."""
-    mark = os.path.join(git_folder, "commondir")
-    return _read_pointer(mark, "") if os.path.isfile(mark) else git_folder
-
-
-def _read_pointer(mark: str, head: str) -> str:
+def _follow(mark: str, head: str, usual: str) -> str:
+    """The folder that a file points to behind this head; the usual one where there is no file."""
+    if not os.path.isfile(mark):
+        return usual
     with open(mark, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read(4096).strip().removeprefix(head)
     return os.path.normpath(os.path.join(os.path.dirname(mark), text))
