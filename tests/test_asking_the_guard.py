@@ -113,7 +113,8 @@ def test_a_configuration_that_moves_something_is_fine(clone: Clone, values: dict
     assert [finding for finding in found if finding["code"] != "config_invalid"] == []
 
 
-OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive")]  # to refuse, to end, and to block
+# To refuse, to end, and to block: while a run goes on, and while work remains.
+OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "bmad")]
 ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
 
 

@@ -193,17 +193,13 @@ LARGE: list[Callable[[], str]] = [allow_list, hooks_of_a_fleet, one_long_text, m
 MEGABYTE = 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("make", "scope"),
-    [*[(make, "user") for make in LARGE], (hooks_of_a_fleet, "project"), (deep_and_tabbed, "local")],
-    ids=lambda value: getattr(value, "__name__", value),
-)
+@pytest.mark.parametrize("make", LARGE)
 def test_so_it_is_with_files_of_a_megabyte(
-    make: Callable[[], str], scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
+    make: Callable[[], str], isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
     data = make().encode()
     assert len(data) >= 0.95 * MEGABYTE
-    there_and_back(isolated, hookctl, scope, data)
+    there_and_back(isolated, hookctl, "user", data)
 
 
 @pytest.mark.parametrize(("where", "scope"), [("top", "user"), ("middle", "project"), ("end", "local")])
