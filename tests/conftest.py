@@ -24,6 +24,7 @@ from hookctl import cli
 from hookctl.__main__ import run
 from hookctl.checks import self_test
 from hookctl.packs.programs import load_programs
+from hookctl.planner import sources
 from hookctl.system import interpreter
 from tests import syscalls
 from tests.counting import write_counts
@@ -35,6 +36,9 @@ _HOSTS_OWN = (
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
 _ask, _ask_guard, _program = interpreter.ask, self_test._ask, cli.program
 _command_once = functools.cache(typer.main.get_command)
+_OF_THE_SYSTEM = {
+    "/usr/bin", "/usr/local/bin", *map(os.path.dirname, filter(None, (sys.executable, shutil.which("python3"))))
+}  # fmt: skip
 _answers: dict[str, Any] = {}
 _numbers = itertools.count()
 _MEMORY, _MEMORY_NEEDED = "/dev/shm", 1 << 30
@@ -46,12 +50,12 @@ def _answer_of_the_system(program: str) -> tuple[str, tuple[int, int]] | None:
 
 
 def ask_once(program: str) -> tuple[str, tuple[int, int]] | None:
-    """A Python of the system is asked once for all tests: it stays as it is. Any other one each time."""
+    """A Python of this machine is asked once for all tests: it stays as it is. Any other one each time."""
     return _answer_of_the_system(program) if _is_of_the_system(program) else _ask(program)
 
 
 def _is_of_the_system(program: str) -> bool:
-    return os.path.dirname(program) in ("/usr/bin", "/usr/local/bin")
+    return os.path.dirname(program) in _OF_THE_SYSTEM
 
 
 def ask_guard_once(python: str, place: str, *question: Any) -> Any:
@@ -125,17 +129,17 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # What the command line has to build in each process is built once.
     monkeypatch.setattr(cli, "program", lambda names: _program_once(tuple(names)))
     monkeypatch.setattr(typer.main, "get_command", _command_once)
-    monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now
+    monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now,
+    monkeypatch.setattr(sources, "READ_PAUSE", 0)  # and torn ones that stay so
     monkeypatch.chdir(work)
     return tmp_path
 
 
 @pytest.fixture
 def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same interpreter everywhere, none that is looked for, and no pause before a file is read again."""
+    """The same interpreter everywhere, and none that is looked for."""
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
-    monkeypatch.setattr("hookctl.planner.sources.READ_PAUSE", 0)
 
 
 def pytest_sessionfinish() -> None:

@@ -24,7 +24,6 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.redaction import redacted
 from hookctl.model import Result
 from hookctl.output import diffs
-from hookctl.planner import sources
 
 from .conftest import Hookctl, Outcome, put
 from .test_report import file_plan
@@ -388,9 +387,8 @@ def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str,
 
 @pytest.mark.parametrize(("where", "flags"), [("before", ()), ("after", ("--json",))])
 def test_secrets_of_a_file_that_does_not_parse(
-    hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(sources, "READ_PAUSE", 0)
     secrets = Secrets()
     page = full_of(secrets)
     text = json.dumps(page, indent=2)

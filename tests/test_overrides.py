@@ -175,9 +175,8 @@ def test_a_removed_file_that_is_put_back_has_its_mode(
 @pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
 @pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
 def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
-    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl
 ) -> None:
-    monkeypatch.setattr("hookctl.planner.sources.READ_PAUSE", 0)
     put(settings, '{"a": 1}')
     hookctl(*INSTALL)
     put(settings, "\n" + text)
