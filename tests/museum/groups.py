@@ -23,11 +23,11 @@ class Group(NamedTuple):
 
 GROUPS = [
     Group("M01", ("anthropics/claude-code#85547", "anthropics/claude-code#59583"),
-          "the host overrides a Stop hook after 8 blocks, and nobody tells the hook",
+          "the host overrides a Stop hook after 8 blocks, and does not tell the hook",
           "the cap is written beside the limit, above it; a cap of yours is kept, and named where it is too low"),
     Group("M02", ("anthropics/claude-code#77686",),
-          "an overridden hook looks like one that let the agent go",
-          "the guard lets go before the host does, says so once, and logs it with its reason"),
+          "an overridden hook looks like one that allowed the stop",
+          "the guard stops blocking before the host's cap, says so once, and logs it with its reason"),
     Group("M03", ("daymade/claude-code-skills#245", "neomjs/neo#14444"),
           "the host's count starts again with every tool call, or there is none, so a busy loop never ends",
           "the guard counts by itself: new tool calls buy a few blocks, never an endless number"),
@@ -50,7 +50,7 @@ GROUPS = [
           "every block, release and refusal is in the log, and a ceiling holds whatever settings and payloads say"),
     Group("M09", ("chaitanyagiri/munder-difflin#109", "chaitanyagiri/munder-difflin#288"),
           "a breaker tripped on idle agents, and failed in silence",
-          "stops that nobody blocked trip nothing; a state that cannot be written lets the agent go, and is said"),
+          "stops that no hook blocked trip nothing; where the state cannot be written the agent may stop, and a person is told"),
     Group("M10", ("Graphify-Labs/graphify#2167", "eneskirca/nodeterm#851", "stablyai/orca#11564",
                   "ulises-jeremias/agent-toolkit#56",
                   "aws-solutions-library-samples/guidance-for-claude-code-with-amazon-bedrock#16"),
