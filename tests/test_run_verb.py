@@ -250,6 +250,19 @@ def test_ages_are_told_in_their_two_largest_units(span: float, text: str) -> Non
     assert clock.age(span) == text
 
 
+def test_what_it_says_fits_80_columns(run: Run) -> None:
+    run.monkeypatch.setenv("COLUMNS", "80")
+    run.does("heartbeat")
+    for words in (["start", "--remaining", "3"], ["stop"], ["conclude"], ["remaining", "5"], ["status"]):
+        lines = run.hookctl("run", *words).out.splitlines()
+        assert [line for line in lines if len(line) > 80 and "/" not in line] == [], (
+            "a path is copied, and never broken"
+        )
+    assert f"run folder {run.folder}" in lines
+    (first,) = [number for number, line in enumerate(lines) if line.startswith("running    until ")]
+    assert lines[first + 1].startswith(" " * 11), "it stays in its column"
+
+
 def test_an_owner_that_the_guard_could_not_read_whole_is_refused(run: Run) -> None:
     outcome = run("start", "--owner", "x" * 257)
     assert (outcome.code, run.names()) == (2, set())

@@ -13,7 +13,7 @@ from typing import Any
 
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.model import Result
+from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
@@ -67,7 +67,16 @@ def run(folders: Folders, request: Request) -> Result:
     warnings = tuple(_warnings(folders, run_files, request))
     text = actions[request.action](folders, run_files, request)
     exit_code = errors.FAILED if request.check and _needs_a_look(run_files) else errors.OK
-    return Result(_data(run_files), tuple(text), warnings, exit_code=exit_code)
+    lines = tuple(_as_line(one) for one in text)
+    return Result(_data(run_files), lines, warnings, exit_code=exit_code)
+
+
+def _as_line(text: str) -> str | Line:
+    """A line that fits a terminal, with its column; one that ends with a path stays whole."""
+    if os.path.isabs(text.rpartition(" ")[2]):
+        return text
+    name, gap, value = text[:9], text[9:11], text[11:]
+    return Line(value, label=name) if gap == "  " and value else Line(text)
 
 
 def _finish_pending(folders: Folders) -> None:
