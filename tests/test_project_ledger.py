@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hookctl import __version__
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -145,6 +146,14 @@ def test_an_entry_is_one_line(team: Team) -> None:
     assert all(line.endswith(",") for line in entries)
     page = value(ledger(team, "ann"))["files"][".claude/settings.json"]
     assert [json.loads(line[:-1]) for line in entries] == page["entries"][:-1]
+
+
+def test_a_command_and_a_version_stand_in_it_once(team: Team) -> None:
+    """So lines stay short, and an upgrade changes the line of the pack alone."""
+    text = ledger(team, "ann").read_text()
+    commands = [line for line in text.splitlines() if ": hookctl=guard/stop; " in line]
+    assert len(commands) == 1 and commands[0].count(": hookctl=guard/stop; ") == 1
+    assert text.count(f'"version": "{__version__}"') == 1
 
 
 def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) -> None:

@@ -130,19 +130,32 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
         raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
     if entries[-1:] == [_END]:
         entries = entries[:-1]
-    data = {**data, "packs": _without_end(data["packs"]), "entries": entries}
+    packs = _without_end(data["packs"])
+    entries = [_with_whole_claims(entry, packs) for entry in entries]
+    data = {**data, "packs": packs, "entries": entries}
     name = os.path.relpath(target.path, target.project)
     record = _to_record(folders, target, from_json(CommittedRecord, data, name))
     check_record(record)
     _check_entries(target, record)
     known = stub.packs if stub else {}
-    packs = {
+    whole = {
         name: _add_known(target, name, pack, known.get(name)) for name, pack in record.packs.items()
     }
-    record = record._replace(packs=packs)
+    record = record._replace(packs=whole)
     if stub is None:
         return record
     return record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
+
+
+def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
+    """An entry in full: a pack wants what is written, in its version, unless its claim says so."""
+    owners = {}
+    for name, claim in entry.get("owners", {}).items():
+        usual = {"value": entry.get("written")}
+        if name in packs:
+            usual["version"] = packs[name]["version"]
+        owners[name] = {**usual, **claim}
+    return {**entry, "owners": owners} if owners else entry
 
 
 def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | None) -> PackRecord:
@@ -223,7 +236,7 @@ def _record_lines(record: CommittedRecord) -> list[str]:
         lines.append(f'   "{name}": {_dump_line(data[name])},')
     lines.append('   "entries": [')
     for entry in data["entries"]:
-        lines.append(f"    {_dump_line(entry)},")
+        lines.append(f"    {_dump_line(_with_short_claims(entry, data['packs']))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
     for name in sorted(data["packs"]):
         # The name has a line of its own, so that git merges a changed pack and a new one before it.
@@ -231,6 +244,19 @@ def _record_lines(record: CommittedRecord) -> list[str]:
     lines += [f'    "": {_dump_line(_END)}', "   },"]
     lines.append(f'   "format": {_dump_line(record.format)}')
     return lines
+
+
+def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry without what `_with_whole_claims` knows: lines stay short, and merge."""
+    owners = {}
+    for name, claim in entry.get("owners", {}).items():
+        short = dict(claim)
+        if _dump_line(claim["value"]) == _dump_line(entry.get("written")):
+            del short["value"]
+        if name in packs and claim["version"] == packs[name]["version"]:
+            del short["version"]
+        owners[name] = short
+    return {**entry, "owners": owners} if owners else entry
 
 
 def _dump_line(value: Any) -> str:
