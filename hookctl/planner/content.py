@@ -28,7 +28,7 @@ from hookctl.planner.guard_files import guard_programs, merge_config
 from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
-from hookctl.system.files import content_digest
+from hookctl.system.files import content_digest, read
 from hookctl.values import NamedTuple
 
 
@@ -57,7 +57,8 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         path = os.path.join(folder, CONFIG)
-        config = merge_config(path, written, wanted_config, draft.host, force=choice.force)
+        snapshot = draft.sources.once(read, path)
+        config = merge_config(snapshot, written, wanted_config, draft.host, force=choice.force)
         files = guard_programs(config, wrapper=wraps_any)
         values = json.loads(config.data)
         wants = _guard_wants(

@@ -28,6 +28,7 @@ from hookctl.planner.runtime_files import (
     is_ours,
     parse_config,
 )
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -63,10 +64,14 @@ def new_config(values: dict[str, Any], host: Host) -> File:
 
 
 def merge_config(
-    path: str, written: dict[str, Any], wanted: dict[str, Any], host: Host, *, force: bool
+    snapshot: files.Snapshot,
+    written: dict[str, Any],
+    wanted: dict[str, Any],
+    host: Host,
+    *,
+    force: bool,
 ) -> File:
     """config.json with the wanted values, except where the operator changed what was written."""
-    snapshot = files.read(path)
     current: dict[str, Any] = {}
     if not force:
         current = _read_config(snapshot)
@@ -141,7 +146,9 @@ def find_orphan_folder(folders: Folders, document: Document, target: Target) -> 
 # The package
 
 
-def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -> Runtime:
+def add_package(
+    sources: Sources, runtime: Runtime, target: Target, folder: str, *, force: bool
+) -> Runtime:
     """The same, with the package that the launcher in the folder starts, where it is not there.
 
     One that somebody has changed stays, unless `force` is given. In a project others go, as a
@@ -149,10 +156,11 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
     """
     programs = load_programs(wrapper=False)
     launcher = os.path.join(folder, HOOK)
-    stays = files.read(launcher).data or b"" if launcher in runtime.foreign else None
-    if stays is not None and programs.package not in packages_named(stays):
-        return runtime
-    shown = os.path.join(find_folder(target, folder), programs.package)
+    if launcher in runtime.foreign:
+        stays = sources.once(files.read, launcher).data or b""
+        if programs.package not in packages_named(stays):
+            return runtime
+    shown = os.path.join(find_folder(sources, target, folder), programs.package)
     packages = Packages(
         os.path.dirname(shown),
         programs.package,
@@ -160,13 +168,14 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
         target.new_file_mode,
         keeps_replaced=not target.shared,
     )
-    if is_whole(shown, programs.modules):
+    if sources.once(is_whole, shown, programs.modules, key=shown):
         if any(os.path.basename(change.path) == HOOK for change in runtime.changes):
             return runtime._replace(packages=(packages,))  # it is looked at again under its lock
         unused = (Packages(packages.path),) if target.shared else ()
         return runtime._replace(packages=unused)
-    is_there = os.path.lexists(shown)
-    edits = find_edits(shown, programs.modules) if is_there else []
+    is_there, edits = sources.once(os.path.lexists, shown), []
+    if is_there:
+        edits = sources.once(find_edits, shown, programs.modules, key=shown)
     if edits and not force:
         reason = "edited by hand, so it stays; --force puts ours back"
         line = file_action("keep", shown, reason)
@@ -176,23 +185,27 @@ def add_package(runtime: Runtime, target: Target, folder: str, *, force: bool) -
     return runtime._replace(packages=(packages,), actions=(action, *runtime.actions))
 
 
-def find_folder(target: Target, launchers: str) -> str:
+def find_folder(sources: Sources, target: Target, launchers: str) -> str:
     """The folder of packages beside these launchers; in a project it has no links."""
     if target.shared:
         folder = os.path.join(target.project, OWN, PACKAGES)
         require_inside(target.project, folder)
         with contextlib.suppress(OSError):
-            for name in os.listdir(folder):
+            for name in sources.once(os.listdir, folder):
                 require_inside(target.project, os.path.join(folder, name))
-    if os.path.basename(os.path.dirname(os.path.realpath(launchers))) != LAUNCHERS:
+    resolved = sources.once(os.path.realpath, launchers)
+    if os.path.basename(os.path.dirname(resolved)) != LAUNCHERS:
         message = "a link leads here, so that these programs would look for their package elsewhere"
         hint = "Remove the link, then install again."
         raise HookctlError("linked", message, path=launchers, hint=hint, exit_code=FAILED)
-    return folder_beside(launchers)
+    return sources.once(folder_beside, launchers)
 
 
 def move_launchers(
-    records: Mapping[str, Record | None], packages: Iterable[Packages], changes: Iterable[Change]
+    sources: Sources,
+    records: Mapping[str, Record | None],
+    packages: Iterable[Packages],
+    changes: Iterable[Change],
 ) -> tuple[list[Change], dict[str, Record]]:
     """Let every launcher beside a new package start it, unless somebody has edited the launcher.
 
@@ -203,36 +216,36 @@ def move_launchers(
     moved_changes: list[Change] = []
     moved: dict[str, Record] = {}
     for new in packages:
-        for launcher in list_launchers(new.path) if new.name else ():
+        for launcher in sources.once(list_launchers, new.path) if new.name else ():
             folder = os.path.dirname(launcher)
-            key = _find_owner(records, folder)
+            key = _find_owner(sources, records, folder)
             record = records.get(key)
             if launcher in changed or record is None:
                 continue
-            more, known = _move_launcher(new, folder, record.packs[GUARD])
+            more, known = _move_launcher(sources, new, folder, record.packs[GUARD])
             moved_changes += more
             if known != record.packs[GUARD]:
                 moved[key] = record._replace(packs={**record.packs, GUARD: known})
     return moved_changes, moved
 
 
-def _find_owner(records: Mapping[str, Record | None], folder: str) -> str:
+def _find_owner(sources: Sources, records: Mapping[str, Record | None], folder: str) -> str:
     """The key of the record whose guard lies in a folder, or ''."""
     for key, record in records.items():
         known = record.packs.get(GUARD) if record else None
-        if known and known.folder and files.real(known.folder) == folder:
+        if known and known.folder and sources.once(files.real, known.folder) == folder:
             return key
     return ""
 
 
 def _move_launcher(
-    new: Packages, folder: str, known: PackRecord
+    sources: Sources, new: Packages, folder: str, known: PackRecord
 ) -> tuple[list[Change], PackRecord]:
     """The changes of the launchers in one folder, and the guard's record with their digests."""
     launchers = load_programs(wrapper=WRAPPER in known.files).launchers
     changes = []
     for name, data in launchers.items():
-        snapshot = files.read(os.path.join(folder, name))
+        snapshot = sources.once(files.read, os.path.join(folder, name))
         if snapshot.data is None or not is_ours(snapshot, known.files.get(name, "")):
             return [], known
         if snapshot.data != data:
@@ -247,29 +260,29 @@ def _move_launcher(
 
 
 def join_packages(
-    packages: Iterable[Packages], changes: Iterable[Change]
+    sources: Sources, packages: Iterable[Packages], changes: Iterable[Change]
 ) -> tuple[tuple[Packages, ...], list[Action]]:
     """Each folder of packages once, with those where some go, and a line about each that goes."""
     changed = {change.path: change.after for change in changes if _is_launcher(change.path)}
     folders = {one.path: one for one in sorted(packages, key=lambda one: one.name)}
     for launcher in changed:
-        path = folder_beside(os.path.dirname(launcher))
+        path = sources.once(folder_beside, os.path.dirname(launcher))
         folders.setdefault(path, Packages(path))
     joined, lines = [], []
     for path, one in folders.items():
-        gone = find_unnamed(path, changed)
+        gone = sources.once(find_unnamed, path, changed, key=(path, *sorted(changed.items())))
         if one.keeps_replaced:
-            unnamed_before = find_unnamed(path, {})
+            unnamed_before = sources.once(find_unnamed, path, {}, key=path)
             gone = [name for name in gone if name in unnamed_before]
-        shown = [_line_on_unnamed(os.path.join(path, name)) for name in gone]
+        shown = [_line_on_unnamed(sources, os.path.join(path, name)) for name in gone]
         if one.name or any(action.action == "remove-file" for action in shown):
             joined.append(one)
         lines += shown
     return tuple(joined), lines
 
 
-def _line_on_unnamed(package: str) -> Action:
-    if is_as_named(package):
+def _line_on_unnamed(sources: Sources, package: str) -> Action:
+    if sources.once(is_as_named, package):
         return file_action("remove-file", package)
     reason = "edited by hand, so it stays; nothing runs it any more"
     return file_action("keep", package, reason)

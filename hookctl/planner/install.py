@@ -68,7 +68,7 @@ def plan_install(
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    plan = assemble_plan(sources.folders, records, plans, install=True)
+    plan = assemble_plan(sources, records, plans, install=True)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
@@ -258,7 +258,7 @@ def _install_files(
     """Decide on the files that the hooks run, and on the code of a plugin file."""
     known = draft.packs.get(pack.name)
     runtime = install_files(
-        draft.folders,
+        draft.sources,
         draft.target,
         folder,
         known,
@@ -267,7 +267,7 @@ def _install_files(
         upgrade=known is not None and known.version != pack.version,
     )
     if HOOK in content.files:
-        runtime = add_package(runtime, draft.target, folder, force=force)
+        runtime = add_package(draft.sources, runtime, draft.target, folder, force=force)
     draft.add_runtime(runtime)
     draft.has_foreign_programs = bool(runtime.foreign)
     draft.adds_files = True

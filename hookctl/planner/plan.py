@@ -9,8 +9,8 @@ from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
 from hookctl.planner.guard_files import join_packages, move_launchers
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside
-from hookctl.system.folders import Folders
 from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
 
 def assemble_plan(
-    folders: Folders, records: Records, plans: list[FilePlan], *, install: bool
+    sources: Sources, records: Records, plans: list[FilePlan], *, install: bool
 ) -> Plan:
     """Join the plans of all files.
 
@@ -68,14 +68,14 @@ def assemble_plan(
     changed = _changed_records(records, plans)
     packages = [one for plan in plans for one in plan.packages]
     if packages or runtime:
-        launchers, moved = move_launchers({**records, **changed}, packages, runtime)
+        launchers, moved = move_launchers(sources, {**records, **changed}, packages, runtime)
         runtime += launchers
         changed |= moved
-        joined, lines = join_packages(packages, runtime)
+        joined, lines = join_packages(sources, packages, runtime)
         _add_lines(plans, lines)
     project_changes: list[Change] = []
     if any(plan.target.shared for plan in plans):
-        project_changes = _add_project_files(folders, records, changed, plans)
+        project_changes = _add_project_files(sources, records, changed, plans)
     settings = _settings_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
@@ -106,7 +106,7 @@ def _changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Recor
 
 
 def _add_project_files(
-    folders: Folders,
+    sources: Sources,
     records: Records,
     changed: Mapping[str, Record | None],
     plans: list[FilePlan],
@@ -122,7 +122,7 @@ def _add_project_files(
         from hookctl.planner.project_files import plan_project_files  # late: few are shared
 
         removed = _removed_paths(plans)
-        runtime = plan_project_files(folders, records, changed, plan.target, removed)
+        runtime = plan_project_files(sources, records, changed, plan.target, removed)
         changes += runtime.changes
         plans[number] = plan._replace(
             runtime_actions=(*plan.runtime_actions, *runtime.actions),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Container, Mapping
 
@@ -10,8 +9,8 @@ from hookctl.ledger import committed, store
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.runtime_files import Runtime, change_action
+from hookctl.planner.sources import Sources, has_files, list_names
 from hookctl.settings.targets import OWN, Target, read_inside
-from hookctl.system.folders import Folders
 
 _FOR_GIT = {
     ".gitignore": b"# By hookctl: a run is nobody else's business.\nrun/\n",
@@ -21,9 +20,12 @@ _FOR_GIT = {
     b"runtime/** -text linguist-generated\n",
 }
 
+# What hookctl puts into its folder in a project.
+_OWN_NAMES = {*_FOR_GIT, "run", "guard", "packs", "runtime", "ledger.json"}
+
 
 def plan_project_files(
-    folders: Folders,
+    sources: Sources,
     records: Records,
     changed: Mapping[str, Record | None],
     target: Target,
@@ -34,17 +36,17 @@ def plan_project_files(
     after = _project_records({**before, **changed}, target.project)
     if not before and not after and removed:
         # The ledger was lost, and with it who made the folder.
-        return _remove_files_for_git(target, {})
+        return _remove_files_for_git(sources, target, {})
     if _shared_records(before) == _shared_records(after):
         return Runtime()
     path = committed.ledger_path(target.project)
-    real_path = read_inside(target.project, path).path
+    real_path = sources.once(read_inside, target.project, path).path
     old, data = records.ledgers[target.project], committed.dump(target.project, after)
     if old == data:
         return Runtime()
-    for_git = _remove_files_for_git(target, before)
+    for_git = _remove_files_for_git(sources, target, before)
     if data is not None:
-        for_git = _add_files_for_git(target)
+        for_git = _add_files_for_git(sources, target)
     change = Change(real_path, old, data, target.new_file_mode)
     line = change_action(path, change)
     return for_git._replace(changes=(*for_git.changes, change), actions=(line, *for_git.actions))
@@ -64,17 +66,20 @@ def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
     return {key: store.shared_part(record) for key, record in records.items()}
 
 
-def _add_files_for_git(target: Target) -> Runtime:
+def _add_files_for_git(sources: Sources, target: Target) -> Runtime:
     """Make those that are not there; what somebody else wrote there stays."""
     changes = []
     for name, data in _FOR_GIT.items():
-        snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
+        path = os.path.join(target.project, OWN, name)
+        snapshot = sources.once(read_inside, target.project, path)
         if snapshot.data is None:
             changes.append(Change(snapshot.path, None, data, target.new_file_mode))
     return _describe(changes)
 
 
-def _remove_files_for_git(target: Target, records: Mapping[str, Record]) -> Runtime:
+def _remove_files_for_git(
+    sources: Sources, target: Target, records: Mapping[str, Record]
+) -> Runtime:
     """Remove those that are as we write them, and our folder with an empty one of runs.
 
     Git keeps no empty folder, so a clone cannot tell who made one. In a folder that we made
@@ -84,27 +89,22 @@ def _remove_files_for_git(target: Target, records: Mapping[str, Record]) -> Runt
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    has_run = any(names for *_, names in os.walk(runs))
+    has_run = sources.once(has_files, runs)
     hides_run = made_folder and has_run
     # One that `hookctl run` made goes with the folder, where nobody has anything else in it.
-    of_run = b"run/\n" if not has_run and (made_folder or is_clone) and _is_ours(folder) else b""
+    of_run = b""
+    has_only_ours = set(sources.once(list_names, folder)) <= _OWN_NAMES
+    if not has_run and (made_folder or is_clone) and has_only_ours:
+        of_run = b"run/\n"
     changes = []
     for name, data in _FOR_GIT.items():
-        snapshot = read_inside(target.project, os.path.join(folder, name))
+        snapshot = sources.once(read_inside, target.project, os.path.join(folder, name))
         is_ignore = name == ".gitignore"
         is_own = snapshot.data == data or (is_ignore and of_run and snapshot.data == of_run)
         if is_own and not (hides_run and is_ignore):
             changes.append(Change(snapshot.path, snapshot.data, None))
     rmdirs = (runs, folder) if made_folder or is_clone else ()
     return _describe(changes)._replace(rmdirs=rmdirs)
-
-
-def _is_ours(folder: str) -> bool:
-    """Whether our folder in a project has nothing in it but what hookctl puts there."""
-    own = {*_FOR_GIT, "run", "guard", "packs", "runtime", "ledger.json"}
-    with contextlib.suppress(OSError):
-        return own >= set(os.listdir(folder))
-    return False
 
 
 def _describe(changes: list[Change]) -> Runtime:

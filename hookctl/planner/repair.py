@@ -84,7 +84,7 @@ def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool
             for pack in draft.packs:
                 approvals.install(draft, pack, ask=False)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(sources.folders, stored, plans, install=True)
+    return assemble_plan(sources, stored, plans, install=True)
 
 
 def _read_records(

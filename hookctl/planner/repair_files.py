@@ -54,9 +54,9 @@ def _put_back(draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[
 
 def _install(draft: Draft, pack_record: PackRecord, wanted: Mapping[str, File]) -> Runtime:
     folder = pack_record.folder
-    runtime = install_files(draft.folders, draft.target, folder, pack_record, wanted, False)
+    runtime = install_files(draft.sources, draft.target, folder, pack_record, wanted, False)
     if HOOK in wanted:
-        runtime = add_package(runtime, draft.target, folder, force=False)
+        runtime = add_package(draft.sources, runtime, draft.target, folder, force=False)
     return runtime
 
 
@@ -91,7 +91,8 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
 
 def _misses_package(sources: Sources, pack_record: PackRecord, launcher: bytes) -> bool:
     """Whether a launcher names a package that is not there, or not whole."""
-    programs, folder = load_programs(wrapper=False), folder_beside(pack_record.folder)
+    programs = load_programs(wrapper=False)
+    folder = sources.once(folder_beside, pack_record.folder)
     for name in packages_named(launcher):
         modules = sources.once(read_modules, os.path.join(folder, name))
         wanted = programs.modules if name == programs.package else {}
@@ -137,7 +138,8 @@ def _merged_config(draft: Draft, pack_record: PackRecord) -> File | None:
     written = pack_record.settings.get("config", {})
     with contextlib.suppress(HookctlError):
         wanted = _configuration(draft, pack_record)
-        return merge_config(path, written, wanted, draft.host, force=False)
+        snapshot = draft.sources.once(files.read, path)
+        return merge_config(snapshot, written, wanted, draft.host, force=False)
     return None
 
 

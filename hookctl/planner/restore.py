@@ -38,7 +38,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     document = _parse_or_empty(snapshot.data, target)
     draft = Draft(sources, target, snapshot, document, key, record)
     _decide_on_file(records, draft, backup.data, record_then)
-    return assemble_plan(folders, records, [plan_file(records, draft)], install=False)
+    return assemble_plan(sources, records, [plan_file(records, draft)], install=False)
 
 
 def _decide_on_file(
@@ -54,7 +54,7 @@ def _decide_on_file(
     in_use = folders_of_others(records, draft.key)
     for name, pack_record in draft.packs.items():
         if name not in remaining:
-            draft.add_runtime(uninstall_files(draft.folders, draft.target, pack_record, in_use))
+            draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))
     result = None
     if known and remaining:
         result = _restored_record(known, entries, remaining)

@@ -15,6 +15,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -45,7 +46,7 @@ class File(NamedTuple):
 
 
 def install_files(
-    folders: Folders,
+    sources: Sources,
     target: Target,
     folder: str,
     known: PackRecord | None,
@@ -63,13 +64,13 @@ def install_files(
     unwanted = {name: digest for name, digest in known.files.items() if name not in wanted}
     removed = Runtime()
     if unwanted:
-        removed = _remove_files(folders, target, known._replace(folder=folder, files=unwanted))
+        removed = _remove_files(sources, target, known._replace(folder=folder, files=unwanted))
     changes: dict[str, Change] = {}
     kept: list[Action] = []
     foreign, written = [], {}
     for name, file in wanted.items():
         path, recorded = os.path.join(folder, name), known.files.get(name, "")
-        snapshot = _read(target, path)
+        snapshot = _read(sources, target, path)
         kept += file.edits
         is_as_wanted = snapshot.data in (None, file.data)
         if name != CONFIG and not (force or is_as_wanted or is_ours(snapshot, recorded)):
@@ -78,7 +79,7 @@ def install_files(
             foreign.append(path)
             written[name] = recorded
             continue
-        change = _find_change(target, snapshot, file, upgrade=upgrade)
+        change = _find_change(sources, target, snapshot, file, upgrade=upgrade)
         if change:
             changes[path] = change
         # A configuration with an edit of the operator's in it is not ours to remove.
@@ -94,11 +95,11 @@ def install_files(
 
 
 def _find_change(
-    target: Target, snapshot: files.Snapshot, file: File, *, upgrade: bool
+    sources: Sources, target: Target, snapshot: files.Snapshot, file: File, *, upgrade: bool
 ) -> Change | None:
     """What gives a file its wanted bytes and mode; None where it has them."""
     has_other_bytes = snapshot.data != file.data
-    chmod = _changed_mode(snapshot, file) if has_other_bytes or upgrade else None
+    chmod = _changed_mode(sources, snapshot, file) if has_other_bytes or upgrade else None
     if not has_other_bytes and chmod is None:
         return None
     mode = _executable(target.new_file_mode) if file.executable else target.new_file_mode
@@ -106,7 +107,7 @@ def _find_change(
 
 
 def uninstall_files(
-    folders: Folders, target: Target, known: PackRecord, in_use: Container[str] = ()
+    sources: Sources, target: Target, known: PackRecord, in_use: Container[str] = ()
 ) -> Runtime:
     """Remove the files that we wrote and nobody edited, and their folders if they are empty then.
 
@@ -114,17 +115,17 @@ def uninstall_files(
     """
     if known.folder in in_use or not known.folder:
         return Runtime()
-    return _remove_files(folders, target, known)
+    return _remove_files(sources, target, known)
 
 
-def _remove_files(folders: Folders, target: Target, known: PackRecord) -> Runtime:
+def _remove_files(sources: Sources, target: Target, known: PackRecord) -> Runtime:
     """Remove a pack's unedited files, and its folders; these too where the files are gone."""
     changes: dict[str, Change] = {}
     kept = []
-    top, own_folders = own_top(folders, target), set()
+    top, own_folders = own_top(sources.folders, target), set()
     for name in known.files:
         path = os.path.join(known.folder, name)
-        snapshot = _read(target, path)
+        snapshot = _read(sources, target, path)
         if is_as_recorded(snapshot, known, name):
             changes[path] = Change(snapshot.path, snapshot.data, None)
         elif snapshot.data is not None:
@@ -142,9 +143,11 @@ def _remove_files(folders: Folders, target: Target, known: PackRecord) -> Runtim
     )
 
 
-def _read(target: Target, path: str) -> files.Snapshot:
+def _read(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of ours; in a project never one that a link leads out of it."""
-    return read_inside(target.project, path) if target.shared else files.read(path)
+    if target.shared:
+        return sources.once(read_inside, target.project, path)
+    return sources.once(files.read, path)
 
 
 def change_action(path: str, change: Change) -> Action:
@@ -215,11 +218,11 @@ def _executable(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _changed_mode(snapshot: files.Snapshot, file: File) -> int | None:
+def _changed_mode(sources: Sources, snapshot: files.Snapshot, file: File) -> int | None:
     """The mode that an existing file has to get; None where the one that it has will do."""
     if snapshot.data is None or file.executable is None:
         return None
-    mode = stat.S_IMODE(os.stat(snapshot.path).st_mode)
+    mode = stat.S_IMODE(sources.once(os.stat, snapshot.path).st_mode)
     if file.executable == bool(mode & 0o111):
         return None
     return _executable(mode) if file.executable else mode & ~0o111

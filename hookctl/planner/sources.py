@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
@@ -91,6 +92,19 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
                 raise
             time.sleep(READ_PAUSE)
     raise AssertionError("not reached")
+
+
+def has_files(folder: str) -> bool:
+    """Whether there is any file in the folder, or in a folder below it."""
+    return any(names for *_, names in os.walk(folder))
+
+
+def list_names(folder: str) -> list[str | None]:
+    """The names in a folder; a None for one that cannot be read, which is like no name."""
+    try:
+        return list(os.listdir(folder))
+    except OSError:
+        return [None]
 
 
 def look(

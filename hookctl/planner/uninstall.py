@@ -50,7 +50,6 @@ def plan_uninstall(
 
     `loaded` are the packs whose own file can be read: hooks of theirs are known without a record.
     """
-    folders = sources.folders
     records = sources.records(projects)
     leaving = tuple(leaving)
     drafts: list[Draft] = []
@@ -67,7 +66,7 @@ def plan_uninstall(
     for draft, removal in zip(drafts, leaving, strict=True):
         rules.uninstall(draft, removal.packs, loaded)
     plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
-    plan = assemble_plan(folders, records, plans, install=False)
+    plan = assemble_plan(sources, records, plans, install=False)
     return plan._replace(unread=(*approvals.unread, *rules.unread))
 
 
@@ -197,9 +196,9 @@ def _remove_files(
             # Nobody knows any more who made the topmost one.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
-            draft.add_runtime(uninstall_files(draft.folders, draft.target, pack_record, in_use))
+            draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))
             if name == GUARD and pack_record.folder:
-                folder = find_folder(draft.target, pack_record.folder)
+                folder = find_folder(draft.sources, draft.target, pack_record.folder)
                 draft.packages.append(Packages(folder))
 
 

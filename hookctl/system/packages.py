@@ -89,16 +89,18 @@ def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
     return [name for name in list_packages(folder) if name.encode() not in named]
 
 
-def list_launchers(folder: str) -> Iterator[str]:
+def list_launchers(folder: str) -> list[str]:
     """The launchers that start packages of a folder, in every folder of launchers beside it."""
     launchers = os.path.join(os.path.dirname(folder), LAUNCHERS)
+    paths: list[str] = []
     if not os.path.isdir(launchers):
-        return
+        return paths
     with os.scandir(launchers) as entries:
         for entry in entries:
             path = os.path.join(entry.path, HOOK)
             if entry.is_dir(follow_symlinks=False) and os.path.lexists(path):
-                yield path
+                paths.append(path)
+    return paths
 
 
 def read_modules(package: str) -> dict[str, bytes | None]:
