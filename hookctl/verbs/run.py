@@ -27,7 +27,7 @@ from hookctl.values import NamedTuple
 _LONGEST_SHOWN = 120  # characters of a value that somebody else wrote
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
-    "STOP": "the guard lets the agent go at once",
+    "STOP": "the guard lets the agent stop at once",
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
@@ -258,7 +258,7 @@ def _conclude(folders: Folders, run_files: RunFiles, request: Request) -> list[s
 def _stop(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
     work_files.write_mark(run_files, "STOP", "")
     work_files.clear(os.path.join(run_files.state, BREADCRUMB))
-    return ["stopped: the guard lets the agent go at once; `hookctl run start` ends that"]
+    return ["stopped: the guard lets the agent stop at once; `hookctl run start` ends that"]
 
 
 def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
@@ -407,7 +407,7 @@ def _describe_work(run_files: RunFiles) -> list[str]:
     for name in ("STOP", "CONCLUDE"):
         if os.path.lexists(os.path.join(run_files.folder, name)):
             lines.append(
-                f"but {name} is there, so the guard lets the agent go; "
+                f"but {name} is there, so the guard lets the agent stop; "
                 "`hookctl run start` removes it"
             )
     return lines
