@@ -50,7 +50,8 @@ GROUPS = [
           "every block, release and refusal is in the log, and a ceiling holds whatever settings and payloads say"),
     Group("M09", ("chaitanyagiri/munder-difflin#109", "chaitanyagiri/munder-difflin#288"),
           "a breaker tripped on idle agents, and failed in silence",
-          "stops that no hook blocked trip nothing; where the state cannot be written the agent may stop, and a person is told"),
+          "stops that no hook blocked trip nothing; "
+          "where no state can be written the agent may stop, and a person is told"),
     Group("M10", ("Graphify-Labs/graphify#2167", "eneskirca/nodeterm#851", "stablyai/orca#11564",
                   "ulises-jeremias/agent-toolkit#56",
                   "aws-solutions-library-samples/guidance-for-claude-code-with-amazon-bedrock#16"),
