@@ -114,6 +114,20 @@ def test_a_preset_lets_remaining_name_no_owner(
     assert Path(".hookctl/run/OWNER").read_text() == "S1\n"
 
 
+@pytest.mark.parametrize("option", [("--preset", "bmad"), ("--set", "owner=S1")])
+def test_an_owner_that_is_named_elsewhere_stays_it(hookctl: Hookctl, isolated: Path, option: tuple[str, str]) -> None:
+    """By the marker of another system, or a setting: no command of ours changes these."""
+    hookctl("install", "--host", "claude", *option)
+    put(Path(".claude/.story-automator-active"), '{"storiesRemaining": 2, "ownerSession": "S1"}')
+    put(Path(".hookctl/run/task.json"), '{"remaining": 2}')
+    assert "it stays with session S1" in hookctl("run", "release").out
+    assert "begins, for session S1" in hookctl("run", "start").out
+    assert "begins, for session S2" in hookctl("run", "start", "--owner", "S2").out
+    said = hookctl("run", "release").out
+    assert "given back: session S2" in said and "belongs to session S1;" in said
+    assert "owner      session S1" in hookctl("run", "status").out
+
+
 def test_an_owner_through_a_link_is_neither_shown_nor_removed(hookctl: Hookctl, isolated: Path) -> None:
     task()
     secret = put(isolated / "secret", "precious-id")

@@ -88,10 +88,7 @@ def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
     if not held.session:
         return Holder(), 0.0
     state = guard_module("state").read_session(call.folder, held.session)
-    if held.session != held.owner:
-        name = ""
-    elif name != run_files.settings.owner.strip():
-        name = work_files.mask_owner(run_files, name)
+    name = _show_owner(run_files, name) if held.session == held.owner else ""
     holder = Holder(
         held.session,
         name,
@@ -104,6 +101,13 @@ def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
         held.is_free(call),
     )
     return holder, max(state.work, holder.since)
+
+
+def _show_owner(run_files: RunFiles, name: str) -> str:
+    """An owner's id as it may be shown: one that a file names may be a secret of somebody's."""
+    if name == run_files.settings.owner.strip():
+        return name
+    return work_files.mask_owner(run_files, name)
 
 
 def _modified(path: str) -> float:
@@ -263,7 +267,7 @@ def describe_owner(run_files: RunFiles, work: Work) -> str:
     """Whose the work is, in a few words."""
     holder = work.holder
     if not holder.session or holder.is_gone:
-        return describe_next(run_files)
+        return _describe_nobody(run_files)
     text = name_holder(holder)
     since = holder.since or _modified(os.path.join(run_files.folder, "OWNER"))
     if since:
@@ -273,8 +277,20 @@ def describe_owner(run_files: RunFiles, work: Work) -> str:
     return text
 
 
+def find_kept_owner(run_files: RunFiles) -> str:
+    """The session that another system's task or a setting names, and no command of ours changes."""
+    call = work_files.as_call(run_files)
+    guard_module("work").read_task(call)
+    return str(call.task_owner or run_files.settings.owner.strip())
+
+
 def describe_next(run_files: RunFiles) -> str:
-    """Whose work is that nobody holds."""
+    """Whose work is once we name no owner and nobody has a claim."""
+    kept = find_kept_owner(run_files)
+    return f"session {_show_owner(run_files, kept)}" if kept else _describe_nobody(run_files)
+
+
+def _describe_nobody(run_files: RunFiles) -> str:
     if run_files.settings.claim:
         return "the first session that the guard keeps going"
     return "every session"

@@ -22,6 +22,7 @@ from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.project import session_hash
 from hookctl.values import NamedTuple
 
 _LONGEST_SHOWN = 120  # characters of a value that somebody else wrote
@@ -242,6 +243,9 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
             return ["no session holds this work, so nothing changes"]
         if caller.session and not whose_work.is_holder(caller, holder):
             return [f"this work is not this session's but that of {whose_work.name_holder(holder)}"]
+        if session_hash(whose_work.find_kept_owner(run_files)) == holder.session:
+            name = whose_work.name_holder(holder)
+            return [f"it stays with {name}, which another system's file or the setting owner names"]
         whose_work.give_back(run_files, holder, caller)
     return [
         f"given back: {whose_work.name_holder(holder)} is not asked about this work again",
