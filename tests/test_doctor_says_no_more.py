@@ -35,6 +35,14 @@ def stop_hook(**more: Any) -> str:
     return json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, **more})
 
 
+def test_a_fault_of_the_work_is_said_once_however_many_hosts_see_it(hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
+    put(Path(".hookctl/run/task.json"), "{nope")
+    said = hookctl("doctor").out
+    assert said.count("[task_unreadable]") == 1 and "1 warning" in said
+    assert codes(hookctl).count("task_unreadable") == 2, "each host has its own for a machine"
+
+
 # Hooks of others on a machine without the guard
 
 

@@ -106,3 +106,10 @@ def test_install_names_the_first_step_that_does_something(hookctl: Hookctl, mode
     said = hookctl(*INSTALL, "--mode", mode, "--dispatch", "Task").out
     assert step in said and "doctor" in said
     assert (" run " in said) == bool(step)
+    shown = {"breaker": "Work remains (3)", "keepalive": "This run goes on"}
+    assert [text in said for text in shown.values()] == [mode == known for known in shown], "as the guard's hook begins"
+
+
+def test_the_preset_of_a_limit_on_calls_needs_tools_and_no_mode(hookctl: Hookctl) -> None:
+    said = hookctl(*INSTALL, "--preset", "rockbot").out
+    assert "--dispatch '*'` starts it" in said and "--mode" not in said

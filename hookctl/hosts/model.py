@@ -29,7 +29,7 @@ class Client(NamedTuple):
     minimum_reason: str = ""
     asks_version: bool = True
     package: str = ""
-    block_shown: str = ""  # how people see a block where that looks like a failure
+    block_shown: str = ""  # what people see before a block's text, where it looks like a failure
     debug: str = ""
     doctor: str = ""
 

@@ -24,14 +24,16 @@ def finding_lines(
 ) -> list[Line]:
     """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
     lines = []
-    for finding in findings:
+    # What several hosts have in common, as a fault of the work in hand, is said once.
+    once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
+    for finding in once:
         if verbose or finding.level in _MARKS:
             lines += _problem_lines(finding)
     for host in hosts if not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
     if not verbose:
         lines += _work_lines(findings)
-    return [*lines, Line(_count(findings))]
+    return [*lines, Line(_count(once))]
 
 
 def _problem_lines(finding: Finding) -> list[Line]:

@@ -28,7 +28,8 @@ _FIRST_STEPS = {
     "breaker": "run remaining 3    in a project: three pieces of work are left there",
     "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
-
+# How a block begins in each mode
+_FIRST_WORDS = {"breaker": "Work remains (3)", "keepalive": "This run goes on"}
 _NO_REPOSITORY = "this is no git repository, so no clone brings it to others: `git init` makes one"
 _THEIR_TASK = "run status    in a project: what the system there says is left"
 
@@ -70,7 +71,8 @@ def _describe_guard(
         text = "The guard limits the denials of the hooks that it wraps, and does nothing else."
         return [Line(text), *_next(folders, plan, targets, ["doctor"])]
     if not settings.events:
-        command = f"`{program()} install --host {targets[0].host.name}{scope} --mode breaker`"
+        option = "--dispatch '*'" if settings.preset == "rockbot" else "--mode breaker"
+        command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
     steps = ["doctor"]
     if settings.mode == "breaker" and settings.reads_anothers_task:
@@ -94,7 +96,11 @@ def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
     """How a host shows a block where that looks like a failure."""
     hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
     shown = [(host.title, host.client.block_shown) for host in hosts.values()]
-    return [Line(f"{title} shows that as `{it}`; it is no failure.") for title, it in shown if it]
+    return [
+        Line(f"{title} shows that as `{before}{_FIRST_WORDS[mode]}...`; it is no failure.")
+        for title, before in shown
+        if before
+    ]
 
 
 def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
