@@ -164,6 +164,20 @@ def test_an_upgrade_of_one_host_moves_the_launchers_of_all(
     assert not top.exists()
 
 
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_an_upgrade_of_two_hosts_moves_the_launcher_of_a_third(
+    upgrade: Upgrade, hookctl: Hookctl, isolated: Path, scope: str
+) -> None:
+    assert hookctl(*INSTALL, "--host", "gemini", "--host", "codex", "--scope", scope).code == 0
+    new = upgrade()
+    outcome = hookctl(*INSTALL, "--host", "gemini", "--scope", scope)
+    assert outcome.code == 0, outcome.err
+    top = isolated / ("data" if scope == "user" else "work/.hookctl")
+    assert [named_by(path) for path in top.glob("guard/*/hook.py")] == [new, new, new]
+    assert hookctl("uninstall", "--scope", scope).code == 0
+    assert not top.exists()
+
+
 def test_a_launcher_that_somebody_edited_is_not_moved(upgrade: Upgrade, hookctl: Hookctl, isolated: Path) -> None:
     assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
     edited = isolated / "data" / "guard" / "gemini-user" / "hook.py"

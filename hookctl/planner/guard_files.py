@@ -219,7 +219,7 @@ def move_launchers(
         for launcher in sources.once(list_launchers, new.path) if new.name else ():
             folder = os.path.dirname(launcher)
             key = _find_owner(sources, records, folder)
-            record = records.get(key)
+            record = moved.get(key) or records.get(key)
             if launcher in changed or record is None:
                 continue
             more, known = _move_launcher(sources, new, folder, record.packs[GUARD])
