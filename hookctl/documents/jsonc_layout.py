@@ -145,9 +145,9 @@ class Layout:
         if comma is not None and self._comments_in(child.end, comma):
             # A comment between the value and its comma stays, so the two are removed separately.
             return [*self._cut(child.start, child.end), Splice(comma, comma + 1)]
-        if not is_last:
+        if not is_last and comma is not None:
             next_start = container.starts[index + 1]
-            if not self._text[child.end + 1 : next_start].strip(" \t"):
+            if not self._text[comma + 1 : next_start].strip(" \t"):
                 return [Splice(child.start, next_start)]
         if comma is not None:
             return self._cut(child.start, comma + 1)
