@@ -691,6 +691,24 @@ def test_help_as_a_word_is_help_as_an_option(hookctl: Hookctl, words: list[str])
     assert said.out == hookctl(*words, "--help").out
 
 
+# What Python has not got there; `import typer` first, as it asks for other modules there.
+WINDOWS = """
+import sys, typer
+for name in ("fcntl", "grp", "posix", "pwd"):
+    sys.modules[name] = None
+sys.platform = "win32"
+from hookctl.__main__ import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("words", [("install", "--host", "claude"), ("plan",), ("uninstall",)])
+def test_windows_is_refused_in_plain_words(words: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, "-c", WINDOWS, *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("hookctl: error: Windows is not supported yet"), done.stderr
+
+
 @pytest.mark.parametrize("words", [[], ["status"], ["--version"]])
 def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[str]) -> None:
     code = "import sys; sys.modules['typer'] = None; from hookctl.__main__ import main; main()"

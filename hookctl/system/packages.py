@@ -8,7 +8,6 @@ most a package that nobody names, and the journal of a run need not know what is
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -214,6 +213,8 @@ def lock_timeout(folder: str) -> HookctlError:
 
 def _try_lock(handle: int, folder: str) -> bool:
     """Lock a folder, unless another has, or it was removed meanwhile, and perhaps made again."""
+    import fcntl  # late: Windows has none
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
