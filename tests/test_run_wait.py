@@ -89,6 +89,13 @@ def test_the_exit_code_says_how(
     assert (outcome.code, text in outcome.out + outcome.err) == (code, True)
 
 
+def test_a_run_that_needs_no_work_goes_on_all_the_same(hookctl: Hookctl, isolated: Path) -> None:
+    hookctl("install", "--host", "claude", "--preset", "nightly")
+    assert hookctl("run", "wait").out == "no work is left\n"
+    hookctl("run", "start")
+    assert hookctl("run", "wait").out == "no work is left to wait for; the run goes on all the same\n"
+
+
 WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
 # What happens in which minute, and how the call of `run wait` behind it ends.
 MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {

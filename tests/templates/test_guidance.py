@@ -86,6 +86,18 @@ def test_a_run_that_goes_on_is_told_too(lab: Lab) -> None:
     assert "A run is going on" in start(lab)
 
 
+def test_a_wait_is_advised_where_there_is_something_to_wait_for(lab: Lab) -> None:
+    lab.config(**ON, mode="keepalive")
+    lab.arm()
+    command = lab.root / "bin" / "hookctl"
+    command.parent.mkdir()
+    command.touch(0o755)
+    lab.environment["PATH"] += f":{command.parent}"
+    assert "`hookctl run conclude`" in start(lab) and "run wait" not in start(lab), "it would end at once"
+    lab.task(remaining=2)
+    assert "`hookctl run wait --stall 15m`" in start(lab)
+
+
 def test_the_text_can_be_set_and_is_cut(lab: Lab) -> None:
     lab.config(**ON, guidance_text="left {remaining}, limit {limit}, {task} " + "x" * 2000).task(remaining=3)
     text = start(lab)

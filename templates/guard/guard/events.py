@@ -5,7 +5,7 @@ Prompt and tool events are for hosts whose stop does not tell about prompts and 
 
 from .call import event_call, read_call, read_input, reason_to_ignore, reason_to_skip
 from .files import digest, dump, exists, first_text
-from .hosts import fill, fill_own, list_values, say, word_answer
+from .hosts import FILES, fill, fill_own, list_values, say, word_answer
 from .progress import (
     begin_turn,
     count_call,
@@ -103,7 +103,10 @@ def on_session_start(event, host):
     if settings.guidance_text:
         text = fill(settings.guidance_text, values)
     else:
-        text = fill_own(call, TEXTS[settings.mode], values)
+        text = TEXTS[settings.mode]
+        if remaining <= 0:  # then `hookctl run wait` ends at once
+            text = text.replace("{wait}", FILES["{wait}"])
+        text = fill_own(call, text, values)
     if was_cut_off(call):
         text = CUT_OFF + text
     say(call.host.context, text[:LONGEST])
