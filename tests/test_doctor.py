@@ -247,6 +247,13 @@ def test_a_masked_limit_is_the_one_that_the_cap_is_compared_with(place: Place) -
     assert {"masked", "cap_below_limit"} <= set(place.codes())
 
 
+@pytest.mark.parametrize(("limit", "codes"), [("20", ["cap_below_limit"]), ("2", []), ("0", []), ("many", [])])
+def test_the_limit_of_another_system_is_held_against_the_cap(place: Place, limit: str, codes: list[str]) -> None:
+    place.install("--preset", "bmad")
+    put(Path(".claude/settings.json"), json.dumps({"env": {"STORY_AUTOMATOR_MAX_STOP_BLOCKS": limit}}))
+    assert [code for code in place.codes() if code.startswith("cap_")] == codes
+
+
 def test_project_settings_that_the_client_cannot_read_mask_nothing(place: Place) -> None:
     place.install()
     for text in ("{", f'{{"env": {{"{CAP}": "0"}},}}', "[]", '"x"'):

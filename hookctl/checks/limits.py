@@ -59,6 +59,9 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_masked(file, sources, key)
     limit, cap = value_of(layers, environ, LIMIT_KEY), effective.cap(file.host, sources, environ)
     blocks = guard.limit_of(limit.text, config.get("max_stop_blocks"))
+    theirs = whole_number(value_of(layers, environ, str(config.get("limit_env", ""))).text)
+    if theirs and theirs > 0:  # another system's limit wins
+        blocks = theirs
     if limit.is_set and whole_number(limit.text) is None:
         setting = shown(LIMIT_KEY, limit.text)
         values = {"setting": setting, "blocks": blocks, "key": LIMIT_KEY}
