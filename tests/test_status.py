@@ -61,6 +61,13 @@ def test_where_all_can_be_read_it_is_no_error(isolated: Path, hookctl: Hookctl) 
     assert [entry["state"] for entry in outcome.data["files"][0]["entries"]] == ["missing"] * 3
 
 
+def test_what_a_host_keeps_from_the_guard_is_not_promised(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "gemini", "--host", "cursor", "--preset", "nightly").code == 0
+    cursor, gemini = [file["guard"] for file in hookctl("status", "--json").data["files"]]
+    assert "tells a session at its start" in gemini
+    assert "tells a session" not in cursor and cursor.count("--guidance does nothing") == 1
+
+
 def test_hosts_stand_in_the_order_of_every_other_table(isolated: Path, hookctl: Hookctl) -> None:
     for host in ("claude", "antigravity"):
         assert hookctl("install", "--host", host).code == 0

@@ -141,6 +141,8 @@ def _describe_mode(
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, options, cap)]
     if "pre-tool" in missing or not guard.can_refuse(host):
         options = {**options, "dispatch_tools": []}
+    if "session-start" in missing or not host.dialect.context:
+        options = {**options, "guidance": False}
     if guard.leaves_reminders(host, options):
         options = {**options, "required_tools": []}
     text = sentence(
