@@ -265,7 +265,7 @@ def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(
 @pytest.mark.parametrize(
     "craft",
     [
-        lambda page: page["entries"][0]["owners"]["guard"]["value"].update(command=": hookctl=guard/stop; evil"),
+        lambda page: page["entries"][0]["written"].update(command=": hookctl=guard/stop; evil"),
         lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"),
         lambda page: page["entries"].insert(0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]}),
         lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []}),

@@ -80,12 +80,12 @@ def disk(request: pytest.FixtureRequest, isolated: Path, monkeypatch: pytest.Mon
 DISKS = [
     "size=16k",
     "size=48k",
+    "size=96k",
     "size=128k",
-    "size=192k",
     "nr_inodes=8",
     "nr_inodes=16",
+    "nr_inodes=24",
     "nr_inodes=30",
-    "nr_inodes=40",
 ]
 
 

@@ -112,7 +112,6 @@ def test_nor_is_a_second_copy_of_a_wrapped_hook(project: Project) -> None:
 
 def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
     forge(project.top, '/ring.sh"', f'/ring.sh; {EVIL}"')
-    project.replace(project.record, f'/ring.sh; {EVIL}"}}, "version": "1"', '/ring.sh"}, "version": "1"')  # the claim
     assert project.check().code == 0, "its own file says nothing of this"
     assert project.found("--require", str(project.pack)) == {"pack_required"}
 

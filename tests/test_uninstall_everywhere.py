@@ -126,7 +126,7 @@ def test_the_question_has_every_repository_and_what_leaves_it(five: list[Path]) 
 def test_the_answer_says_how_much_is_removed_what_is_left_and_why(
     hookctl: Hookctl, five: list[Path], gone: bool, summary: str
 ) -> None:
-    left = [f"{five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks. Resolve the conflict"]
+    left = [f"{five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks. Resolve the settings"]
     if gone:
         five[4].rename(five[4].with_name("renamed"))
         left.append(f"{five[4]}: it is not there")

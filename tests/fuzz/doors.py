@@ -304,7 +304,7 @@ def check_payload(world: World, data: bytes) -> None:
 
 def is_object(data: bytes) -> bool:
     try:
-        return bool(module("values").parse(data, "replace")) or True
+        return bool(module("files").parse(data, "replace")) or True
     except ValueError:
         return False
 
@@ -383,7 +383,7 @@ def check_state(world: World, data: bytes) -> None:
     """A session's file, and those of dispatch, hold anything: no credit comes of it."""
     hook = hook_of(world)
     hook.folder.mkdir(parents=True)
-    for name in (module("values").digest("s") + ".json", "dispatch.json", "ACTIVE", "claim.json"):
+    for name in (module("files").digest("s") + ".json", "dispatch.json", "ACTIVE", "claim.json"):
         (hook.folder / name).write_bytes(data)
     require_bounded(hook)
     assert world.hookctl("status", "--json").code in (0, 1, 4)

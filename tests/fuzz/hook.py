@@ -33,7 +33,7 @@ class Hook:
         self.run = world.work / ".hookctl" / "run"
         for folder in (self.beside, self.run):
             folder.mkdir(parents=True)
-        self.folder = world.state / "guard" / module("values").digest(os.path.realpath(world.work))
+        self.folder = world.state / "guard" / module("files").digest(os.path.realpath(world.work))
 
     def task(self, data: bytes) -> None:
         (self.run / "task.json").write_bytes(data)
@@ -50,14 +50,14 @@ class Hook:
         """What the hook prints; an exception that it lets through is the caller's to see."""
         said: list[bytes] = []
         name, function = HANDLERS[event]
-        handler, call, answers = module(name), module("call"), module("answers")
+        handler, call, answers = module(name), module("call"), module("hosts")
 
         def say(form: str, text: str) -> None:
-            said.append(form.replace("%s", module("values").dump(text)).encode())
+            said.append(form.replace("%s", module("files").dump(text)).encode())
 
         def read_input() -> tuple[bytes, Any]:
             try:
-                return stdin, module("values").parse(bytes(stdin), "replace")
+                return stdin, module("files").parse(bytes(stdin), "replace")
             except ValueError:
                 return stdin, None
 
