@@ -87,13 +87,19 @@ def quick() -> Iterator[None]:
             setattr(holder, name, value)
 
 
+def _open_handles() -> set[str]:
+    """The numbers of this process's open files, without the one that lists them."""
+    names = os.listdir("/proc/self/fd") if sys.platform == "linux" else []
+    return {name for name in names if os.path.exists(f"/proc/self/fd/{name}")}
+
+
 @contextlib.contextmanager
 def no_new_handles() -> Iterator[None]:
     """Close what the hook leaves open: as a process of its own it ends right after."""
-    before = set(os.listdir("/proc/self/fd")) if sys.platform == "linux" else set()
+    before = _open_handles()
     try:
         yield
     finally:
-        for name in set(os.listdir("/proc/self/fd")) - before if before else ():
+        for name in _open_handles() - before if before else ():
             with contextlib.suppress(OSError):
                 os.close(int(name))
