@@ -67,6 +67,10 @@ def test_the_merge_is_resolved_by_what_the_tools_print(
     refused = team.hookctl("bob", "check")
     if in_conflict:
         assert refused.code == 1 and "`hookctl doctor --fix` makes it anew" in refused.out
+        found = team.hookctl("bob", "doctor", "--json", "--host", "claude").data["findings"]
+        codes = [finding["code"] for finding in found if finding["level"] == "error"]
+        assert codes == ["ledger_unreadable"], "no other advice stands beside it"
+        assert "nothing is installed" not in team.hookctl("bob", "status").out
     done = team.hookctl("bob", "doctor", "--fix", "--host", "claude")
     assert settings(team, "bob").read_bytes() == before, "settings are never touched by it"
     recorded: dict[str, Any] = value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]

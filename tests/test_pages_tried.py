@@ -61,7 +61,7 @@ def project(isolated: Path, monkeypatch: pytest.MonkeyPatch, fixed_python: None)
     return top
 
 
-@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+@pytest.mark.parametrize("side", ["HEAD", "MERGE_HEAD"])
 def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     project: Path, hookctl: Hookctl, side: str
 ) -> None:
@@ -71,7 +71,7 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
         git("add", "-A")
         git("commit", "-qm", pack)
 
-    lost = "audit" if side == "--ours" else "notify"
+    lost = "audit" if side == "HEAD" else "notify"
     assert hookctl("install", *TEAM).code == 0
     git("add", "-A")
     git("commit", "-qm", "base")
@@ -87,9 +87,9 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     assert len(commands) == 6
     named: list[str] = []
     for command in commands:
-        words = [word.replace("--ours", side) for word in shlex.split(command)]
+        words = [word.replace("HEAD", side) for word in shlex.split(command)]
         if words[0] == "git":
-            git(*words[1:])
+            git(*words[1:], ".codex")  # this team has Codex too
             continue
         if words[1] == "install":  # what doctor has named, and no more
             assert [line.partition(" --host")[0] for line in named] == [f"./hooks/{lost}/pack.toml"]
@@ -101,7 +101,7 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     required = [word for name in ("guard", "./hooks/notify", "./hooks/audit") for word in ("--require", name)]
     done = hookctl("check", *required)
     assert done.code == 0, done
-    limit = "9" if side == "--ours" else "7"
+    limit = "9" if side == "HEAD" else "7"
     settings = json.loads((project / ".claude" / "settings.json").read_text())
     config = json.loads((project / ".hookctl" / "guard" / "codex" / "config.json").read_text())
     assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))

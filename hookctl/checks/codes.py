@@ -15,6 +15,9 @@ from hookctl.errors import HookctlError
 from hookctl.system.package_data import read_data
 from hookctl.values import NamedTuple
 
+# What follows from a record that is gone: where it is only unreadable, it says nothing.
+UNRECORDED = ("ledger_missing", "orphan_hook", "wrap_unknown")
+
 
 class Finding(NamedTuple):
     """One thing that doctor found."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from hookctl import __version__, engine
 from hookctl.checks import activation, entries, fixes, hook, limits, records, settings
-from hookctl.checks.codes import Finding, finding, from_error
+from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.facts import FileFacts, Workplace
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -54,7 +54,6 @@ _LEVELS = {
     "wrap_unknown": "error",
 }
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
-_UNRECORDED = ("ledger_missing", "orphan_hook", "wrap_unknown")  # follow from a record that is gone
 
 
 class InstalledPack(NamedTuple):
@@ -135,7 +134,7 @@ def _judge_file(
         for judge_file in _FILE_JUDGES:
             for found in judge_file(file):
                 level = "error" if found.level == "error" else levels.get(found.code)
-                if level and (facts.has_record or found.code not in _UNRECORDED):
+                if level and (facts.has_record or found.code not in UNRECORDED):
                     yield found._replace(level=level)
 
 

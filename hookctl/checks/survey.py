@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hookctl import hosts
 from hookctl.checks import (
     activation,
@@ -14,7 +16,7 @@ from hookctl.checks import (
     self_test,
     settings,
 )
-from hookctl.checks.codes import Finding
+from hookctl.checks.codes import UNRECORDED, Finding
 from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts, RulesFile
 from hookctl.checks.gather_host import host_facts
 from hookctl.checks.gather_record import record_facts
@@ -83,8 +85,13 @@ class Survey:
         """Everything about hookctl's own record and about these hosts, each finding once."""
         findings = list(records.judge(self._records))
         findings += records.judge_rules(self._list_rules([host.name for host in wanted]))
+        unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._records.errors}
         for host in wanted:
-            findings += judge(with_self_tests(host_facts(self._machine, host), self._state))
+            for found in judge(with_self_tests(host_facts(self._machine, host), self._state)):
+                # What has no record where a project's cannot be read needs no advice of its own.
+                is_of_unread = any(found.path.startswith(f"{folder}/") for folder in unread)
+                if found.code not in UNRECORDED or not is_of_unread:
+                    findings.append(found)
         return list(dict.fromkeys(findings))  # a client is named once, however many files it has
 
     def _list_rules(self, names: list[str]) -> list[RulesFile]:

@@ -83,9 +83,10 @@ def _make_status(
             "and counts again once it is back"
         )
         lines.append(Line(text, SKIP))
-    for name in wanted.hosts or hosts.names():
-        lines += _describe_unrecorded(machine, machine.load(name))
-    if not lines:
+    if not problems:  # else nothing can be said of what has no record
+        for name in wanted.hosts or hosts.names():
+            lines += _describe_unrecorded(machine, machine.load(name))
+    if not lines and not problems:
         text = (
             "nothing is installed, and no host is detected here; "
             "`hookctl hosts` shows those there are"
