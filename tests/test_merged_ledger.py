@@ -91,3 +91,14 @@ def test_the_merge_is_resolved_by_what_the_tools_print(
         assert team.hookctl("bob", "uninstall", pack, "--scope", "project").code == 0
     assert json.loads(settings(team, "bob").read_bytes()) == json.loads(THEIRS)
     assert not ledger(team, "bob").exists()
+
+
+def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> None:
+    for name, wanted in (("ann", "a limit of 9"), ("bob", "a limit of 7")):
+        change(team, name, wanted)
+    subprocess.run(
+        ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
+        cwd=team.clone("bob"), capture_output=True, timeout=60,
+    )  # fmt: skip
+    found = team.hookctl("bob", "doctor", "--host", "claude")
+    assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out

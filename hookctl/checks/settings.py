@@ -31,7 +31,7 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
     """A finding about an unreadable settings file, with the backup that can replace it."""
     costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
-    if file.backup:
+    if file.backup and "merge-conflict marks" not in message:  # it is of neither branch
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
             f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; "
