@@ -25,8 +25,9 @@ _said: list[Message] = []
 
 def show(command: str, result: Result, *, as_json: bool) -> None:
     """Print a result: messages and errors on stderr, the text or the envelope on stdout."""
-    for message in result.messages:
-        _print(message.text if isinstance(message, Message) else message)
+    texts = [one.text if isinstance(one, Message) else one for one in result.messages]
+    for text in dict.fromkeys(texts):  # what holds for several hosts is said once
+        _print(text)
     result = result._replace(messages=(*_said, *result.messages))
     _said.clear()
     if as_json:

@@ -84,3 +84,5 @@ def test_it_is_said_at_plan_install_and_doctor(isolated: Path, hookctl: Hookctl)
     put(pack, PACK + OWN)
     assert "never runs" not in hookctl("install", str(pack), "--host", "gemini").err
     assert "matcher_misses" not in hookctl("doctor").out
+    assert hookctl("install", "--host", "gemini", "--preset", "rockbot", "--dispatch", "Task").code == 0
+    assert "Name tools of gemini with `hookctl install --host gemini --dispatch TOOL`." in hookctl("doctor").out

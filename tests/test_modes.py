@@ -110,6 +110,11 @@ def test_install_names_the_first_step_that_does_something(hookctl: Hookctl, mode
     assert [text in said for text in shown.values()] == [mode == known for known in shown], "as the guard's hook begins"
 
 
+def test_what_stays_for_all_hosts_is_said_once(hookctl: Hookctl) -> None:
+    said = hookctl(*INSTALL, "--host", "gemini", "--preset", "rockbot", "--dispatch", "Task:2/60").err
+    assert said.count("dispatch_max and dispatch_window_s, set by hand, stay over rockbot's own") == 1
+
+
 def test_the_preset_of_a_limit_on_calls_needs_tools_and_no_mode(hookctl: Hookctl) -> None:
     said = hookctl(*INSTALL, "--preset", "rockbot").out
     assert "--dispatch '*'` starts it" in said and "--mode" not in said

@@ -181,7 +181,8 @@ def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
     event = event_of(file.host.shape, hook_entry.path)
     reason = explain_mismatch(file.host, event, hook_entry.fields.get("matcher"))
     if reason:
-        yield file.find("matcher_misses", id=id, reason=reason)
+        entry = "matcher_misses.guard" if hook_entry.pack == GUARD else "matcher_misses"
+        yield file.find(entry, id=id, reason=reason)
 
 
 def _find_defect(file: FileFacts, hook: HookEntry) -> str:

@@ -252,9 +252,10 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     chosen = settings.options.items()
     different = [name for name, value in chosen if name in pinned and value != pinned[name]]
     if different:
-        names = ", ".join(different)
+        names, are_many = " and ".join(different), len(different) > 1
+        stay, them = ("stay", "them") if are_many else ("stays", "it")
         lines.append(
-            f"{names}, set by hand, stays over {request.preset}'s own; --reset leaves it out"
+            f"{names}, set by hand, {stay} over {request.preset}'s own; --reset leaves {them} out"
         )
     tools = options.get("dispatch_tools", ())
     if settings.preset == "rockbot" and not tools:
