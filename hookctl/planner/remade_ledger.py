@@ -92,7 +92,7 @@ def _join(sources: Sources, known: Sequence[Record]) -> Record:
             # The file has nothing of it, so only a side that has switched it off is right.
             choices = [record for record in choices if _is_off(record.packs[name])]
         if choices:
-            packs[name] = _choose_pack(sources, name, choices, current)
+            packs[name] = _choose_pack(sources, name, choices, current, entries)
     return first._replace(
         created_file=first.created_file and last.created_file,
         created_dirs=tuple(name for name in first.created_dirs if name in last.created_dirs),
@@ -154,12 +154,23 @@ def _has_entries(entries: Iterable[Entry], pack: str) -> bool:
 
 
 def _choose_pack(
-    sources: Sources, name: str, choices: list[Record], current: Current
+    sources: Sources,
+    name: str,
+    choices: list[Record],
+    current: Current,
+    held: Iterable[Entry],
 ) -> PackRecord:
-    """The record of a pack that fits the settings and its own files best; ours where both do."""
+    """The record of a pack that fits the settings and its own files best; ours where both do.
+
+    `held` are the entries of all sides that the settings hold.
+    """
 
     def misfits(record: Record) -> int:
         pack, unfit = record.packs[name], 0
+        known = {entry.id or entry.path for entry in record.entries}
+        for entry in held:
+            if name in entry.owners and (entry.id or entry.path) not in known:
+                unfit += 1
         for entry in record.entries:
             if name in entry.owners and _state(entry, current) in ("missing", "overridden"):
                 unfit += 1
