@@ -84,5 +84,8 @@ def test_it_is_said_at_plan_install_and_doctor(isolated: Path, hookctl: Hookctl)
     put(pack, PACK + OWN)
     assert "never runs" not in hookctl("install", str(pack), "--host", "gemini").err
     assert "matcher_misses" not in hookctl("doctor").out
-    assert hookctl("install", "--host", "gemini", "--preset", "rockbot", "--dispatch", "Task").code == 0
+    outcome = hookctl("install", "--host", "gemini", "--preset", "rockbot", "--dispatch", "Task")
+    assert outcome.code == 0 and "--dispatch does nothing: the matcher" in outcome.err
+    both = ("--dispatch", "Task", "--dispatch", "run_shell_command")
+    assert "does nothing" not in hookctl("plan", "--host", "gemini", *both).err
     assert "Name tools of gemini with `hookctl install --host gemini --dispatch TOOL`." in hookctl("doctor").out

@@ -7,7 +7,13 @@ from typing import Any
 
 from hookctl.hosts import Host, read_cap
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, leaves_reminders, wanted_limit
+from hookctl.packs.guard import (
+    UNLIMITED_CAP,
+    can_refuse,
+    leaves_reminders,
+    matcher_of,
+    wanted_limit,
+)
 
 
 def shortcomings(host: Host) -> list[str]:
@@ -24,6 +30,11 @@ def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
         if not host.dialect.end and mode == "guard":
             lines.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
         lines += in_the_way(host, mode, int(wanted_limit(settings)), options, cap)
+    if "pre-tool" in settings.events and can_refuse(host):
+        from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
+
+        reason = explain_mismatch(host, host.events["pre-tool"], matcher_of(settings))
+        lines += [f"--dispatch does nothing: {reason}"] if reason else []
     return [f"{host.title}: {line}" for line in lines]
 
 

@@ -129,7 +129,7 @@ def _wanted_hook(
         GUARD,
         command(id, target, folder, settings.python, hook.event),
         hook.timeout or 10,
-        matcher=_matcher(settings) if hook.event == "pre-tool" else None,
+        matcher=matcher_of(settings) if hook.event == "pre-tool" else None,
         env=_shared_env(settings) if is_stop else None,
         cap=wanted_cap(settings, host, limit) if is_stop else "",
     )
@@ -176,7 +176,7 @@ def everything(settings: Settings) -> Settings:
     return Settings("breaker", options, settings.python, settings.preset)
 
 
-def _matcher(settings: Settings) -> str | None:
+def matcher_of(settings: Settings) -> str | None:
     """The matcher for the tools that the hook counts; the hook compares the names again."""
     tools = settings.effective["dispatch_tools"]
     # Hosts take names split at | literally, and anything else for a regular expression.
