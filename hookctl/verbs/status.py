@@ -86,7 +86,9 @@ def _make_status(
     if not problems:  # else nothing can be said of what has no record
         for name in wanted.hosts or hosts.names():
             lines += _describe_unrecorded(machine, machine.load(name))
-    if not lines and not problems:
+    if not lines and problems:
+        lines.append(Line("what is installed is not known", SKIP))
+    elif not lines:
         text = (
             "nothing is installed, and no host is detected here; "
             "`hookctl hosts` shows those there are"
