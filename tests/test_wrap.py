@@ -340,6 +340,14 @@ def test_a_file_in_which_the_key_stands_twice_is_refused(hookctl: Hookctl, setti
 # What doctor and status say
 
 
+def test_status_warns_where_the_program_that_runs_a_wrapped_hook_is_gone(hookctl: Hookctl, wrapped: Path) -> None:
+    (program,) = Path(folders.here().data).rglob("wrap.py")
+    assert "limits the denials of 1 wrapped hook" in hookctl("status").out
+    program.unlink()
+    said = hookctl("status").out
+    assert said.startswith("warn ") and f"its hook runs {program}, which is not there" in said
+
+
 def about(hookctl: Hookctl) -> list[str]:
     """What doctor finds about wraps and entries, beside what it says on any machine."""
     found = hookctl("doctor", "--json").data["findings"]
