@@ -208,3 +208,17 @@ def test_hosts_says_where_no_session_or_process_is_told(hookctl: Hookctl, isolat
     assert "not told to the agent's own commands: `hookctl run` there is as a person's" in out
     assert "not told: work passes on after 30 minutes without an event" in out
     assert set(facts) == set(hosts.names())
+
+
+@pytest.mark.parametrize(
+    ("lock", "command"), [("taken.lock", ("run", "remaining", "3")), ("supervised.lock", ("supervise", "--", "true"))]
+)
+def test_a_pipe_in_the_place_of_a_lock_is_named(
+    isolated: Path, hookctl: Hookctl, lock: str, command: tuple[str, ...]
+) -> None:
+    assert hookctl("run", "remaining", "1").code == 0
+    (folder,) = [path for path in (isolated / "state" / "guard").iterdir() if path.is_dir()]
+    (folder / lock).unlink(missing_ok=True)
+    os.mkfifo(folder / lock)
+    done = hookctl(*command)
+    assert done.code == 1 and str(folder / lock) in done.err and "unexpected" not in done.err

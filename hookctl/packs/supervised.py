@@ -29,6 +29,8 @@ def alone(state: str) -> Iterator[None]:
         handle = guard_module("state").lock(path, 0)
     except BlockingIOError:
         raise _refuse("another supervisor of this project is running", path) from None
+    except OSError as error:
+        raise files.cannot_write(path, error) from None
     try:
         process = str(_read(state).get("process", ""))
         if guard_module("work").is_gone(process) is False:

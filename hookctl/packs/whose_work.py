@@ -179,6 +179,8 @@ def locked(run_files: RunFiles) -> Iterator[None]:
         raise HookctlError(
             "lock_timeout", message, path=path, hint="Try again.", exit_code=FAILED
         ) from None
+    except OSError as error:
+        raise files.cannot_write(path, error) from None
     try:
         yield
     finally:
