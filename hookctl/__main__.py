@@ -19,14 +19,14 @@ def main() -> None:
         for stream in (sys.stdout, sys.stderr):
             if stream:
                 stream.flush()
-    except (OSError, ValueError):  # nobody reads it any more
+    except (OSError, ValueError):  # the output is closed
         code = code or errors.FAILED
     os._exit(code)  # everything is written; an orderly shutdown costs another tenth
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code."""
-    # Every command but these takes --json; what follows -- belongs to somebody else.
+    # Every command but these takes --json; what follows -- belongs to another program.
     words = arguments
     if "--" in arguments:
         words = arguments[: arguments.index("--")]

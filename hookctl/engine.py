@@ -412,7 +412,7 @@ def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
     builder.entries[entry.path] = entry
     reason = "your value is the wanted one already"
     if any(action.action == "take-back" for action in builder.actions):
-        # 16: it is most likely ours, but nobody can prove that.
+        # 16: it is most likely ours, but that cannot be proved.
         reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
     builder.act("adopt", entry, ("foreign", "adopted"), reason)
 

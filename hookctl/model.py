@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
 
 
 class PathFault(NamedTuple):
-    """The first part of a path that somebody else could change, why, and the command against it."""
+    """The first part of a path that another user could change, why, and the command against it."""
 
     path: str
     reason: str
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
 class Consent(NamedTuple):
     """What a person on this machine agreed to when a pack that is not built in was installed."""
 
-    digest: str = ""  # of the pack's file and its files; empty: nobody was asked
+    digest: str = ""  # of the pack's file and its files; empty: no person was asked
     env: tuple[str, ...] = ()  # names of variables that --allow-env let in
 
 

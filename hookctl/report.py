@@ -77,12 +77,12 @@ def progress(line: str) -> None:
 
 
 def emit(line: str | Line) -> bool:
-    """Print one line of an unfinished result; whether somebody still reads it."""
+    """Print one line of an unfinished result; whether stdout is still read."""
     return _write(sys.stdout, _render([line]))
 
 
 def is_unread(seconds: float) -> bool:
-    """Wait this long; returns True at once when nobody reads stdout any more."""
+    """Wait this long; returns True at once when stdout is no longer read."""
     if sys.stdout is None:
         return True
     try:

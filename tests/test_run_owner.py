@@ -58,7 +58,7 @@ def test_status_shows_that_work_is_stale(hookctl: Hookctl, isolated: Path, at: N
     outcome = hookctl("status")
     assert "touched 13 h ago: the guard ignores it" in outcome.out
     assert "`hookctl run remaining 0` ends it" in outcome.out
-    assert hookctl("run", "status").out.count("stale      nobody touched this work for 13 h") == 1
+    assert hookctl("run", "status").out.count("stale      untouched for 13 h") == 1
     data = hookctl("run", "status", "--json").data
     assert (data["stale"], data["work_age_seconds"]) == (True, 13 * HOUR)
 

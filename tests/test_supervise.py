@@ -45,8 +45,8 @@ main()
         (FAILED._replace(has_work=False), 0, "no work is left"),
         (FAILED._replace(failed_before=True), 1, "it failed twice within 10 s"),
         (FAILED._replace(is_armed=False), 0, "the run has ended"),
-        (FAILED._replace(by_person=True), 0, "somebody ended it"),
-        (GOING._replace(by_person=True), 0, "somebody ended it"),
+        (FAILED._replace(by_person=True), 0, "it was interrupted"),
+        (GOING._replace(by_person=True), 0, "it was interrupted"),
         (GOING._replace(mark="STOP", is_armed=False, has_crumb=False, by_person=True), 0, "STOP is set"),
     ],
 )
@@ -180,7 +180,7 @@ def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage, answer:
     interrupt(process)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, len(stage.pids)) == (code, 1)
-    assert "somebody ended it" in out
+    assert "it was interrupted" in out
 
 
 def test_a_ctrl_c_that_the_agent_handles_itself_is_no_end(stage: Stage) -> None:
@@ -205,7 +205,7 @@ def test_a_ctrl_c_between_two_agents_is_an_end(stage: Stage) -> None:
     interrupt(process)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, len(stage.pids)) == (9, 1)
-    assert "somebody ended it" in out
+    assert "it was interrupted" in out
 
 
 def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
@@ -271,7 +271,7 @@ def test_a_signal_to_end_reaches_the_agent_and_nothing_starts_again(stage: Stage
     process.send_signal(number)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, len(stage.pids)) == (7, 1)
-    assert "somebody ended it" in out
+    assert "it was interrupted" in out
 
 
 def test_a_killed_supervisor_leaves_nothing_that_starts_again(stage: Stage) -> None:

@@ -150,7 +150,7 @@ def test_install_refuses_what_others_could_write(
     if what == "data in a stranger's":
         assert (done.code, "you are root" in done.err) == (1, True)
     else:
-        assert (done.code, "somebody else could run commands" in done.err) == (1, True)
+        assert (done.code, "another user could run commands" in done.err) == (1, True)
         assert "chmod" in done.err
         assert hookctl("plan", "--host", "claude").code == 1
     assert not (isolated / "data" / "guard").exists()

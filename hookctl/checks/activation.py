@@ -19,7 +19,7 @@ from hookctl.settings.targets import GUARD
 def judge_client(file: FileFacts) -> Iterator[Finding]:
     """The version that the client itself prints."""
     client, known = file.client, file.host.client
-    if client is None or file.record is None:  # nobody asked hookctl about this client
+    if client is None or file.record is None:  # hookctl was not asked about this client
         return
     if not client.path:
         names = hosts.commands(file.host)
@@ -128,7 +128,7 @@ def judge_unread(facts: HostFacts) -> Iterator[Finding]:
             is_alone = "guard/stop" in ours and not facts.guards
             level = "warning" if is_alone else "info"
             yield _report_unread(facts, file, f"{', '.join(ours)} in this file", level)
-        elif theirs and file.reason != "below":  # hooks of others there are nobody's surprise
+        elif theirs and file.reason != "below":  # other tools' hooks below are no surprise
             hook = f"a hook on {theirs[0].event} in this file ({theirs[0].title})"
             yield _report_unread(facts, file, hook, "info")
 

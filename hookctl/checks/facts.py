@@ -20,7 +20,7 @@ from hookctl.values import NamedTuple
 
 
 class Workplace(NamedTuple):
-    """The folder that somebody works in, where the fixes are typed, and what holds there."""
+    """The working folder, where the fixes are typed, and what holds there."""
 
     cwd: str
     project: str  # that it is in
@@ -125,7 +125,7 @@ class Python(NamedTuple):
     path: str
     is_executable: bool
     version: tuple[int, int] | None  # None where it does not run
-    fault: PathFault | None = None  # what lets somebody else change it; then it was not started
+    fault: PathFault | None = None  # what lets another user change it; then it was not started
 
 
 class PackSource(NamedTuple):
@@ -198,7 +198,7 @@ class FileFacts(NamedTuple):
     written_at: float | None = None
     links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
-    loose: Mapping[str, PathFault] = {}  # what lets somebody else change it, by the path
+    loose: Mapping[str, PathFault] = {}  # what lets another user change it, by the path
     ignored: tuple[IgnoreRule, ...] = ()  # what of it, or of hookctl's folder, git ignores
     config: Configuration | None = None
     python: Python | None = None
@@ -317,7 +317,7 @@ class WaitingWork(NamedTuple):
     remaining: int
     owner: str  # in words
     is_fixed: bool  # it never passes to another session
-    age: float  # seconds since somebody touched it
+    age: float  # seconds since it was touched
     is_stale: bool
 
 

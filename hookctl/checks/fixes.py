@@ -1,4 +1,4 @@
-"""The commands that findings name as their fix, as somebody types them in a folder."""
+"""The commands that findings name as their fix, as a person types them in a folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookctl.settings.targets import GUARD, Target
 
 
 def install_command(target: Target, pack: str, source: str, project: str) -> str:
-    """The command that installs a pack in a settings file, for somebody who works in `project`."""
+    """The command that installs a pack in a settings file, for a person who works in `project`."""
     name = "" if pack == GUARD else f" {shlex.quote(source) if source else pack}"
     where = "" if target.scope == "user" else f" --scope {target.scope}"
     if target.project:

@@ -123,7 +123,7 @@ def _find_last_backup(machine: Machine, path: str) -> int:
 
 
 def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault]:
-    """The settings, hook programs and state of hookctl that somebody else could change."""
+    """The settings, hook programs and state of hookctl that another user could change."""
     paths = [facts.path] if facts.document is not None else []
     for pack_record in facts.packs.values():
         paths += [os.path.join(pack_record.folder, name) for name in pack_record.files]

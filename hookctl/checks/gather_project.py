@@ -65,7 +65,7 @@ def gather(
 ) -> ProjectFacts:
     """The facts about a project, by its real path.
 
-    `start` is the folder that somebody works in, in `start_project`: what is to do is said for it.
+    `start` is the working folder, in `start_project`: the fixes are commands for that folder.
     """
     folders = isolated(project)
     workplace = Workplace(start, start_project, schema())

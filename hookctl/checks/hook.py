@@ -33,7 +33,7 @@ from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
 from hookctl.system.packages import HOOK, WRAPPER
 
-LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless somebody edited that
+LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless that was edited
 _ENOUGH = 3  # sessions without a line before anything is said
 _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet

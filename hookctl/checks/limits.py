@@ -148,7 +148,7 @@ def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
         return file.find("cap_below_limit", limits.path, limits=limits)
     is_theirs = limits.named and not limits.key
     entry = "cap_below_limit.both" if is_theirs else "cap_below_limit.most"
-    # Nobody asked for the default.
+    # The default was not asked for.
     is_default = limits.limit == DEFAULT_LIMIT and limits.cap == limits.best
     level = "info" if is_default else "warning"
     return file.find(entry, limits.path, level, limits=limits, key=LIMIT_KEY)

@@ -65,7 +65,7 @@ class FileReader:
         return parsed
 
     def patient_document(self, path: str, format: str) -> _Parsed:
-        """A settings file that somebody may be writing: if it does not parse, it is read again."""
+        """A settings file that may just be written: if it does not parse, it is read again."""
         try:
             return self.document(path, format)
         except HookctlError:

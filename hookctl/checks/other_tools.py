@@ -51,7 +51,7 @@ def judge_stops(facts: HostFacts) -> Iterator[Finding]:
         if canonical == "stop":
             yield from _judge_together(facts, chain)
         finding = _judge_end(facts, chain)
-        # Else nobody asked hookctl to watch over stops here.
+        # Else hookctl was not asked to watch over stops here.
         is_asked = _has_guard(facts) or _is_cap_off(facts, chain)
         if finding and (finding.level == "error" or is_asked):
             yield finding
@@ -73,7 +73,7 @@ def _tells_of_chain(facts: HostFacts, line: dict[str, Any]) -> bool:
 
 
 def _is_cap_off(facts: HostFacts, chain: _Chain) -> bool:
-    """Whether the host has a cap, and somebody has switched it off."""
+    """Whether the host has a cap that is switched off."""
     return bool(facts.host.cap) and chain.cap <= 0
 
 

@@ -139,7 +139,7 @@ def _judge_file(
 
 
 def _judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
-    """Whether a commit brings somebody's work in hand, or could, to everyone who clones it."""
+    """Whether a commit brings one person's work in hand, or could, to everyone who clones it."""
     own = os.path.join(facts.project, OWN, "run", "")
     for path in facts.run_files:
         name = os.path.relpath(path, facts.project)

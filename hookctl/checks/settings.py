@@ -153,7 +153,7 @@ def judge_committed(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_rights(file: FileFacts) -> Iterator[Finding]:
-    """Could somebody else change what runs as you?"""
+    """Could another user change what runs as you?"""
     seen = set()
     for path, fault in file.loose.items():
         if fault not in seen:

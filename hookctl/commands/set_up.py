@@ -138,7 +138,7 @@ def _uninstall(
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
         if all_ and not (dry_run or yes) and (json or not confirm(question(folders, request))):
-            raise usage_error("--all needs confirmation, and nobody can be asked", "Add --yes.")
+            raise usage_error("--all needs confirmation, but no question is possible", "Add --yes.")
         targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
         return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 

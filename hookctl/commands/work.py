@@ -9,7 +9,7 @@ from hookctl.commands.options import Command, argument, flag, option, show
 from hookctl.errors import usage_error
 
 _ACTION = "One of: start, heartbeat, remaining, conclude, stop, release, status, wait."
-_OWNER = "For start and remaining: whose work it is; `none`: nobody's yet."
+_OWNER = "For start and remaining: whose work it is; `none`: free to take."
 _RUN_FOR = "For start: how long it lasts, such as 30m, at most 7d; default: 12h."
 _IF_STALE = "For status: exit code 1 where work is stale, or a reminder was ignored."
 _TIMEOUT = "For wait: exit code 124 after it, which says to wait again; default: 100s."

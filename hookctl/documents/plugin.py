@@ -1,7 +1,7 @@
 """The OpenCode plugin file: JSON settings inside fixed code, edited like a settings file.
 
 The settings are a JSON document of their own, and the code around them comes from templates/. A
-file whose code differs is refused: it is another program's, or somebody has edited it.
+file whose code differs is refused: it is another program's, or it was edited.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class PluginDocument(JsonDocument):
     def remove(self, path: Path) -> PluginDocument:
         """Remove the member or element at path; returns the same document if there is none.
 
-        Removing the last entry removes the whole file, unless somebody wrote a comment into it.
+        Removing the last entry removes the whole file, unless it has a comment.
         """
         after = super().remove(path)
         assert isinstance(after, PluginDocument)

@@ -1,7 +1,7 @@
 """Blocks of rules in a text that people write for an agent, such as CLAUDE.md or AGENTS.md.
 
-A block stands between two marker lines, one block for each pack; all other bytes are somebody
-else's. As a document the file is a map from each pack to the text of its block.
+A block is the text between two marker lines, one block for each pack; all other bytes are not
+ours. As a document the file is a map from each pack to the text of its block.
 
 What an insertion adds beside the block is in its first marker line, so that a removal takes out
 just that: usually an empty line above; nothing at the top of a file; and where the text above had
@@ -127,7 +127,7 @@ class RulesDocument(Document):
             return self
         splices = []
         for begin, end in self._blocks_of(pack):
-            # Behind a block with \\r, a \\n is the first character of what somebody wrote below.
+            # Behind a block with \\r, a \\n is the first character of the text below.
             is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
             stop = end.end - is_theirs
             splices.append(Splice(self._start_with_added(begin, stop), stop))

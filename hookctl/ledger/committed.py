@@ -165,7 +165,7 @@ def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | 
     the digest of the pack.
     """
     if known:
-        # A source outside of the project is known only where somebody installed from it.
+        # A source outside of the project is known only on the machine that installed from it.
         pack = pack._replace(consent=known.consent, source=pack.source or known.source)
         if known.digest == pack.digest and known.files.keys() == pack.files.keys():
             return pack._replace(files={file: known.files[file] for file in pack.files})

@@ -16,7 +16,7 @@ _BRIEF = {
     "never_ran": "it has not run yet",
 }
 _WORK = {"work_waiting": OK, "run_stopped": SKIP}  # they have lines of their own
-_UNSAID = ("client_missing", "not_installed", *_WORK)  # nobody asked for the first two
+_UNSAID = ("client_missing", "not_installed", *_WORK)  # the first two were not asked for
 
 
 def finding_lines(

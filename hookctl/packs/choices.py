@@ -125,7 +125,7 @@ class Permission(NamedTuple):
     yes: bool = False
     accept_changed: bool = False
     show: Callable[[str], None] | None = None  # shows what the pack brings
-    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: nobody is asked
+    confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: no question
 
 
 class Settings:

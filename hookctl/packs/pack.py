@@ -173,7 +173,7 @@ def _text(path: str) -> _Source:
         ) from None
     for match in _HIDDEN.finditer(source.text):
         if match[0] >= "\x7f":  # those of ASCII are the parser's business
-            message = f"{_character(match[0])} is a character that nobody sees"
+            message = f"invisible character {_character(match[0])}"
             raise source.error_at(match.start(), message, "Remove it.")
     return source
 

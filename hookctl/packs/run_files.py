@@ -166,7 +166,7 @@ def _read_records(folders: Folders, root: str) -> dict[str, Record]:
 def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:
     """The settings of the installed guard, as config.json says them now; is it the project's?"""
     guards = installed_guards(folders, root)
-    # A guard that a repository brings counts only if nobody installed one for themselves.
+    # A guard that a repository brings counts only if the user has none of their own.
     personal = [installed for installed in guards if installed[0].scope != "project"]
     for record, pack_record in personal or guards:
         config = guard.current_configuration(pack_record)
@@ -213,7 +213,7 @@ def describe_unseen(config: dict[str, Any], root: str) -> Iterator[str]:
 
 
 def mask_owner(run_files: RunFiles, name: str) -> str:
-    """The owner that the run's files name, or a mask if it may be out of somebody else's file."""
+    """The owner that the run's files name, or a mask if it may come from a foreign file."""
     path = os.path.join(run_files.folder, "OWNER")
     read_from = path if guard_module("files").read_line(path) else run_files.task
     shown: str = mask_foreign(run_files, read_from, name)
@@ -275,7 +275,7 @@ def _read_fields(run_files: RunFiles) -> dict[str, Any]:
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
-    """The value, or a mask if it may be of somebody else's file and is no count and no time.
+    """The value, or a mask if it may come from a foreign file and is neither a count nor a time.
 
     The hook reads through links. A repository could bring a link to another file, or name one in
     its configuration, so we show nothing of it but a count or a time.
@@ -324,7 +324,7 @@ def write_mark(run_files: RunFiles, name: str, text: str) -> None:
 
 
 def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
-    """Change a file of the run; try again if somebody else writes it meanwhile."""
+    """Change a file of the run; try again if another program writes it meanwhile."""
     for _ in range(20):
         refuse_links(run_files, path)
         old = files.read(path)

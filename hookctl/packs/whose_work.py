@@ -40,11 +40,11 @@ _NO_CLAIM = {
 
 
 class Holder(NamedTuple):
-    """The session that the work belongs to; nobody if `session` is empty."""
+    """The session that the work belongs to; none if `session` is empty."""
 
     session: str = ""  # its hash
     name: str = ""  # its id, where OWNER names it
-    fixed: bool = False  # it keeps the work, whatever becomes of it
+    fixed: bool = False  # it keeps the work, even when it is gone
     is_named: bool = False  # with --owner
     process: str = ""
     host: str = ""
@@ -58,7 +58,7 @@ class Work(NamedTuple):
 
     remaining: int
     holder: Holder
-    touched: float  # when somebody was last at it; never in the future
+    touched: float  # when it was last touched; never in the future
     is_stale: bool
 
 
@@ -104,7 +104,7 @@ def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
 
 
 def _show_owner(run_files: RunFiles, name: str) -> str:
-    """An owner's id as it may be shown: one that a file names may be a secret of somebody's."""
+    """An owner's id as it may be shown: one that a file names may be a secret."""
     if name == run_files.settings.owner.strip():
         return name
     return work_files.mask_owner(run_files, name)
@@ -287,7 +287,7 @@ def find_kept_owner(run_files: RunFiles) -> str:
 
 
 def describe_next(run_files: RunFiles) -> str:
-    """Whose work is once we name no owner and nobody has a claim."""
+    """Whose the work is once no owner is named and no session has a claim."""
     kept = find_kept_owner(run_files)
     return f"session {_show_owner(run_files, kept)}" if kept else _describe_nobody(run_files)
 

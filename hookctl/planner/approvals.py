@@ -236,7 +236,7 @@ def commands_to_approve(draft: Draft) -> set[tuple[str, str]]:
 
 
 def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[HookEntry]]:
-    """The approvals that a pack's hooks need, and its hooks that somebody else edited."""
+    """The approvals that a pack's hooks need, and its hooks that were edited."""
     shape, root = draft.host.shape, draft.document.value or {}
     commands, as_wanted, edited = commands_to_approve(draft), set(), []
     for hook in shapes.elements(shape, root):
@@ -253,9 +253,9 @@ def _needed_approvals(draft: Draft, pack: str) -> tuple[dict[Path, str], list[Ho
 def _without_new_wraps(
     config: Draft, draft: Draft, pack: str, needed: dict[Path, str]
 ) -> dict[Path, str]:
-    """The approvals without those of other tools' hooks that nobody has asked us to approve.
+    """The approvals without those of other tools' hooks that the operator did not ask for.
 
-    Whoever approved the guard has not approved a hook that it came to wrap since.
+    An approval of the guard does not cover a hook that it wraps since.
     """
     ours = {entry.path[:-1] for entry in _owned_approvals(config.record, draft, pack)}
     kept = dict(needed)

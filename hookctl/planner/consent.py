@@ -30,12 +30,12 @@ Entries = tuple[Entry, ...]
 
 
 class Review(NamedTuple):
-    """What a pack brings, and what of it nobody has agreed to yet."""
+    """What a pack brings, and which parts of it still need consent."""
 
     pack: Pack
     contents: listing.Contents
     digest: str
-    is_agreed: bool  # somebody on this machine agreed to this very content
+    is_agreed: bool  # a person on this machine agreed to this very content
     replaces: bool  # other content than was installed under the same version
     refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
     changes: tuple[str, ...]  # what was, and what is to be
@@ -96,7 +96,7 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
 
 
 def require_consent(review: Review, permission: Permission, command: str) -> None:
-    """Show the pack and ask; a usage error where nobody may be asked and --yes was not given."""
+    """Show the pack and ask; a usage error without a yes, an earlier one or --yes."""
     pack = review.pack
     if review.text and permission.show is not None:
         permission.show(OwnText("\n".join(review.text)))
@@ -112,7 +112,7 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
         return
     if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
         return
-    message = f"{pack.name} is not built into hookctl: somebody has to agree to what it runs"
+    message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
     hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
     raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
 

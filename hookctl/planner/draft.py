@@ -72,9 +72,9 @@ class Draft:
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
         # The paths of the file below a HOME that was moved, where approvals still name them:
         self.former_paths: set[str] = set()
-        # Somebody else has written the file since our last write:
+        # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
-        # Nobody has since our first one, so its first backup is exact:
+        # None has since our first write, so the first backup is exact:
         is_first_known = record is not None and bool(record.sha256_before)
         self.is_exact = is_first_known and not self.was_written_since
         # As it will be:
@@ -87,10 +87,10 @@ class Draft:
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
-        self.is_recreated = False  # somebody made the file again, without anything of ours
+        self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that is true of it:
         self.restored: tuple[bytes, Record | None] | None = None
-        self.has_foreign_programs = False  # a program of the guard that somebody edited stays
+        self.has_foreign_programs = False  # an edited program of the guard stays
         self.wants: list[Wanted] = []  # what the installed pack has here
         # What is done and said on the way:
         self.edits: list[Edit] = []
@@ -364,20 +364,20 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
 
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
-    """The bytes from before us if nobody else wrote since; else the file without our entries."""
+    """The bytes from before us if only we wrote since; else the file without our entries."""
     snapshot, record = draft.snapshot, draft.record
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
     if record is None:
-        # Nobody but us writes a plugin file.
+        # Only hookctl writes a plugin file.
         is_ours_alone = not edited and draft.host.format == "plugin"
         return None if is_ours_alone else edited
     if draft.is_exact:
         backup = draft.sources.backup(record.sha256_before)
         if backup is not None and _has_same_values(record.format, backup, draft.document):
             return backup
-    # Where neither holds, somebody has made the file again.
+    # Otherwise another program has made the file again.
     is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
     if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
         return None

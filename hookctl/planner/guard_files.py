@@ -151,8 +151,8 @@ def add_package(
 ) -> Runtime:
     """The same, with the package that the launcher in the folder starts, where it is not there.
 
-    One that somebody has changed stays, unless `force` is given. In a project others go, as a
-    merge may leave them behind.
+    An edited one stays, unless `force` is given. In a project other packages are removed, since a
+    merge may leave them there.
     """
     programs = load_programs(wrapper=False)
     launcher = os.path.join(folder, HOOK)
@@ -207,7 +207,7 @@ def move_launchers(
     packages: Iterable[Packages],
     changes: Iterable[Change],
 ) -> tuple[list[Change], dict[str, Record]]:
-    """Let every launcher beside a new package start it, unless somebody has edited the launcher.
+    """Let every launcher beside a new package start it, unless the launcher was edited.
 
     `records` are those after the run; None is one that goes. Returns the changes, and the records
     that know the new digests, by key.

@@ -115,7 +115,7 @@ def _decide_on_rules(
 
 
 def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
-    """Refuse where somebody else could change the settings, or what the hooks run."""
+    """Refuse where another user could change the settings, or what the hooks run."""
     from hookctl.system.owners import require_safe  # late: most calls find nothing to do
 
     ways = [draft.target.path for draft in drafts]
@@ -337,9 +337,9 @@ def prepare(
     command: str,
     show_progress: Callable[[Target], None] | None = None,
 ) -> Prepared:
-    """An install of the pack at these targets, agreed to by whoever `ask` asks; None asks nobody.
+    """An install of the pack at these targets, after the consent that it needs.
 
-    `command` shows what an install would write. Raises a usage error where nobody agrees.
+    `command` shows what an install would write. Raises a usage error without consent.
     """
     make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
     if not pack.source:

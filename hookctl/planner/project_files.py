@@ -67,7 +67,7 @@ def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
 
 
 def _add_files_for_git(sources: Sources, target: Target) -> Runtime:
-    """Make those that are not there; what somebody else wrote there stays."""
+    """Make those that are not there; other content stays."""
     changes = []
     for name, data in _FOR_GIT.items():
         path = os.path.join(target.project, OWN, name)
@@ -91,7 +91,7 @@ def _remove_files_for_git(
     made_folder = any(folder in record.created_dirs for record in records.values())
     has_run = sources.once(has_files, runs)
     hides_run = made_folder and has_run
-    # One that `hookctl run` made goes with the folder, where nobody has anything else in it.
+    # One that `hookctl run` made is removed with the folder if it holds nothing else.
     of_run = b""
     has_only_ours = set(sources.once(list_names, folder)) <= _OWN_NAMES
     if not has_run and (made_folder or is_clone) and has_only_ours:

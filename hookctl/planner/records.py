@@ -143,8 +143,8 @@ def next_record(
 ) -> Record:
     """The record after a write.
 
-    With `is_recreated`, somebody made the file again without anything of ours: it is theirs, as if
-    we had never written it.
+    With `is_recreated`, the file was made again without our entries: it counts as if we had never
+    written it.
     """
     if is_recreated and snapshot.data is not None:
         record = _as_never_written(record, snapshot)
@@ -170,7 +170,7 @@ def _as_never_written(record: Record, snapshot: files.Snapshot) -> Record:
 
 
 def _first_digest(record: Record, snapshot: files.Snapshot, *, is_recreated: bool) -> str:
-    """The digest of the bytes from before our first write, or '' if somebody wrote in between."""
+    """The digest of the bytes before our first write, or '' if another program wrote since."""
     # A clone knows no hashes, but has our entries; else only adopted values are on record.
     has_only_adopted = all(entry.mode == "adopted" for entry in record.entries)
     was_never_written = record.sha256_before == record.sha256_after and has_only_adopted
@@ -191,8 +191,8 @@ def with_own_folders(
 ) -> Record:
     """The record with hookctl's own folders that are made now, or that another install made.
 
-    The last record to go removes them. A folder that somebody else made is in no record, and stays.
-    With `lost`, the ledger did not know our files there: then their topmost folder is ours too.
+    The last record to go removes them. A folder that hookctl did not make is in no record, and
+    stays. With `lost`, the ledger did not know our files: then their topmost folder is ours too.
     """
     topmost = own_top(sources.folders, target)
     made_before = []

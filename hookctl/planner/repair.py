@@ -160,7 +160,7 @@ def _is_read_only(draft: Draft) -> bool:
 
 
 def _has_only_the_guard(draft: Draft) -> bool:
-    """Whether a committed ledger, which nobody vouches for, claims only what the guard brings."""
+    """Whether a committed ledger, which is not trusted, claims only what the guard brings."""
     known = draft.packs.get(GUARD)
     if known is None or set(draft.packs) != {GUARD}:
         return False
@@ -236,7 +236,7 @@ def _with_claimed_command(entry: Entry, commands: Mapping[str, str]) -> Entry:
 def _with_renewed_commands(
     decision: Decision, current: Current, commands: Mapping[str, str]
 ) -> Decision:
-    """The decision, with new commands in those hooks of ours that nobody edited."""
+    """The decision, with new commands in our unedited hooks."""
     removed = [edit.element for edit in decision.edits if isinstance(edit, DropHook)]
     edits, entries, actions = list(decision.edits), [], list(decision.actions)
     for entry in decision.entries:
@@ -343,7 +343,7 @@ def _python_in(command: str, target: Target) -> str:
 
 
 def _new_guard_record(folder: str, python: str, version: str) -> PackRecord:
-    """A record from what is in the folder; settings that nobody knows stay in config.json."""
+    """A record from what is in the folder; unknown settings stay in config.json."""
     mode = guard.current_configuration(PackRecord("", {}, folder)).get("mode")
     if mode not in MODES or mode == "off":
         mode = Settings().mode

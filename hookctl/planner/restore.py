@@ -59,7 +59,7 @@ def _decide_on_file(
     if known and remaining:
         result = _restored_record(known, entries, remaining)
         if record_then is None:
-            # Nobody knows who wrote this text: an uninstall must not put back what was before us.
+            # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = result._replace(sha256_before="", sha256_after=files.digest(data))
     elif record:
         draft.rmdirs += record.created_dirs
@@ -142,7 +142,7 @@ def _with_todays_facts(draft: Draft, then: Record) -> Record:
     """The record of back then, with what holds today: where things are, packs as chosen."""
     now, is_there = draft.record, partial(draft.sources.once, os.path.isdir)
     if now is None:
-        # It was uninstalled since: what exists now is somebody else's.
+        # It was uninstalled since: what exists now is not ours.
         created_dirs = [folder for folder in then.created_dirs if not is_there(folder)]
         created_file = then.created_file and draft.snapshot.data is None
         return then._replace(created_file=created_file, created_dirs=tuple(created_dirs))

@@ -180,7 +180,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
     is_gone = bool(visible) and engine.is_wiped(visible, current)
     is_asked = choice.force or choice.settings.rules
     if is_gone and file.document.data.strip() and not is_asked:
-        # In a file that stands, somebody took it out: it does not come back by itself.
+        # In a file that still exists, the operator removed it: it does not come back by itself.
         reason = f"{_YOURS['missing']}; --force writes it again"
         line = Action("keep", want.path, "leaf", "", "missing", "missing", reason, (pack.name,))
         file.kept.append(line)

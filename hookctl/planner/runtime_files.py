@@ -57,7 +57,7 @@ def install_files(
 ) -> Runtime:
     """Write the wanted files into the folder, and remove known ones that are not wanted any more.
 
-    A program that somebody else changed stays, unless `force` is given. A file that changes, and
+    A program that was edited stays, unless `force` is given. A file that changes, and
     with `upgrade` any, is executable where the pack's own file is.
     """
     known = known or PackRecord("", {})
@@ -109,7 +109,7 @@ def _find_change(
 def uninstall_files(
     sources: Sources, target: Target, known: PackRecord, in_use: Container[str] = ()
 ) -> Runtime:
-    """Remove the files that we wrote and nobody edited, and their folders if they are empty then.
+    """Remove our unedited files, and their folders if they are empty then.
 
     `in_use` are the folders that other registrations use.
     """

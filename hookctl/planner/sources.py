@@ -82,7 +82,7 @@ class Sources:
 
 
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
-    """The file and its document; read again if broken, since somebody may be writing it."""
+    """The file and its document; read again if broken: another program may be writing it."""
     for remaining_tries in reversed(range(READ_AGAIN)):
         snapshot = files.read_settled(path)
         try:

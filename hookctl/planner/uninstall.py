@@ -193,7 +193,7 @@ def _remove_files(
         if pack_record is None and name == GUARD and draft.edits:
             folder = _guard_folder(records, draft)
             pack_record = unrecorded_guard(draft.folders, draft.target, folder)
-            # Nobody knows any more who made the topmost one.
+            # The record of who made the topmost one is lost.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
             draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))

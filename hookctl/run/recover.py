@@ -131,7 +131,7 @@ class _Recovery:
             return
         old, new = self.before.get(step.path), self.records.get(step.path)
         snapshot, is_written = _write_step(self.folders, step, new or old)
-        if not step.settings:  # nobody needs a line about the files that hooks run
+        if not step.settings:  # files that hooks run need no line
             return
         if is_written:
             self.lines.append(f"{step.path}: an interrupted run was carried to its end")

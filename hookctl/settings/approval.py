@@ -16,14 +16,14 @@ from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.values import NamedTuple
 
-UNKNOWN = "unknown"  # nobody has approved it
+UNKNOWN = "unknown"  # it was never approved
 CHANGED = "changed"  # it was changed since it was approved
-OFF = "off"  # somebody switched it off
+OFF = "off"  # the operator switched it off
 _YES = ("1", "true", "yes", "on")
 
 
 class Closed(NamedTuple):
-    """A hook of a pack that the host skips until somebody approves it."""
+    """A hook of a pack that the host skips until it is approved."""
 
     element: HookEntry
     why: str
@@ -97,7 +97,7 @@ def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
 def is_untrusted(
     host: Host, scope: str, folder: str, environ: Mapping[str, str], read: Read = read_settings
 ) -> bool:
-    """Whether the host runs no hook of a scope in a folder, since nobody trusted the folder."""
+    """Whether the host runs no hook of a scope in a folder, because the folder is not trusted."""
     trust = host.folder_trust
     if scope not in trust.scopes or not _needs_trust(host, trust, environ, read):
         return False

@@ -32,7 +32,7 @@ Read = Callable[[str, str], tuple[files.Snapshot, Document]]
 
 
 class Target:
-    """A settings file that a pack is installed in; nobody changes the value."""
+    """A settings file that a pack is installed in; never changed."""
 
     def __init__(self, host: Host, scope: str, path: str, project: str = "") -> None:
         self.host = host

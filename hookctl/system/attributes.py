@@ -1,7 +1,7 @@
-"""Owner, group, mode and access list of a file that is replaced: nobody is let in or loses access.
+"""Owner, group, mode and access list of a file that is replaced: no user gains or loses access.
 
-A rename puts another file in place of the old one, made by whoever runs hookctl. Where that person
-cannot give it the old owner, group or access list, it may take the old one's place only if nobody's
+A rename puts a file in place of the old one that belongs to the caller. Where the caller cannot
+give it the old owner, group or access list, it may take the old one's place only if no user's
 rights depend on the difference.
 """
 
@@ -21,7 +21,7 @@ _ROOT = 0  # it may read and write every file, whatever the mode says
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`.
 
-    Raises `owner_would_change` (exit 1) where somebody would lose access or be let in.
+    Raises `owner_would_change` (exit 1) where a user would gain or lose access.
     """
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode)
@@ -40,7 +40,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
 
 
 def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
-    """Refuse another owner or group where somebody's rights would change."""
+    """Refuse another owner or group where a user's rights would change."""
     if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
         return
     _, group, others = _rights(mode)
@@ -53,7 +53,7 @@ def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mo
 
 
 def _loses_rights(old: os.stat_result, mode: int) -> bool:
-    """Whether the old owner has fewer rights once somebody else is the owner."""
+    """Whether the old owner has fewer rights once another user is the owner."""
     owner, group, others = _rights(mode)
     rights = group if _is_member(old.st_uid, old.st_gid) else others
     return bool(owner & ~rights)

@@ -56,7 +56,7 @@ def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
     if program:
         fault = owners.find_fault(program)
         if fault:
-            return (f"somebody else could change {program}: {fault.path} {fault.reason}",)
+            return (f"another user could change {program}: {fault.path} {fault.reason}",)
         answer = ask(program)
     if answer is not None and answer[1] >= MINIMUM:
         return ()
@@ -66,7 +66,7 @@ def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
 
 
 def is_usable(program: str) -> bool:
-    """Whether a recorded interpreter is still there, as a program that nobody else can change."""
+    """Whether a recorded interpreter is still there, and no other user can change it."""
     is_program = bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
     return is_program and not owners.find_fault(program)
 

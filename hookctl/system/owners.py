@@ -1,8 +1,8 @@
 """Whose a path is: who could change it, and with it what runs as the caller.
 
 As ssh's StrictModes: a path, each folder and link on the way and what it resolves to belong to the
-caller or to root and are writable for nobody else. A group without other members is the caller's
-own, and a sticky folder passes.
+caller or to root, and only they can write it. A group without other members is the caller's own,
+and a sticky folder passes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ACL_WRITE = 0x02
 def find_fault(
     path: str, known: dict[str, PathFault | None] | None = None, *, whole: bool = True
 ) -> PathFault | None:
-    """The first part on the way to a path that somebody else could change; None if there is none.
+    """The first part on the way to a path that another user could change; None if there is none.
 
     What does not exist yet is passed over: the folder above decides. Unless `whole`, so is the
     file itself. `known` keeps what was found of each part: many files lie in one folder.
@@ -146,13 +146,13 @@ def _group_name(gid: int) -> str:
 
 
 def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
-    """Refuse paths that somebody else could change, and of `ways` only the way to the file."""
+    """Refuse paths that another user could change, and of `ways` only the way to the file."""
     known: dict[str, PathFault | None] = {}
     for path in (*ways, *paths):
         fault = find_fault(path, known, whole=path in paths)
         if not fault:
             continue
-        message = f"this {fault.reason}, so somebody else could run commands as you"
+        message = f"this {fault.reason}, so another user could run commands as you"
         hint = f"It leads to {path}. Nothing was written.\n  fix: {fault.fix}"
         raise HookctlError("unsafe_path", message, path=fault.path, hint=hint, exit_code=FAILED)
 

@@ -1,8 +1,8 @@
 """The packages that launchers start: `runtime/NAME_DIGEST`, beside the launchers' folder `guard/`.
 
 All launchers of a data folder, or of a project, share them. A package is put there whole by one
-rename before a launcher names it, and goes by one when none does any more. So a kill leaves at
-most a package that nobody names, and the journal of a run need not know what is in it.
+rename before a launcher names it, and removed by one when no launcher names it any more. So a kill
+leaves at most an unnamed package, and the journal of a run need not know what is in it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOOK, WRAPPER = "hook.py", "wrap.py"  # launchers
 LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
 _NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
 _NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
-_LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in a launcher that somebody edited, too
+_LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in an edited launcher, too
 _CACHE = "__pycache__"
 _PROJECT = ".hookctl"
 LOCK_SECONDS = 30
@@ -282,7 +282,7 @@ def _put_in_place(staged: str, target: str) -> None:
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
     """Remove what killed runs left here, and packages that no launcher names, but for `kept`.
 
-    A package that somebody has changed stays. Nothing is removed where a link has come into the
+    An edited package stays. Nothing is removed where a link has come into the
     path of the folder. False where something could not be removed.
     """
     if os.path.realpath(folder) != folder:

@@ -113,7 +113,7 @@ class Ended(NamedTuple):
     """How a child ended."""
 
     status: int  # as a shell has it: 128 + N for signal N
-    by_person: bool  # somebody asked us to end: by a signal, or by Ctrl-C
+    by_person: bool  # we were asked to end: by a signal, or by Ctrl-C
     signal: int = 0  # that killed it
 
 

@@ -1,4 +1,4 @@
-"""Temporary folders in which programs of ours run: nobody else can put others in their place."""
+"""Temporary folders in which our programs run: no other user can replace them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hookctl.system import files, owners
 
 @contextlib.contextmanager
 def private_folder(purpose: str, state: str) -> Iterator[str]:
-    """A new folder of the caller's alone, which goes with all that is in it.
+    """A new private folder of the caller, removed at the end with its content.
 
-    Refuses (`unsafe_path`, `write_failed`) where no place is left that nobody else can change.
+    Refuses (`unsafe_path`, `write_failed`) where another user could change every usable place.
     """
     parent = _choose_place(state)
     try:
@@ -29,9 +29,8 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
 def _choose_place(state: str) -> str:
     """The system's folder for temporary files, or hookctl's state folder.
 
-    Whoever may write a folder without the sticky bit can rename what lies in it, whatever the
-    rights of that are, and lay his own there. TMPDIR may name such a folder, and some containers
-    have a /tmp like it.
+    A user who may write a folder without the sticky bit can rename any file in it, and put another
+    one there. TMPDIR may name such a folder, and some containers have such a /tmp.
     """
     with contextlib.suppress(FileNotFoundError):  # no folder for temporary files at all
         place = os.path.abspath(tempfile.gettempdir())

@@ -43,7 +43,7 @@ def log(folders: Folders, wanted: Filter) -> Result:
 
 
 def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
-    """Print the decisions and every new one, until interrupted or nobody reads the output."""
+    """Print the decisions and every new one, until interrupted or the output is closed."""
     shown: Counter[str] = Counter()
     last_marks: object = None
     while True:

@@ -38,7 +38,7 @@ class Request(NamedTuple):
 def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | None = None) -> Result:
     """Put a backup in the file's place, list its backups, or prune them.
 
-    `ask` asks before a backup or somebody's edits are lost; without it nobody is asked.
+    `ask` asks before a backup or the operator's edits are lost; None asks no question.
     """
     if not (request.file or request.prune):
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
@@ -172,7 +172,7 @@ def _undo_question(folders: Folders, path: str, numbered: dict[int, Backup], bac
 
 
 def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> bool:
-    """Whether somebody's edits go: of a text that is kept nowhere, or since the first backup."""
+    """Whether edits are lost: of a text that is kept nowhere, or since the first backup."""
     current = files.read(path)
     if not current.data:
         return False
@@ -182,7 +182,7 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
         known.add(record.sha256_after)
     if current.sha not in known:
         return True
-    # Empty where somebody edited the file between two writes of ours.
+    # Empty where the file was edited between two writes of ours.
     return backup.first and record is not None and not record.sha256_before
 
 

@@ -25,7 +25,7 @@ from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
 from hookctl.values import NamedTuple
 
-_LONGEST_SHOWN = 120  # characters of a value that somebody else wrote
+_LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
     "STOP": "the guard lets the agent stop at once",
@@ -308,7 +308,7 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
     if not work.is_stale:
         return [f"touched    {age} ago"]
     return [
-        f"stale      nobody touched this work for {age}, so the guard ignores it; "
+        f"stale      untouched for {age}, so the guard ignores this work; "
         f"{run_files.reported_by} renews it"
     ]
 
@@ -325,9 +325,9 @@ def _needs_a_look(run_files: RunFiles) -> bool:
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether a session stopped in spite of a reminder, and nobody saw to it.
+    """Whether a session stopped in spite of a reminder, and that is not settled.
 
-    A prompt or the tool's call sees to it, the next `run start` to all, and so do 12 hours.
+    A prompt or the tool's call settles it; the next `run start`, or 12 hours, settle all.
     """
     since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
     sessions = set()

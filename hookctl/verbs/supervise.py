@@ -39,7 +39,7 @@ class Seen(NamedTuple):
     mark: str  # STOP or CONCLUDE, where it is there
     is_armed: bool
     has_crumb: bool  # the guard kept the agent going until then
-    by_person: bool  # somebody ended it
+    by_person: bool  # a person ended it
     has_failed: bool = False
     has_work: bool = True  # no task says that nothing is left
     failed_before: bool = False  # a moment ago
@@ -122,7 +122,7 @@ def why_not(seen: Seen, respawns: int, most: int) -> str:
     if seen.mark:
         return f"{seen.mark} is set"
     if seen.by_person:
-        return "somebody ended it"
+        return "it was interrupted"
     if not seen.is_armed:
         return "the run has ended"
     if not seen.ended_against_will:

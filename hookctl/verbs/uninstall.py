@@ -130,7 +130,7 @@ def _add_other_files(
 ) -> list[Target]:
     """The targets, and other files of their hosts and scopes where the ledger has the pack.
 
-    An unreadable target is left out when nobody named its host and nothing of ours is known there.
+    An unreadable target is left out if its host was not named and nothing of ours is known there.
     """
     found = []
     for target in targets:

@@ -84,7 +84,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
                 prepared = prepare(sources, pack, targets, choice, ask=ask, command=command)
                 steps.append((item, pack, prepared))
         except HookctlError as error:
-            if error.exit_code == errors.USAGE:  # nobody agreed, so nothing is written at all
+            if error.exit_code == errors.USAGE:  # no consent, so nothing is written at all
                 raise
             outcomes.append(_Upgraded(item, None, None, (error,)))
     for item, pack, prepared in steps:

@@ -1,4 +1,4 @@
-"""hookctl run wait: one call that blocks until the work is done, so that nobody has to poll."""
+"""hookctl run wait: one call that blocks until the work is done, instead of polling."""
 
 from __future__ import annotations
 
