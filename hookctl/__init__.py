@@ -4,7 +4,7 @@ import sys
 
 __version__ = "0.2.0"
 
-# This file alone runs on every Python there is, so it is the one to say so.
+# Only this file runs on every Python version, so it refuses the old ones.
 if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit(
         "hookctl: error: Python %d.%d is too old, hookctl needs 3.11 or newer: %s"  # noqa: UP031

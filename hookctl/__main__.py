@@ -55,12 +55,12 @@ def run(arguments: list[str]) -> int:
         if error.errno in errors.OUT_OF_DESCRIPTORS:
             return _fail(command, errors.no_descriptors(error), as_json=as_json)
         return _fail(command, _unexpected(error), as_json=as_json)
-    except Exception as error:  # the last net: a bug of ours, or a machine that is failing
+    except Exception as error:  # the last resort: a bug in hookctl, or a failing machine
         return _fail(command, _find_host_fault() or _unexpected(error), as_json=as_json)
 
 
 def _find_host_fault() -> errors.HookctlError | None:
-    """The fault of a host's file, if one has any: a new host's file may break any command."""
+    """The fault of a host's file, if there is one: a new host's file may break any command."""
     with contextlib.suppress(Exception):
         from hookctl.hosts.check import faults  # late: only after a fault
 
@@ -81,7 +81,7 @@ def _fail(command: str, error: errors.HookctlError, *, as_json: bool) -> int:
 
 
 def _missing(error: ModuleNotFoundError) -> errors.HookctlError:
-    """The error of a hookctl that was started by a Python without what it needs."""
+    """The error when the Python that started hookctl lacks what hookctl needs."""
     if not error.name or error.name.partition(".")[0] == "hookctl":
         return _unexpected(error)
     message = f"{error.name} is not installed for {sys.executable}"
@@ -105,7 +105,7 @@ def _unexpected(error: Exception) -> errors.HookctlError:
 
 
 def _masked(text: str) -> str:
-    """A text with every secret in it masked; none of it where that fails, too."""
+    """A text with every secret in it masked; "(not shown)" if that fails too."""
     try:
         from hookctl.masking import masked_text  # late: it may be what fails
 

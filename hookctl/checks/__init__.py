@@ -1,12 +1,12 @@
 """Health: facts gathered once, and pure judges of them, for doctor, check and status.
 
 It may import the rooms below it, such as `planner` and `settings`, and it writes nothing.
-What an install says of the same, in `planner/notices.py`, it says by the same rules, which stand in
+The messages of an install, in `planner/notices.py`, follow the same rules: those in
 `hosts/loading.py` and `settings/effective.py`.
 
 - facts.py has the facts: plain values. findings.toml lists what can be found, and codes.py makes
   a finding of an entry.
-- These read, and nothing else does. machine.py has what several of them share, read once:
+- Only these read. machine.py has what several of them share, read once:
   gather_record.py (the records), gather_file.py (a settings file), gather_guard.py (the programs
   that hookctl's hooks run), gather_hooks.py (all hooks that a host runs, and the work in hand),
   gather_host.py (all of one host), gather_project.py (a project by itself), self_test.py (asks
@@ -14,7 +14,7 @@ What an install says of the same, in `planner/notices.py`, it says by the same r
 - The others judge: settings.py the file as the host reads it, entries.py hookctl's own entries in
   it, activation.py whether the host runs them, hook.py what they run, limits.py how long it may
   block, other_tools.py the other hooks, run_folder.py the work, records.py hookctl's record,
-  project.py what check asks beside that, and effect.py the one sentence of status.
+  project.py what only check asks, and effect.py the one sentence of status.
 
 To add a check:
 
@@ -22,9 +22,9 @@ To add a check:
    fill it in one of the modules that read.
 2. Judge: write a function that takes the facts and yields findings (`file.find(code, ...)`), and
    list it in survey.py, or call it from the judge of its subject. A file that cannot be parsed
-   has no document. `hookctl check` asks the judges that project.py lists, of facts that
-   gather_project.py takes from the project alone; its errors are doctor's, and a table there has
-   the level of what else it says.
+   has no document. `hookctl check` asks the judges that project.py lists, with facts that
+   gather_project.py takes from the project alone. Doctor's errors are errors there too; a table
+   in project.py has the levels of its other findings.
 3. Text: add an entry to findings.toml, run `python -m tests.page_of_codes`, and say in the new row
    of docs/doctor.md what it means and what to do.
 4. Test: add a row to MADE in tests/findings.py that brings the finding about.

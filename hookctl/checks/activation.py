@@ -52,7 +52,7 @@ def _parse_version(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]
 
 
-# Switches, as far as the settings files of all scopes have them.
+# Switches in the settings files of all scopes.
 
 
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _title(pack: str) -> str:
 
 
 def judge_approvals(file: FileFacts) -> Iterator[Finding]:
-    """The gates in front of what the ledger has in this file: of its folder, and of each hook."""
+    """The approvals that are missing: trust in the folder, and approval of each recorded hook."""
     if file.document is None or not any(hook.pack in file.packs for hook in file.elements):
         return
     trust, folder_trust = file.host.trust, file.host.folder_trust
@@ -94,7 +94,7 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
         if closed.element.pack in file.packs:
             yield _report_closed(file, closed)
     if trust.config or trust.memory or folder_trust.file:
-        return  # the host keeps its approvals where they were just looked up
+        return  # the approvals of this host can be read, and were judged above
     if file.target.scope in (trust.scopes or ()):
         yield file.find("not_approved.unknown", step=trust.step(file.target.scope))
 
@@ -113,11 +113,11 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-# Files that the host passes over, and those that another one hides.
+# Files that the host does not read, and those that another file hides.
 
 
 def judge_unread(facts: HostFacts) -> Iterator[Finding]:
-    """Stop hooks, and any hook of ours, that will not run although they look as if."""
+    """Stop hooks, and any hook of ours, that look active but will not run."""
     hidden = {file.path for file in facts.files if _hidden_by(facts, file)}
     stops = (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
     unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}
@@ -134,7 +134,7 @@ def judge_unread(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _report_unread(facts: HostFacts, file: UnreadFile, hooks: str, level: str) -> Finding:
-    """That hooks of a file do not run, and why the host does not read it."""
+    """The finding that hooks of a file do not run, and why the host does not read the file."""
     title, config = facts.host.title, facts.config_folder
     variable = facts.host.config.variable
     why = f"{title} reads project settings only in the folder it is started in"
@@ -162,14 +162,14 @@ def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _hidden_by(facts: HostFacts, file: FileFacts) -> Layer | None:
-    """The file for which the host passes over this one as a whole; None if it does not."""
+    """The file that the host reads instead of this one; None if it reads this one."""
     if not facts.host.scope_rules.first_only or file.target.scope != "user" or not facts.layers:
         return None
     return None if facts.layers[0].real_path == file.real_path else facts.layers[0]
 
 
 def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
-    """Events of ours that the host takes from a file beside this one, in another form."""
+    """Our events that the host takes from another file in the same folder, in another form."""
     own = next((layer for layer in file.layers if layer.source.path == file.path), None)
     if own is None or not own.hidden:
         return
@@ -184,7 +184,7 @@ def _judge_overlaid(facts: HostFacts, file: FileFacts) -> Iterator[Finding]:
 
 
 def _report_hidden(facts: HostFacts, file: FileFacts, layer: Layer, hooks: str) -> Finding:
-    """That the host reads another file instead of this one; the guard may be there too."""
+    """The finding that the host reads another file instead; the guard may be there too."""
     path = layer.source.path
     guarded = {registration.hook.source.path for registration in facts.guards}
     for other in facts.layers:

@@ -20,11 +20,11 @@ from hookctl.values import NamedTuple
 
 
 class Obstacles(NamedTuple):
-    """What keeps a host from running any hook of a file; each is '' if it does not."""
+    """What keeps a host from running any hook of a file; each is '' if there is no obstacle."""
 
     not_loaded: str  # why it loads nothing of the file
     switched_off: str  # what switches all hooks off
-    distrust: str  # that it does not trust the project's folder
+    distrust: str  # the sentence that it does not trust the project's folder
 
 
 def find_obstacles(file: FileFacts) -> Obstacles:
@@ -45,7 +45,7 @@ def find_obstacles(file: FileFacts) -> Obstacles:
 def describe_guard(file: FileFacts, states: Mapping[str, str], obstacles: Obstacles) -> str:
     """What the guard will do in this host, from the files as they are now.
 
-    `states` says what became of each hook on record.
+    `states` has the state of each hook on record, by its id.
     """
     text = _describe_effect(file, states, obstacles)
     if obstacles.distrust:

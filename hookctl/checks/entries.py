@@ -41,7 +41,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield file.find("entry_missing.unrecorded", name=id, again=file.again(GUARD))
     ours = []
     for entry in file.entries:
-        is_wrap = entry.id.startswith(WRAP)  # judge_wrapped looks at those
+        is_wrap = entry.id.startswith(WRAP)  # judge_wrapped judges those
         if entry.kind != "container" and entry.mode == "owned" and not is_wrap:
             ours.append(entry)
     if engine.is_wiped(ours, current):
@@ -103,7 +103,7 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         yield file.find("entry_missing", level=_level(file), **values)
     elif not _has_other_finding(file, current, entry):
         names = _list_changed_fields(current, entry)
-        # A value or a limit of yours is as good as ours; another command may do anything.
+        # A changed value or limit is fine; a changed command may do anything.
         level = _level(file) if "command" in names else "info"
         how = _describe_change(current, entry, names)
         yield file.find("entry_edited", level=level, name=name, how=how, install=install)
@@ -123,7 +123,7 @@ def _has_other_finding(file: FileFacts, current: Current, entry: Entry) -> bool:
 
 
 def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
-    """What else of the operator's `--force` takes over while it restores an entry; for a hint."""
+    """The operator's other changes that `--force` would overwrite too, in words for a hint."""
     names = []
     owned = set()
     for other in file.entries:
@@ -186,7 +186,7 @@ def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
 
 
 def _find_defect(file: FileFacts, hook: HookEntry) -> str:
-    """Why the host does not run a hook of hookctl, or not in the way that it needs; or ''."""
+    """Why the host does not run a hook of hookctl, or runs it in the wrong way; or ''."""
     event = event_of(file.host.shape, hook.path)
     pack, _, name = hook.id.partition("/")
     wanted = file.host.events.get(name) if pack == GUARD else None
@@ -196,9 +196,9 @@ def _find_defect(file: FileFacts, hook: HookEntry) -> str:
 
 
 def _judge_commands(file: FileFacts) -> Iterator[Finding]:
-    """Hooks of the guard in a project whose commands no hookctl writes, whatever is on record.
+    """Hooks of the guard in a project with commands that no hookctl writes, even if on record.
 
-    The committed record is no witness: it comes with the same commit.
+    The committed record proves nothing: it comes with the same commit.
     """
     written = {}
     for entry in file.entries:
@@ -225,7 +225,7 @@ def _is_ours(file: FileFacts, id: str, command: str) -> bool:
 
 
 def _judge_unknown(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
-    """Elements that carry our mark although the ledger has no page for them."""
+    """Hooks with our mark that are not in the ledger."""
     known = {entry.id for entry in file.entries}
     for hook_entry in hooks:
         id, command = hook_entry.id, str(hook_entry.fields.get("command"))

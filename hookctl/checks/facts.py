@@ -23,7 +23,7 @@ class Workplace(NamedTuple):
     """The working folder, where the fixes are typed, and what holds there."""
 
     cwd: str
-    project: str  # that it is in
+    project: str  # the one that contains it
     schema: Mapping[str, Any]  # of the guard's settings, by their names
     state: str = ""  # hookctl's state folder
     environ: Mapping[str, str] = {}
@@ -75,7 +75,7 @@ class Layer(NamedTuple):
 
 
 def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> Value:
-    """A variable as the hook gets it: from the first file that has it, else from outside."""
+    """A variable as the hook gets it: from the first file that has it, else from `environ`."""
     for layer in layers:
         if name in layer.env:
             return Value(layer.env[name], layer.source, True)
@@ -89,9 +89,9 @@ class GuardRegistration(NamedTuple):
     pack_record: PackRecord | None  # in the ledger
     folder: str  # where its files lie
     config: dict[str, Any]  # what config.json there says
-    since: float | None  # when its program was put there; None where there is no regular file
+    since: float | None  # when its program was written; None where there is no regular file
     digest: str  # of its programs; empty where one cannot be read
-    mode: str = "off"  # in which it is at work; off where it does nothing
+    mode: str = "off"  # the mode in effect; off where it does nothing
 
 
 # What belongs to an installation.
@@ -104,7 +104,7 @@ class Configuration(NamedTuple):
     is_there: bool
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
-    outside: tuple[str, ...] = ()  # what a project's own one names outside the project, in words
+    outside: tuple[str, ...] = ()  # what a project's config names outside the project, in words
 
 
 class ProgramFile(NamedTuple):
@@ -149,7 +149,7 @@ class OtherReader(NamedTuple):
     """Another agent that reads a settings file too."""
 
     title: str
-    only: str  # where it does, as part of a sentence; empty: everywhere
+    only: str  # where it reads it, as part of a sentence; empty: everywhere
     is_there: bool
     own_guard: str  # the file with a guard of its own that it reads there; empty if there is none
 
@@ -162,13 +162,13 @@ class Answer(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Whether it did what its configuration promises, and what is why it did not."""
+    """Whether the guard did what its configuration promises, and the causes if it did not."""
 
     promised: str  # block | end | refuse
     answer: Answer
     is_kept: bool
-    settings: tuple[str, ...] = ()  # those that keep it from that
-    variables: tuple[str, ...] = ()  # the same
+    settings: tuple[str, ...] = ()  # the causes among its settings
+    variables: tuple[str, ...] = ()  # the causes among its variables
 
 
 # One settings file.
@@ -182,7 +182,7 @@ class FileFacts(NamedTuple):
     path: str  # as people know it; links are not resolved
     record: Record | None
     guard: PackRecord | None  # what the record has of the guard
-    settings: Settings | None  # its settings
+    settings: Settings | None  # the guard's recorded choices
     is_file: bool
     workplace: Workplace
     is_alone: bool = False  # whether only its project was looked at, and nothing of the user
@@ -192,19 +192,19 @@ class FileFacts(NamedTuple):
     current: Current | None = None
     config_folder: str = ""  # the host's own, of the user
     start: str = ""  # the folder that the host is started in: the project, or the working folder
-    layers: tuple[Layer, ...] = ()  # what the host reads there, those first whose values win
-    switch_layers: tuple[Source, ...] = ()  # the same with the files that have switches only
+    layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
+    switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
     is_read_only: bool = False
     written_at: float | None = None
     links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
     loose: Mapping[str, PathFault] = {}  # what lets another user change it, by the path
-    ignored: tuple[IgnoreRule, ...] = ()  # what of it, or of hookctl's folder, git ignores
+    ignored: tuple[IgnoreRule, ...] = ()  # rules by which git ignores it, or hookctl's folder
     config: Configuration | None = None
     python: Python | None = None
-    path_python: str = ""  # the first python3 on the PATH that the settings give, of a project
+    path_python: str = ""  # the first python3 on the PATH that a project's settings give
     has_other_state: bool = False  # the folder that the guard's configuration names is there
-    lost_programs: Mapping[str, str] = {}  # of other folders, by the guard's hook
+    lost_programs: Mapping[str, str] = {}  # missing programs in other folders, by the guard's hook
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
@@ -215,7 +215,7 @@ class FileFacts(NamedTuple):
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
     client: Client | None = None  # the host's own program
     readers: tuple[OtherReader, ...] = ()
-    nested: tuple[str, ...] = ()  # programs below the project, of another user
+    nested: tuple[str, ...] = ()  # programs of another user below the project
     repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
     is_untrusted: bool = False
@@ -262,7 +262,7 @@ class FileFacts(NamedTuple):
 
     @property
     def repair(self) -> str:
-        """The command that repairs what is hookctl's."""
+        """The command that repairs hookctl's files and entries."""
         project = self.workplace.project
         return fixes.repair_command(self.target.project or project, project)
 
@@ -280,7 +280,7 @@ class KnownTool(NamedTuple):
 
     name: str
     commands: tuple[str, ...]  # a part of its hook's command is one of these
-    preset: str = ""  # of the guard, which does the tool's work
+    preset: str = ""  # the guard's preset that does the tool's work
 
 
 class ManagedFile(NamedTuple):
@@ -299,7 +299,7 @@ class UnreadFile(NamedTuple):
     scope: str
     reason: str  # local | variable | folder | above | below
     hooks: tuple[FoundHook, ...]
-    owner: str = ""  # folder: the file of ours that this is
+    owner: str = ""  # with reason `folder`: the path of its FileFacts
 
 
 class RunPath(NamedTuple):
@@ -322,7 +322,7 @@ class WaitingWork(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The work in hand of one project, as the guard of this place sees it."""
+    """The work in hand of one project, as this guard sees it."""
 
     own: str  # the project's .hookctl
     folder: str
@@ -346,18 +346,18 @@ class HostFacts(NamedTuple):
     host: Host
     workplace: Workplace
     config_folder: str
-    files: tuple[FileFacts, ...]  # where something of ours is or may be; none: it is not in use
-    guests: tuple[FileFacts, ...] = ()  # of the working folder, with nothing of ours
-    layers: tuple[Layer, ...] = ()  # what it reads, those first whose values win
+    files: tuple[FileFacts, ...]  # that have or may have our entries; none: it is not in use
+    guests: tuple[FileFacts, ...] = ()  # of the working folder, without our entries
+    layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     disabling: Switch | None = None  # what switches all hooks off
     managed: tuple[ManagedFile, ...] = ()
     switch_files: tuple[
         tuple[Host, str, HookctlError], ...
-    ] = ()  # without hooks, and not to be read
+    ] = ()  # files without hooks that cannot be read
     registrations: tuple[GuardRegistration, ...] = ()
-    running: tuple[FoundHook, ...] = ()  # the hooks that it looks at
-    guards: tuple[GuardRegistration, ...] = ()  # the guard's that it runs
+    running: tuple[FoundHook, ...] = ()  # the hooks that it runs
+    guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that it runs
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
     agents: frozenset[str] = frozenset()  # the programs of all hosts
@@ -389,7 +389,7 @@ class RulesFile(NamedTuple):
 
 
 class RecordFacts(NamedTuple):
-    """hookctl's own record: what it has, and what of it cannot be used."""
+    """hookctl's own record: the usable records, and the faults."""
 
     records: dict[str, Record]  # by the real path of their settings file
     errors: tuple[HookctlError, ...] = ()

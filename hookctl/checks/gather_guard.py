@@ -47,7 +47,7 @@ def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) ->
 
 
 def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
-    """The same, with each program, their Python, and the log of what the guard decided."""
+    """The facts with each program of the guard, their Python, and the guard's log."""
     target, settings = facts.target, facts.settings
     programs = _guard_files(machine, facts, pack_record)
     facts = add_programs(machine, facts, pack_record)
@@ -110,7 +110,7 @@ def first_python(path: str, project: str) -> str:
 
 
 def _find_lost_programs(facts: FileFacts, folder: str) -> dict[str, str]:
-    """What the guard's hooks run in another folder than its own, where there is nothing."""
+    """The missing programs that the guard's hooks run outside the recorded folder."""
     lost = {}
     for hook in facts.elements:
         path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack == GUARD else ""

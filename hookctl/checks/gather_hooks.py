@@ -41,7 +41,7 @@ _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)
 
 
 def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
-    """The facts with the hooks that the host runs here, and all that is needed to judge them."""
+    """The facts with the hooks that the host runs here, and everything needed to judge them."""
     registrations = tuple(_find_registrations(machine, facts))
     facts = facts._replace(
         registrations=registrations,
@@ -77,7 +77,7 @@ def _find_registrations(machine: Machine, facts: HostFacts) -> Iterator[GuardReg
 
 
 def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
-    """All hooks that the host looks at: none if hooks are off, perhaps only managed ones."""
+    """All hooks that the host runs: none if hooks are off, perhaps only managed ones."""
     if facts.disabling:
         return
     key = facts.host.switches.managed_only
@@ -90,7 +90,7 @@ def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
 
 
 def _find_guards(facts: HostFacts) -> Iterator[GuardRegistration]:
-    """The guard's registrations on the stop event that it runs, as far as their entries go."""
+    """The guard's registrations that the host runs on the stop event, by their entries alone."""
     stop = facts.host.events.get("stop")
     running = [(hook.source.path, hook.path) for hook in facts.running]
     for registration in facts.registrations:
@@ -140,7 +140,7 @@ def _find_sessions(facts: HostFacts) -> Iterator[tuple[str, float]]:
 def _find_missing_scripts(
     machine: Machine, layers: tuple[Layer, ...]
 ) -> dict[tuple[str, Path], Script]:
-    """What hooks of others, and of packs, are to run, and what is not there or cannot be run."""
+    """The scripts of other tools' and packs' hooks that are missing or cannot be run."""
     missing = {}
     for layer in layers:
         variables = {"HOME": machine.environ["HOME"]}
@@ -163,7 +163,7 @@ def _find_missing_scripts(
 
 
 def _find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
-    """The script with what keeps it from being run; None if nothing does, as far as can be seen."""
+    """The script with what keeps it from being run; None if no obstacle is seen."""
     if _is_missing(script.path):
         return script
     if not script.is_started or not os.path.isfile(script.path):
@@ -181,7 +181,7 @@ def _find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
 
 
 def _find_interpreter(path: str) -> str:
-    """What the first line of a script says that it runs with; '' where it says nothing."""
+    """The interpreter that a script's first line names, or ''."""
     try:
         with open(path, "rb") as file:
             line = file.readline(256).decode("utf-8", "replace")
@@ -194,7 +194,7 @@ def _find_interpreter(path: str) -> str:
 
 
 def _is_missing(path: str) -> bool:
-    """Whether nothing is there; what may not be looked at counts as there."""
+    """Whether nothing is there; a path that cannot be looked at counts as there."""
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -221,7 +221,7 @@ def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistrat
 
 
 def _read_task(machine: Machine, path: str) -> tuple[Any, HookctlError | None]:
-    """What the task of the work in hand says, or why the hook cannot read it."""
+    """The values in the task of the work in hand, or why the hook cannot read it."""
     try:
         data = machine.reader.snapshot(path).data
         return None if data is None else parse(data, path).value, None
@@ -230,7 +230,7 @@ def _read_task(machine: Machine, path: str) -> tuple[Any, HookctlError | None]:
 
 
 def _read_run(machine: Machine, run_files: RunFiles) -> Run:
-    """What is in the run folder, and whose the work is."""
+    """The content of the run folder, and the owner of the work."""
     folder, task_path = run_files.folder, run_files.task
     own = os.path.join(run_files.project, OWN)
     owner_path = os.path.join(folder, run_folder.OWNER)
@@ -265,7 +265,7 @@ def _read_run(machine: Machine, run_files: RunFiles) -> Run:
 
 
 def _variables_for_run(facts: HostFacts, root: str) -> dict[str, str]:
-    """The variables that the guard has, but none of a project's that leads out of it."""
+    """The guard's variables, without those of a project that lead out of the project."""
     variables = dict(facts.workplace.environ)
     for layer in reversed(facts.layers):
         shared = layer.source.scope == "project"
@@ -281,7 +281,7 @@ def _read_bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError
 
 
 def _describe_run_paths(paths: list[str]) -> Iterator[RunPath]:
-    """Those of these paths that are there."""
+    """The paths that exist, with their modes and rights."""
     for path in dict.fromkeys(paths):
         try:
             mode = os.lstat(path).st_mode

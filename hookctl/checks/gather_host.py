@@ -99,7 +99,7 @@ def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> 
 
 
 def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
-    """The settings of whoever manages this machine."""
+    """The managed settings files of this machine."""
     for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
             yield _read_managed(machine, hosts.managed_layout(host, path), path)
@@ -119,7 +119,7 @@ def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
 def _find_broken_switch_files(
     machine: Machine, host: Host, known: tuple[FileFacts, ...]
 ) -> Iterator[tuple[Host, str, HookctlError]]:
-    """Files without hooks that the client reads at its start all the same, and cannot."""
+    """Files without hooks that the client reads at its start, but cannot parse."""
     paths = {facts.path for facts in known}
     for _, path in effective.switch_files(machine.folders, host, machine.folders.cwd):
         if path in paths or not os.path.lexists(path):
@@ -147,7 +147,7 @@ def _find_unread(machine: Machine, facts: HostFacts) -> Iterator[UnreadFile]:
         except HookctlError:
             continue
         if loading.refusal(variant, document):
-            continue  # the host reads no such text anywhere, which is the reason that counts
+            continue  # the host reads no such text anywhere, which is the more important reason
         hooks = hooks_of(Source(scope, path, document, variant))
         yield UnreadFile(path, real_path, scope, reason, hooks, owner)
 

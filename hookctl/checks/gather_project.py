@@ -1,4 +1,4 @@
-"""Gathers what a project declares, from its own files: nothing of the user's is read.
+"""Gathers what a project declares, from its own files: the user's files are not read.
 
 A clone may belong to anybody and come from a stranger, so no file of it is ever run.
 """
@@ -137,7 +137,7 @@ def _add_layers(
 
 
 def _names_us(path: str) -> bool:
-    """Whether a file that cannot be parsed has the head of a command of hookctl's."""
+    """Whether a file that cannot be parsed has the head of a hookctl command."""
     try:
         return HEAD.encode() in (files.read(path).data or b"")
     except HookctlError:
@@ -147,7 +147,7 @@ def _names_us(path: str) -> bool:
 def _gather_lost_guards(
     workplace: Workplace, folders: Folders, known: list[str]
 ) -> Iterator[InstalledPack]:
-    """The guards in the project that have programs, and no record."""
+    """The guards in the project that have programs, but no record."""
     for host in _list_hosts():
         folder = os.path.join(folders.cwd, OWN, GUARD, host.name)
         above = os.path.dirname(folder)
@@ -164,7 +164,7 @@ def _gather_lost_guards(
 
 
 def _find_package(folder: str) -> str:
-    """The folder of the package that the guard's launcher starts; '' where it names none."""
+    """The folder of the package that the guard's launcher starts, or ''."""
     package = package_of(folder)
     return os.path.join(folder_beside(folder), package) if package else ""
 
@@ -197,7 +197,7 @@ def _describe_file(workplace: Workplace, target: Target, record: Record | None) 
 
 
 def _find_unrecorded(workplace: Workplace, folders: Folders) -> Iterator[FileFacts]:
-    """The project's settings files that cannot be read, or have a hook of hookctl's."""
+    """The project's settings files that cannot be read, or have a hook of hookctl."""
     project = folders.cwd
     for host in _list_hosts():
         for variant, path in all_files(host, "project", folders.environ, project):
@@ -243,7 +243,7 @@ def _list_programs(project: str) -> Iterator[str]:
 
 
 def _list_whole_packages(project: str) -> Iterator[str]:
-    """The packages with the content that their names say: one that nothing starts does no harm."""
+    """The packages whose content has the digest in their name: even an unused one is harmless."""
     folder = os.path.join(project, OWN, PACKAGES)
     for name in () if os.path.islink(folder) else list_packages(folder):
         path = os.path.join(folder, name, "")
@@ -252,7 +252,7 @@ def _list_whole_packages(project: str) -> Iterator[str]:
 
 
 def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
-    """The facts with the guard's programs, its configuration, and what it does with that."""
+    """The facts with the guard's programs, its configuration, and its self-test."""
     guard, project = file.guard, file.target.project
     if guard is None:
         return file
@@ -270,7 +270,7 @@ def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
 
 
 def _ask_guard(file: FileFacts, config: Configuration, state: str) -> Trial | None:
-    """What the guard does with its configuration, if that and its programs can be trusted."""
+    """The guard's self-test, if its configuration and programs can be trusted."""
     is_released = file.origin is not None and file.origin.kind == RELEASED
     if not is_released or not config.is_there or config.error is not None:
         return None
@@ -280,7 +280,7 @@ def _ask_guard(file: FileFacts, config: Configuration, state: str) -> Trial | No
 
 
 def _list_run_files(project: str, found: Sequence[FileFacts]) -> list[str]:
-    """The files of the work in hand, which no clone is to have; `*` stands for new ones."""
+    """The files of the work in hand, which must not be committed; `*` stands for new ones."""
     paths: dict[str, None] = {}
     for file in found:
         if file.config is None:  # no program reads it
@@ -319,13 +319,13 @@ def _gather_pack(file: FileFacts, name: str, pack: PackRecord) -> InstalledPack:
 
 
 def require(pack: Pack, source: str) -> RequiredPack:
-    """A pack that is required with the content of its own file, which is named `source`."""
+    """A pack that is required with the content of its file, named `source` in commands."""
     contents = {name: data for name, (data, _) in read_files(pack).items()}
     return RequiredPack(pack.name, pack, content_digest(b"", contents), source)
 
 
 def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wanted]]:
-    """What a required pack's own file wants in each settings file that has it, by path."""
+    """The entries that a required pack's file wants in each settings file that has it, by path."""
     wanted = {}
     for installed in facts.packs:
         if required.pack is not None and installed.name == required.name:

@@ -138,7 +138,7 @@ def _find_fault(file: FileFacts, program: ProgramFile) -> Finding | None:
 
 
 def judge_configuration(file: FileFacts) -> Iterator[Finding]:
-    """The hook ignores what it cannot read, so a slip here would go unnoticed."""
+    """Faults of the guard's config.json: the hook ignores them silently."""
     config = file.config
     if config is None:
         return
@@ -167,7 +167,7 @@ def _judge_schema(file: FileFacts, config: Configuration) -> Iterator[Finding]:
 
 
 def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
-    """What the hook does with a value: a number out of bounds becomes the nearest bound."""
+    """What the hook does with an invalid value: it uses the nearest bound, or the default."""
     if type(value) is int:
         nearest = max(value, rule.get("minimum", value))
         nearest = min(nearest, rule.get("maximum", nearest))
@@ -210,7 +210,7 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
 
 # The self-test: the guard's own copy is asked whether it keeps what mode and events promise.
 
-_PROMISES = {  # each as it is done, and as it is not
+_PROMISES = {  # each in words: when it is done, and when it is not
     "block": ("it blocked a stop while work remained", "does not block a stop while work remains"),
     "end": ("it ended a chain of stops", "does not end a chain of stops that another hook forces"),
     "refuse": ("it refused a repeated tool call", "does not refuse a tool call that is repeated"),
@@ -225,7 +225,7 @@ def judge_self_test(file: FileFacts) -> Iterator[Finding]:
     allowed, answer = _find_time_limit(file), trial.answer
     hook = file.programs[0].path if file.programs else ""
     did, fails = _PROMISES[trial.promised]
-    if answer.seconds > allowed and not file.is_alone:  # else the host has another machine
+    if answer.seconds > allowed and not file.is_alone:  # else the agent runs on another machine
         yield file.find("hook_slow", hook, seconds=answer.seconds, allowed=allowed)
     elif trial.is_kept:
         yield file.find("self_test_passed", hook, did=did)
@@ -239,7 +239,7 @@ def judge_self_test(file: FileFacts) -> Iterator[Finding]:
 def _judge_causes(
     file: FileFacts, config: Configuration, trial: Trial, fails: str
 ) -> Iterator[Finding]:
-    """The settings and variables that keep the guard from doing what it should."""
+    """Each setting and variable that keeps the guard from what its configuration promises."""
     level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
     for name in trial.settings:
         value = json.dumps(masked(config.value[name], name))
@@ -277,7 +277,7 @@ def judge_packs(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Finding]:
-    """A line for each pack of a file about which the host's other findings say nothing bad."""
+    """A line for each pack of a file without a bad finding."""
     if any(finding.level in ("error", "warning") for finding in findings):
         return
     for name, pack_record in file.packs.items():
@@ -314,11 +314,11 @@ def _judge_pack_source(
         yield file.find("pack_old", source.path, **values)
 
 
-# Does the host really call the hook? What its log says, and which sessions left no line there.
+# Does the host really call the hook? Its log says so; sessions without a line there do not.
 
 
 def judge_last_run(file: FileFacts) -> Iterator[Finding]:
-    """When the hook last ran, as its log has it."""
+    """When the hook last ran, by its log."""
     if file.guard is None or file.guard.settings.get("mode") == "off":
         return
     since = float("inf") if file.program_since is None else file.program_since
@@ -335,7 +335,7 @@ def judge_last_run(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_silence(facts: HostFacts) -> Iterator[Finding]:
-    """Sessions of the host that should have left a line in the guard's log, and did not."""
+    """Sessions of the host that should have left a line in the guard's log, but did not."""
     everywhere = []
     for registration in facts.at_work:
         if registration.hook.source.scope == "user":

@@ -38,12 +38,12 @@ class _Limits(NamedTuple):
 
     @property
     def step(self) -> str:
-        """The one thing to do about a cap, whatever is wrong with it; the start of a sentence."""
+        """The one fix for a wrong cap, as the start of a sentence."""
         return f"Set {self.named} to {self.wanted}"
 
     @property
     def fix(self) -> str:
-        """The same as a sentence."""
+        """The fix as a sentence."""
         return f"{self.step}."
 
 
@@ -100,7 +100,7 @@ def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts:
 
 
 def _judge_keepalive(file: FileFacts, limits: _Limits, own_cap: Any) -> Iterator[Finding]:
-    """A host's cap under which keepalive cannot do what it is for."""
+    """A host cap that ends a keepalive run too early."""
     wanted = guard.ARMED_CEILING
     if type(own_cap) is int and 0 < own_cap < wanted:
         wanted = own_cap
@@ -120,7 +120,7 @@ def is_at_fault(file: FileFacts, path: Path) -> bool:
 
 
 def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[Finding]:
-    """Another scope's value is in effect, and it is another value."""
+    """A different value of another scope is in effect."""
     path = file.host.env_leaf(key) if key else None
     source = effective.stronger(sources, file.target.scope, path) if path else None
     if source is not None and path is not None:
@@ -129,7 +129,7 @@ def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[
 
 
 def _judge_end(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
-    """What ends a chain of blocks first, if it is not the guard's limit."""
+    """Whether something else than the guard's limit ends a chain of blocks first."""
     cap, path = limits.cap, limits.path
     if limits.limit <= 0 and (cap > 0 or not limits.key):
         blocks = min(cap if cap > 0 else guard.CEILING, guard.CEILING)
@@ -155,7 +155,7 @@ def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
 
 
 def _judge_high_cap(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
-    """A cap far above what the guard itself gives, that is not ours: a keepalive's, perhaps."""
+    """A cap that is not ours and far above the guard's: perhaps left from keepalive."""
     path = (*file.host.env_path, limits.key)
     ours = [entry.written for entry in file.entries if entry.path == path]
     is_high = limits.limit > 0 and limits.cap > guard.CEILING
@@ -167,7 +167,7 @@ def _judge_high_cap(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
 
 # Not settings of the guard, but they change its state folder and its clock.
 _MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
-_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # no variables of the guard's own
+_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # without variables
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 
 
@@ -189,7 +189,7 @@ def judge_environment(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_shell(file: FileFacts) -> Iterator[Finding]:
-    """The guard's variables in this shell, which count where no settings file sets them."""
+    """The guard's variables in this shell, which apply where no settings file sets them."""
     environ, layers = file.workplace.environ, file.reaching
     if file.guard is None:
         return
@@ -234,12 +234,12 @@ def _judge_variable(
 
 
 def shown(name: str, value: str) -> str:
-    """A variable with its value, quoted as in a settings file, and nothing secret in it."""
+    """A variable with its value, quoted as in a settings file, secrets masked."""
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
 def off_by_variable(name: str, value: str, config: Any) -> str:
-    """What a variable does that keeps the guard from blocking; '' where it does not."""
+    """How a variable keeps the guard from blocking; '' if it does not."""
     is_child = name in value_in_effect("child_env", config, {}) and is_true(value)
     if switches_off(name, value) or is_child:
         return "switches the guard off"
@@ -249,14 +249,14 @@ def off_by_variable(name: str, value: str, config: Any) -> str:
 
 
 def _find_ended(layer: Layer) -> dict[str, str]:
-    """The variables of a project's settings that end everybody's guard there, and how.
+    """The variables of a project's settings that stop the guard for every user, and how.
 
     Where the state is moved to, it can perhaps be kept on one machine and not on another.
     """
     ended = {}
     for name, text in layer.env.items():
         if switches_off(name, text) or not text.strip():
-            continue  # the first has a finding of its own
+            continue  # the first one is reported by another judge
         if name in ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR"):
             ended[name] = "moves the guard's state, perhaps to where it cannot be kept"
         elif name == "HOOKCTL_NOW":

@@ -43,14 +43,14 @@ class FileReader:
         return {path: self._snapshots[path] for path in paths}
 
     def snapshot(self, path: str) -> files.Snapshot:
-        """The same of one file; refuses one that cannot be read."""
+        """One file as it was when first asked for; refuses one that cannot be read."""
         snapshot = self.snapshots([path])[path]
         if isinstance(snapshot, HookctlError):
             raise snapshot
         return snapshot
 
     def document(self, path: str, format: str) -> _Parsed:
-        """A settings file and what it says; refuses one that cannot be read."""
+        """A settings file and its document; refuses one that cannot be read."""
         key = (path, format)
         if key not in self._documents:
             try:
@@ -83,7 +83,7 @@ def written_at(path: str) -> float | None:
 
 
 class Machine:
-    """One look at this machine: what is read of it stays as it was read first."""
+    """One look at this machine: each thing is read once and then stays the same."""
 
     def __init__(self, folders: Folders, records: Mapping[str, Record], scope: str = "") -> None:
         self.folders = folders
@@ -162,7 +162,7 @@ class Machine:
         return document is not None and bool(shapes.handlers(target.host.shape, document.value))
 
     def has_ours(self, target: Target) -> bool:
-        """Whether a hook of ours stands in a settings file, whatever the ledger says."""
+        """Whether a settings file has a hook of ours, even if the ledger does not know it."""
         try:
             document = self._document_of(target)
             return document is not None and bool(look(target.host, document, (), ()).elements)
@@ -170,7 +170,7 @@ class Machine:
             return False
 
     def _document_of(self, target: Target) -> Document | None:
-        """What a settings file says; None where there is none, or nothing in it."""
+        """The document of a settings file; None where the file is missing or empty."""
         if not os.path.lexists(target.path):
             return None
         document = self.reader.patient_document(target.path, target.host.format)[1]
@@ -193,7 +193,7 @@ class Machine:
         return self.layers(host, user_path, start), self.switches(host, user_path, start)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Source, ...]:
-        """The same files, after those that only have the host's switches."""
+        """The files that only have the host's switches, and then these layers."""
         key = (host.name, host.variant, users, start)
         if key not in self._switches:
             found = [layer.source for layer in self.layers(host, users, start)]
@@ -214,7 +214,7 @@ class Machine:
 
 
 def hooks_of(source: Source) -> tuple[FoundHook, ...]:
-    """Every handler of a settings file; malformed parts are passed over."""
+    """Every handler of a settings file; malformed parts are skipped."""
     shape, value = source.host.shape, source.document.value
     ours = {element.path: element for element in shapes.elements(shape, value)}
     hooks = []

@@ -25,7 +25,7 @@ _SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still c
 
 
 class _Chain(NamedTuple):
-    """Hooks of other tools that may force an agent on, and what is known of them."""
+    """Hooks of other tools that may keep an agent working, and what is known of them."""
 
     canonical: str  # stop | subagent-stop
     hooks: list[FoundHook]

@@ -1,4 +1,4 @@
-"""Judges what a project declares, from its own files: is it there, whole and its own?"""
+"""Judges what a project declares, from its own files: is it there, complete and unchanged?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEDGER = "ledger.json"
 ANY = "*"  # stands for each file of a folder
 _OWN_FILES = ("config.json", "hook.py", "wrap.py")
 
-# Of each settings file: those judges of doctor's that need nothing of the user.
+# The judges of a settings file that need none of the user's files.
 _FILE_JUDGES = (
     settings.judge_reading,
     settings.judge_content,
@@ -39,7 +39,7 @@ _FILE_JUDGES = (
     hook.judge_configuration,
     hook.judge_self_test,
 )
-# What is said though it is no error of doctor's, and how bad it is where everybody shares it.
+# Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
     "config_invalid": "warning",
     "config_missing": "error",
@@ -57,7 +57,7 @@ _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
 
 
 class InstalledPack(NamedTuple):
-    """A pack of the record at one settings file, and its files as they are."""
+    """A pack of the record at one settings file, and its current files."""
 
     name: str
     file: FileFacts
@@ -65,7 +65,7 @@ class InstalledPack(NamedTuple):
     error: HookctlError | None = None  # why one of them cannot be read
     contents: dict[str, bytes | None] = {}  # noqa: RUF012 - of all but the guard; None: not there
     package: str = ""  # the folder of the guard's modules
-    host_table: dict[str, Any] = {}  # noqa: RUF012 - what hookctl writes of hosts for the guard
+    host_table: dict[str, Any] = {}  # noqa: RUF012 - the guard's host table as hookctl writes it
 
 
 class RequiredPack(NamedTuple):
@@ -78,7 +78,7 @@ class RequiredPack(NamedTuple):
 
 
 class ProjectFacts(NamedTuple):
-    """Everything in a project that hookctl put there, or that decides whether it runs."""
+    """Everything that hookctl put into a project, or that decides whether it runs."""
 
     project: str
     workplace: Workplace
@@ -90,9 +90,9 @@ class ProjectFacts(NamedTuple):
     has_record: bool = True
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     has_repository: bool = True
-    packages: tuple[str, ...] = ()  # with the content that their names say, whoever starts them
+    packages: tuple[str, ...] = ()  # whose content has the digest in their name
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
-    run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would take
+    run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
 
 
 def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
@@ -114,7 +114,7 @@ def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _report_no_record(facts: ProjectFacts) -> Finding:
-    """The one thing to say where the record is gone: all the rest follows from that."""
+    """The only finding about a missing record: all others follow from it."""
     checkout = fixes.checkout_command(facts.project, OWN, facts.workplace.project)
     repair = fixes.repair_command(facts.project, facts.workplace.project)
     path = os.path.join(facts.project, OWN, LEDGER)
@@ -124,7 +124,7 @@ def _report_no_record(facts: ProjectFacts) -> Finding:
 def _judge_file(
     file: FileFacts, facts: ProjectFacts, required: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """What doctor's judges say of a settings file, as far as that matters in every clone."""
+    """The findings of doctor's judges on a settings file that matter in every clone."""
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
     if facts.error is not None:
         yield from settings.judge_reading(file)
@@ -177,7 +177,7 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
 
 
 def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
-    """The folders of packs with hooks in the settings and no record: their hooks are named."""
+    """The folders of packs that have hooks in the settings but no record."""
     known = {installed.name for installed in facts.packs}
     for file in facts.files:
         for pack in {element.pack for element in file.elements}:
@@ -202,7 +202,7 @@ def _is_module(path: str, top: str) -> bool:
 
 
 def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
-    """Values in config.json that are not those of the record, and a table that is not hookctl's."""
+    """Values in config.json that differ from the record, and a foreign host table."""
     file, config, origin = installed.file, installed.file.config, installed.file.origin
     if config is None or config.error is not None or not config.is_there:
         return
@@ -223,7 +223,7 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
 
 
 def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
-    """Whether a pack's files are there, and together those that the install wrote."""
+    """Whether a pack's files are there, and have the recorded digest together."""
     file, name, record = installed.file, installed.name, installed.record
     values = {"pack": name, "again": file.again(name)}
     if installed.error is not None:
@@ -250,7 +250,7 @@ def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
 def judge_required(
     facts: ProjectFacts, required: RequiredPack, wanted: dict[str, list[Wanted]]
 ) -> Iterator[Finding]:
-    """Whether a pack is installed in the project; one given as a file, with its very content.
+    """Whether a pack is installed in the project; one given as a file, with the same content.
 
     `wanted` has what that file wants in each settings file, by path.
     """
@@ -298,7 +298,7 @@ def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
 def _find_difference(
     installed: InstalledPack, pack: Pack, digest: str, wanted: list[Wanted]
 ) -> str:
-    """What differs between a pack in the project and the pack's own file; '' if nothing does."""
+    """What differs between a pack in the project and the pack's file; '' if nothing."""
     version, file = installed.record.version, installed.file
     if version != pack.version:
         return f"its version is {version} instead of {pack.version}"
@@ -318,7 +318,7 @@ def _find_difference(
 
 
 def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
-    """What differs in the block of rules that the pack brings for the agent; '' if nothing does."""
+    """What differs in the pack's block of rules for the agent; '' if nothing."""
     target = rules_target(file.target)
     if not pack.rules or target is None:
         return ""

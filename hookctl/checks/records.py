@@ -56,14 +56,14 @@ def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator
 
 
 def state_of_block(entry: Entry, document: Document) -> str:
-    """What became of a block of rules on record."""
+    """The state of a recorded block of rules."""
     value = document.get(entry.path)
     current = Current({} if value is MISSING else {entry.path: value}, {}, Hooks())
     return engine.state(entry, current, entry.path)
 
 
 def _restore(pack: str, record: Record) -> str:
-    """What writes a block again."""
+    """The fix that writes a block again."""
     scope = "" if record.scope == "user" else f" --scope {record.scope}"
     if pack == GUARD:
         return f"`hookctl install --host {record.host}{scope} --rules` writes them again."

@@ -38,7 +38,7 @@ def judge(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
-    """Links, through which `hookctl run` does not write, and what is no file at all."""
+    """Links, which `hookctl run` does not write through, and paths that are not files."""
     for entry in run.paths:
         is_folder = entry.path in (run.own, run.folder)
         fits = stat.S_ISDIR(entry.mode) if is_folder else stat.S_ISREG(entry.mode)
@@ -52,7 +52,7 @@ def _judge_files(facts: HostFacts, run: Run) -> Iterator[Finding]:
 
 
 def _find_fault_in_task(run: Run) -> str:
-    """Why the hook cannot read in the task how much work is left; '' if it can, or nothing says."""
+    """Why the hook cannot read the remaining work in the task; '' if it can, or none is given."""
     if run.task_error:
         return run.task_error.message
     if run.task is not None and not isinstance(run.task, dict):
@@ -83,7 +83,7 @@ def _judge_work(
 
 
 def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
-    """An owner that never shows up, while other sessions are let go because of it."""
+    """An owner that was never seen, while other sessions may stop because of it."""
     lines = [line for line in facts.log if line["project"] == run.log_folder]
     seen = {line.get("session") for line in lines}
     others = {
@@ -98,7 +98,7 @@ def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
 
 
 def _judge_run_end(facts: HostFacts, run: Run, remaining: int, *, must: bool) -> Iterator[Finding]:
-    """ACTIVE, which arms the guard until a moment."""
+    """ACTIVE, which holds the end of the run."""
     now, path = facts.workplace.now, run.active_path
     end = clock.timestamp((run.active or b"").decode("ascii", "replace").strip())
     if run.active is not None and end is None:

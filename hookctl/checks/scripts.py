@@ -1,4 +1,4 @@
-"""Finds the script that a hook's command is to run, as far as the text alone says it.
+"""Finds the script that a hook's command runs, from the command's text alone.
 
 Nothing is run. Where only a shell could know, because of a condition, a substitution, or a variable
 with an unknown value, there is no answer.
@@ -19,7 +19,7 @@ NOT_EXECUTABLE = "is not executable"
 
 
 class Script(NamedTuple):
-    """A script or program by its absolute path, and what becomes of a command without it."""
+    """A script or program by its absolute path, and how a command ends without it."""
 
     path: str
     status: int  # of the whole command where it is not there; 0: the host sees another one
@@ -73,8 +73,8 @@ _RUNNER_FLAGS = (
 )
 _RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
 _SCRIPT_ENDS = (".py", ".ts", ".js")
-_FETCHERS = ("npx", "bunx", "pnpx", "uvx")  # they run a package that may not be here yet
-# Commands that prepare what matters, or only print; and words that may stand before a command.
+_FETCHERS = ("npx", "bunx", "pnpx", "uvx")  # they run a package that may not be installed yet
+# Commands that only prepare or print; and words that may come before a command.
 _PREPARES = (
     *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
     *("[", "[[", "test", "which", "type", "echo", "printf", "cat", "sleep", ".", "source", "exit"),
@@ -137,7 +137,7 @@ def name_program(command: str) -> str:
 
 
 def called_program(command: str) -> str:
-    """The program that a single command calls, behind all that only start another one; or ''."""
+    """The program that a single command really calls, after `env`, `nohup` and the like; or ''."""
     words = _take_command(deque(_tokens(command, {})))[0]
     words.reverse()
     _skip_prefixes(words)
@@ -263,14 +263,14 @@ def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str
 class _Finder(NamedTuple):
     """Looks for scripts in the words of one command."""
 
-    folder: str  # that relative names are below; empty where it is not known
+    folder: str  # for relative names; empty where it is not known
     variables: Mapping[str, str]
     is_inner: bool  # the command is already one that `sh -c` runs
 
     def find(self, words: list[str | None]) -> list[Script]:
         """What the words of a command run."""
         words = list(words)
-        words.reverse()  # the first is the last: it can be taken off at once
+        words.reverse()  # reversed, so that the first word can be taken off at once
         is_runner = _skip_prefixes(words)
         words.reverse()
         if not words or words[0] is None or words[0] in _KEYWORDS:

@@ -1,7 +1,7 @@
 """Asks hookctl's own copy of the guard whether it would do what a configuration promises.
 
-Never the project's copy: its own bytes, in a private folder with nothing else in it. Variables of
-settings files reach the guard alone, not the interpreter, which some of them could lead astray.
+It never runs the project's copy, but hookctl's own bytes in a private, otherwise empty folder.
+Variables of settings files reach only the guard, because some could change the interpreter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
 from hookctl.values import NamedTuple
 
-LONGEST = 5.0  # seconds for an answer, and for looking what is why there is none
+LONGEST = 5.0  # seconds for an answer, and for the search for the causes of a failure
 _SESSION = "self-test"
 _MODE = "HOOKCTL_MODE"
 # They move the guard's state, which stays in our folder, or its clock.
@@ -50,18 +50,18 @@ class Question(NamedTuple):
     config: Mapping[str, Any]
     variables: Mapping[str, str] = {}
     of_project: Mapping[str, str] = {}  # those of them that a project's own settings give
-    is_shared: bool = False  # a project brings the configuration, for whoever clones it
+    is_shared: bool = False  # the configuration is a project's, shared by every clone
 
 
 class Part(NamedTuple):
-    """A setting or a variable that may be why the guard does not do what it should."""
+    """A setting or a variable that may keep the guard from its promise."""
 
     name: str
     is_variable: bool
 
 
 def run(python: str, question: Question, state: str) -> Trial | None:
-    """What the guard did, and what keeps it from doing what it should; None: it promises nothing.
+    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
 
     `state` is hookctl's state folder, where the system has no safe place for temporary files.
     """
@@ -92,9 +92,9 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
 
 def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
-    """Each part that is why it does not work, beside those before it: without them it does.
+    """The parts that keep it from working; each one is found by bisection.
 
-    There is none where it does not even work without all of them.
+    Yields none if it does not work even without all parts.
     """
     end = time.monotonic() + LONGEST
     kept: list[Part] = []
@@ -102,7 +102,7 @@ def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Ite
     if not does_it(kept):
         return
     while rest and time.monotonic() < end and not does_it(kept + rest):
-        works, fails = 0, len(rest)  # with so many of the rest
+        works, fails = 0, len(rest)  # with that many of the rest
         while fails - works > 1:
             middle = (works + fails) // 2
             if does_it(kept + rest[:middle]):
@@ -154,7 +154,7 @@ def _find_promise(settings: Any, host: Host) -> str:
 
 
 def _is_needed(name: str, promised: str) -> bool:
-    """Whether a setting is a part of the promise, and so can be no reason why it is not kept."""
+    """Whether a setting is a part of the promise, and so cannot be the cause of a failure."""
     return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
 
 
@@ -203,7 +203,7 @@ def _confine(
 ) -> dict[str, str]:
     """The variables without a path that leads out of our folder.
 
-    A person's own stays out; a project's leads to a place where nothing is, as in any other clone.
+    A person's variable is left out; a project's leads to a missing path, as in any other clone.
     """
     confined = guard_module("settings")
     with_paths = {f"HOOKCTL_{name.upper()}" for name in confined.PATHS}
@@ -225,7 +225,7 @@ def _read_settings(config: Mapping[str, Any], variables: Mapping[str, str], proj
 
 
 def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:
-    """Write work in hand where these settings look for it, and in their words."""
+    """Write work in hand where these settings look for it, in their format."""
     paths, names = guard_module("work").list_tasks(settings, variables_of(variables))
     task = {names.get("remaining", "remaining"): 1}
     if "owner" in names:
@@ -235,7 +235,7 @@ def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session
 
 
 def _lay_state(folder: str, promised: str, question: Question, settings: Any, session: str) -> None:
-    """Write the state from which the very next event brings what is promised."""
+    """Write a state in which the next event must bring the promised answer."""
     if settings.mode == "keepalive" or (settings.require_arm and not question.is_shared):
         _write(os.path.join(folder, "ACTIVE"), str(time.time() + 3600).encode())
     if promised == "end":

@@ -22,7 +22,7 @@ def judge_reading(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
-    """A host in use with nothing of hookctl's in any of its files."""
+    """A host in use without any of hookctl's entries."""
     if facts.files and not any(file.record or file.elements for file in facts.files):
         yield facts.files[0].find("not_installed")
 
@@ -63,7 +63,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_content(file: FileFacts) -> Iterator[Finding]:
-    """What in a file makes the host ignore it, or a part of it."""
+    """The mistakes that make the host ignore a file, or a part of it."""
     document, cost = file.document, loading.cost(file.host)
     if document is None:
         return
@@ -140,7 +140,7 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
 
 
 def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
-    """A file that has no hooks, but that the client reads at its start all the same: can it?"""
+    """A file without hooks that the client reads at its start: can it be read?"""
     for variant, path, error in facts.switch_files:
         message = f"{describe_error(error)}; {loading.cost(variant)}"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)

@@ -25,7 +25,7 @@ from hookctl.hosts import Host
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders
 
-# Of each settings file with something of ours in it, or that a host in use has for the user.
+# For each settings file that has our entries, or is the user's file of a host in use.
 _FILE_JUDGES = (
     settings.judge_reading,
     settings.judge,
@@ -45,7 +45,7 @@ _FILE_JUDGES = (
     activation.judge_readers,
     entries.judge_wrapped,
 )
-# Of each host as it would be started in the working folder.
+# For each host as it would be started in the working folder.
 _HOST_JUDGES = (
     settings.judge_nothing,
     settings.judge_guests,
@@ -64,7 +64,7 @@ _HOST_JUDGES = (
 
 
 class Survey:
-    """What doctor looks at, read when it is made."""
+    """Everything that doctor judges, read when the object is made."""
 
     def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
         self._records: RecordFacts = record_facts(folders, everywhere=everywhere)
