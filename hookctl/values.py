@@ -1,7 +1,7 @@
-"""NamedTuple as typing has it, but made without compiling code for each class.
+"""NamedTuple as in typing, but without compiling code for each class.
 
-hookctl's values are about eighty classes. To make them with typing took a tenth of a call that
-finds nothing to do.
+hookctl has about eighty such classes. With typing, they took a tenth of a call with nothing to
+do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ else:
             return super().__new__(cls, name, bases, {**body, "__slots__": ()})
 
     class NamedTuple(tuple, metaclass=_Maker):
-        """A tuple whose places have names, and can be given by these."""
+        """A tuple with named fields, which can be given by name."""
 
         def __new__(cls, *given: Any, **named: Any) -> NamedTuple:
             """The tuple of these values; a field that is not given has its default."""
@@ -52,14 +52,14 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def _replace(self, **changed: Any) -> NamedTuple:
-            """The same with other values in these fields."""
+            """A copy with other values in these fields."""
             return type(self)(**{**self._asdict(), **changed})
 
         def __getnewargs__(self) -> tuple[Any, ...]:
-            """What makes a copy, or the value again from a pickle."""
+            """The arguments for a copy, or for a pickle."""
             return tuple(self)
 
         def __repr__(self) -> str:
-            """As it is written to make the value."""
+            """The expression that makes the value."""
             pairs = [f"{field}={value!r}" for field, value in self._asdict().items()]
             return f"{type(self).__name__}({', '.join(pairs)})"

@@ -62,7 +62,10 @@ def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
 
 
 def record_facts(folders: Folders, *, everywhere: bool) -> RecordFacts:
-    """The usable records that are looked at, and the faults of ledgers, journal and rules."""
+    """The usable records, and the faults of ledgers, journal and rules.
+
+    Records with invalid settings of the guard are not usable: they are the `misfits`.
+    """
     facts = read_records(folders, everywhere=everywhere)
     gone = {key for key, _, _ in facts.gone}
     usable: dict[str, Record] = {}

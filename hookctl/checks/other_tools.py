@@ -254,7 +254,7 @@ def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
 
 
 def _describe_script(script: Script) -> dict[str, str]:
-    """A script that cannot be run, and what makes it usable again, as the start of a sentence."""
+    """The texts of a finding about an unusable script: path, problem, start of the fix."""
     repair = "Install what its first line names"
     if script.problem == NOT_EXECUTABLE:
         repair = f"`chmod +x {shlex.quote(script.path)}`"

@@ -340,7 +340,10 @@ def _skip_prefixes(words: list[str | None]) -> bool:
 
 
 def _skip_options(words: list[str | None], flags: str, valued: tuple[str, ...]) -> None:
-    """Take options off the end of reversed words; all words where an option is not known."""
+    """Take options off the end of reversed words; all words where an option is unknown.
+
+    `flags` is a pattern of options without a value; `valued` options take the next word.
+    """
     while words and (words[-1] is None or words[-1].startswith("-")):
         word = words.pop()
         if word == "--":

@@ -58,7 +58,7 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
 
 
 def _detect(*, everywhere: bool) -> list[Host]:
-    """The hosts in use here; `everywhere` also those that only an install of ours points to."""
+    """The hosts in use here; with `everywhere` also those that only our own files point to."""
     folders = here()
     ours = set() if everywhere else store.made_paths(folders)
     hosts = map(known.load, known.names())

@@ -75,7 +75,7 @@ class Document:
         """
 
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key: hosts use different ones."""
+        """Refuse (duplicate_key) a path through a duplicate key: hosts differ in which counts."""
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""

@@ -138,7 +138,10 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
 
 
 def _scan_lenient(text: str, shadow: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Two passes: one pattern for both would look for the bracket through comments."""
+    """Read a text that has comments or trailing commas, as far as these are allowed.
+
+    In two passes, since a single pattern would look for the closing bracket through comments.
+    """
     comment_spans: list[tuple[int, int]] = []
     commas: list[int] = []
     if comments:

@@ -48,7 +48,7 @@ class Located(NamedTuple):
 
     @property
     def steps_to_new(self) -> tuple[Step, ...]:
-        """The steps to the next child of a collection."""
+        """The steps to a child that would be appended to this collection."""
         return (*self.steps, Step(self.node, len(self.node.children)))
 
 

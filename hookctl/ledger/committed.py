@@ -394,7 +394,7 @@ def _check_entries(target: Target, record: Record) -> None:
 
 
 def _has_pack_path(host: Host, entry: Entry) -> bool:
-    """Whether an entry stands where a pack may have one of its kind."""
+    """Whether a pack may have an entry of this kind at this path of the host's settings."""
     if entry.kind == "container":
         is_above_env = entry.path == host.env_path[: len(entry.path)]
         return is_above_env or _is_above_hooks(host, entry.path)

@@ -1,7 +1,7 @@
-"""Approvals of our hooks, for hosts that run no hook without one.
+"""Approvals of our hooks, for hosts that run only approved hooks.
 
-They are written with --trust only, then kept up, and taken out on uninstall. An approval is an
-entry like any other, in the file that the host keeps it in; so the operator's own always stay.
+They are written only with --trust, then kept up to date, and removed on uninstall. An approval is
+an entry like any other, in the file that the host keeps it in; the operator's own always stay.
 """
 
 from __future__ import annotations

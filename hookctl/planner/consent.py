@@ -1,6 +1,6 @@
-"""Consent to a pack that is not built in: what a person sees, and agrees to, before it is written.
+"""Consent to a pack that is not built in: a person sees it and agrees before it is written.
 
-What was agreed to is the digest of the pack's file and its files, on record on this machine. A
+Consent is recorded on this machine as the digest of the pack's file and its files. A
 committed ledger is a stranger's, so nothing in it counts as consent.
 """
 
@@ -42,7 +42,7 @@ class Review(NamedTuple):
 
     @property
     def text(self) -> list[str]:
-        """What a person has to read; nothing where all of it was agreed to."""
+        """The text to read before consent; none if all of it was agreed to."""
         if self.is_agreed:
             return []
         lines = listing.lines(self.pack, self.contents, self.digest)
@@ -53,7 +53,7 @@ class Review(NamedTuple):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What an install would refuse of it, without a further option."""
+        """What an install would refuse without another option."""
         messages = []
         if self.refused_env:
             messages.append(Message(str(_refused(self)), "env_refused"))
@@ -155,7 +155,7 @@ def _consent_of(record: Record | None, name: str) -> Consent:
 
 
 def _find_refused_env(plan: Plan, pack: Pack) -> tuple[str, ...]:
-    """The risky variables that were not let in at every target."""
+    """The risky variables that were not allowed at every target."""
     refused = []
     for name in risky_env(pack):
         for file in plan.files:
@@ -254,7 +254,7 @@ def _digest_text(sha: str | None) -> str:
 
 
 def _diff(sources: Sources, path: str, sha: str | None, new: bytes | None) -> list[str]:
-    """The lines that change in a file whose installed copy is as it was recorded."""
+    """The changed lines of a file whose installed copy is unedited."""
     if not sha or new is None:
         return []
     try:

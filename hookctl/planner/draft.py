@@ -88,11 +88,11 @@ class Draft:
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.is_recreated = False  # the file was made again, without our entries
-        # An earlier text to put back, and the record that is true of it:
+        # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes, Record | None] | None = None
         self.has_foreign_programs = False  # an edited program of the guard stays
         self.wants: list[Wanted] = []  # what the installed pack has here
-        # What is done and said on the way:
+        # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
@@ -102,20 +102,20 @@ class Draft:
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.packages: list[Packages] = []  # of the guard's launchers
-        # The last reading, and what it was of:
+        # The last reading, and its arguments:
         self._current: Current | None = None
         self._current_document: Document | None = None
         self._current_items: list[tuple[Path, str]] = []
 
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
-        """Let a person know of something that is no error."""
+        """Add a warning or a note for the operator."""
         path, host = self.target.path, self.host.name
         self.messages += [Message(text, code, level, host, path) for text in texts]
 
     def pack_entries(self, *, wraps: bool = True) -> tuple[Entry, ...]:
         """The entries of packs' hooks and values, without approvals in the same file.
 
-        With `wraps=False` also without other tools' hooks that we wrap.
+        With `wraps=False` the wrapped hooks of other tools are left out too.
         """
         entries: list[Entry] = []
         for entry in self.entries:
@@ -126,7 +126,7 @@ class Draft:
     def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
         """The chosen entries, without the containers that only other entries are in.
 
-        So no decision removes the record of a container that an entry outside the choice is in.
+        So no decision removes the record of a container that another entry is in.
         `apply_decision` adds the hidden entries again.
         """
         others = []
@@ -187,7 +187,7 @@ class Draft:
         self.kept += decision.kept
 
     def _keep_top_keys(self, decision: Decision) -> Decision:
-        """The decision, but the keys that the host demands stay while hooks of others need them.
+        """The decision, but keys that the host demands stay while other tools' hooks need them.
 
         Hooks that stood there without such a key before us did not need it from us.
         """
@@ -205,7 +205,7 @@ class Draft:
         return _without_edits_of(self.host, decision, kept_paths)
 
     def _had_hooks_before_us(self) -> bool:
-        """Whether the file had hooks of others before our first write."""
+        """Whether the file had other tools' hooks before our first write."""
         if self.record is None or not self.record.sha256_before:
             return False
         backup = self.sources.backup(self.record.sha256_before)
@@ -245,7 +245,7 @@ class Draft:
 
     @property
     def has_stranded_hooks(self) -> bool:
-        """Whether the record has hooks where the host no longer reads any."""
+        """Whether the record has hooks in a place that the host no longer reads."""
         return any(self._is_stranded(entry) for entry in self.pack_entries())
 
     def _is_stranded(self, entry: Entry) -> bool:
@@ -263,7 +263,7 @@ class Draft:
         self.packages += runtime.packages
 
     def restore(self, data: bytes, record: Record | None) -> None:
-        """Put an earlier text of the file in place; `record` is true of it."""
+        """Put back an earlier text of the file; `record` is the one that matches it."""
         self.restored = data, record
 
     @property
@@ -403,7 +403,7 @@ def _without_empty(value: Any) -> Any:
 
 
 def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:
-    """The decision without the removal of these keys, which is told as kept."""
+    """The decision without the removal of these keys, which are reported as kept."""
     edits = []
     for edit in decision.edits:
         if not (isinstance(edit, DropValue) and edit.path in kept_paths):

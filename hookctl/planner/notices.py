@@ -1,4 +1,4 @@
-"""What an install should say about the settings file that it writes: where the hooks do not run."""
+"""The messages of an install about its settings file: where the hooks will not run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
 
 
 def _say_switched_off(draft: Draft, pack: Pack) -> str:
-    """What switches hooks off where the host is started; '' if nothing does.
+    """The message about what switches hooks off where the host is started, or ''.
 
     That is noted in the draft, except where only this file says so and another one wins.
     """
@@ -56,7 +56,7 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
 
 
 def _say_woken_hooks(draft: Draft) -> str:
-    """A key that the host needs for any hook, and that this install brings, wakes theirs too."""
+    """The message that a required key from this install activates other tools' hooks too."""
     before, host = draft.before.value, draft.host
     if not isinstance(before, dict) or not host.guarding.top:
         return ""
@@ -72,7 +72,7 @@ def _say_woken_hooks(draft: Draft) -> str:
 
 
 def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
-    """What a settings file changes that is made now, by the code of each thing."""
+    """The messages about what a new settings file changes."""
     target, host = draft.target, draft.host
     if target.project and host.scope_rules.first_only:
         user_file = settings_path(host, "user", draft.folders.environ)
@@ -90,7 +90,7 @@ def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
 
 
 def single_folder_line(target: Target, pack: str) -> str:
-    """That a host must be started in the project's own folder, if it knows no other; or ''."""
+    """The line that a host must be started in the project's own folder, or ''."""
     reason = single_folder_reason(target)
     if not reason:
         return ""

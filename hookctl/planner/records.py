@@ -215,7 +215,7 @@ def with_folders_above(
     """
     others = list(records.values())
     if target.project and not target.shared:
-        with contextlib.suppress(HookctlError):  # a stranger's ledger is no reason to stop
+        with contextlib.suppress(HookctlError):  # a broken ledger must not stop this
             others += sources.records([target.project]).values()
     project_prefix = top(target.project)
     above = []

@@ -1,4 +1,4 @@
-"""A project's ledger made anew out of a merge conflict: both sides, held against the files.
+"""A project's ledger rebuilt from a merge conflict: both sides, compared with the files.
 
 An entry counts if a side has it and the settings file holds it. Where the sides differ, the one
 that fits the files is taken. What was there before us, and what we made, counts only where both
@@ -27,7 +27,7 @@ class Remade(NamedTuple):
 
     data: bytes
     records: dict[str, Record]
-    lines: list[str]  # what a person should know of it
+    lines: list[str]  # what the operator should know
 
 
 def remake(sources: Sources, project: str) -> Remade | None:
@@ -89,7 +89,7 @@ def _join(sources: Sources, known: Sequence[Record]) -> Record:
     for name in dict.fromkeys(name for record in known for name in record.packs):
         choices = [record for record in known if name in record.packs]
         if _has_entries(every_entry, name) and not _has_entries(entries, name):
-            # The file has nothing of it, so only a side that has switched it off is right.
+            # The file has no entry of it, so only a side that has switched it off is right.
             choices = [record for record in choices if _is_off(record.packs[name])]
         if choices:
             packs[name] = _choose_pack(sources, name, choices, current, entries)

@@ -1,4 +1,4 @@
-"""What `hookctl doctor --fix` does: it repairs what is ours, and leaves what the operator has.
+"""What `hookctl doctor --fix` does: it repairs what is ours and keeps the operator's changes.
 
 A file that cannot be read or written is skipped: doctor says why, and the others are fixed.
 """
@@ -206,7 +206,7 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
 
 
 def _runs_elsewhere(draft: Draft, folder: str) -> bool:
-    """Whether a hook of the guard runs what is gone with the folder where the guard was before."""
+    """Whether a hook of the guard runs a missing program in the guard's former folder."""
     for entry in draft.pack_entries():
         if GUARD in entry.owners and entry.kind == "element":
             program = guard.lost_program(entry.written["command"])

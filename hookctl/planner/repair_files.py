@@ -28,7 +28,7 @@ from hookctl.system.packages import HOOK, folder_beside, packages_named, read_mo
 def repair_files(draft: Draft) -> None:
     """Put back what is missing of each pack's files, and record it in the draft's packs."""
     for name, pack_record in list(draft.packs.items()):
-        # Doctor reports a folder in place of a file, or a link out; the other packs are fixed.
+        # Doctor reports a folder in place of a file, or a link out; other packs are fixed.
         with contextlib.suppress(HookctlError):
             if name == GUARD:
                 _repair_guard(draft, pack_record)
@@ -90,7 +90,7 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
 
 
 def _misses_package(sources: Sources, pack_record: PackRecord, launcher: bytes) -> bool:
-    """Whether a launcher names a package that is not there, or not whole."""
+    """Whether a launcher names a package that is missing or incomplete."""
     programs = load_programs(wrapper=False)
     folder = sources.once(folder_beside, pack_record.folder)
     for name in packages_named(launcher):

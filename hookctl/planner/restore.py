@@ -30,7 +30,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     try:
         records = sources.records([_project_of(sources, path)])
     except HookctlError:
-        # A broken ledger of a stranger must not keep anybody from an earlier text.
+        # A broken ledger of a project must not prevent a restore.
         records, record_then = sources.records(), None
     key, record = store.find_record(records, path)
     target = _find_target(sources, records, key, record or record_then, path)
@@ -76,7 +76,7 @@ def _restored_record(known: Record, entries: tuple[Entry, ...], remaining: set[s
 
 
 def _remaining_packs(entries: tuple[Entry, ...], current: Current) -> set[str]:
-    """The packs that the text has something of that we wrote; adopted values do not count."""
+    """The packs that wrote entries of the text; adopted values do not count."""
     remaining: set[str] = set()
     for entry in entries:
         if entry.kind == "container" or entry.mode != "owned":
@@ -139,7 +139,7 @@ def _entries_of(record: Record | None) -> tuple[Entry, ...]:
 
 
 def _with_todays_facts(draft: Draft, then: Record) -> Record:
-    """The record of back then, with what holds today: where things are, packs as chosen."""
+    """The earlier record with today's facts: current paths, and packs as chosen now."""
     now, is_there = draft.record, partial(draft.sources.once, os.path.isdir)
     if now is None:
         # It was uninstalled since: what exists now is not ours.
@@ -205,6 +205,7 @@ def _describe_changes(
 
 
 def _entries_by_name(entries: Iterable[Entry]) -> dict[object, Entry]:
+    """The hooks by their id, since they may move, and the values by their path."""
     return {entry.id or entry.path: entry for entry in entries if entry.kind != "container"}
 
 
@@ -240,7 +241,7 @@ def _report_orphans(current: Current, kept: tuple[Entry, ...]) -> list[str]:
 
 
 def _report_missing_files(record: Record | None, result: Record | None) -> list[str]:
-    """Packs that were uninstalled since come back with their registrations only."""
+    """Report that packs uninstalled since come back only as registrations, without their files."""
     known = record.packs if record else {}
     restored = result.packs if result else {}
     messages = []

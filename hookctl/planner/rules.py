@@ -1,7 +1,7 @@
 """Blocks of rules in the files with instructions for an agent, beside the drafts of settings files.
 
 A block is an entry like any other, of a file with a record of its own, so what people change stays.
-Hosts that read the same file share one block: it goes with the last of them.
+Hosts that read the same file share one block: it is removed with the last of them.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
 
 
 def _in_plain_words(file: Draft, decision: Decision, hint: str = "") -> Decision:
-    """The decision with reasons that show no text of the file."""
+    """The decision, with reasons that contain no text of the file."""
     kept = []
     for action in decision.kept:
         reason = _YOURS.get(action.from_state, action.reason) + hint

@@ -19,7 +19,7 @@ WAITING = Message("waiting for another hookctl", "waiting", "info")
 def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> None:
     """Finish an interrupted run before anything is read: its files may not even parse.
 
-    A dry run writes nothing, and would only show what becomes of half a run: it ends here.
+    A dry run would plan on a half-written state, so it stops here.
     """
     if not dry_run:
         finish_pending(folders, say)

@@ -144,7 +144,7 @@ def _remove_files(sources: Sources, target: Target, known: PackRecord) -> Runtim
 
 
 def _read(sources: Sources, target: Target, path: str) -> files.Snapshot:
-    """A file of ours; in a project never one that a link leads out of it."""
+    """A file of ours; in a project never through a link that leads out of it."""
     if target.shared:
         return sources.once(read_inside, target.project, path)
     return sources.once(files.read, path)
@@ -214,7 +214,7 @@ def parse_config(snapshot: files.Snapshot) -> Any:
 
 
 def _executable(mode: int) -> int:
-    """The mode, where whoever may read the file may run it too."""
+    """The mode, with permission to run the file wherever there is permission to read it."""
     return mode | (mode & 0o444) >> 2
 
 

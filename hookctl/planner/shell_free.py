@@ -8,7 +8,7 @@ from hookctl.hosts.shapes import split_words
 
 _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
 _PLAIN = re.compile(rf"(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
-# What some shell runs by itself, or reads as a part of its language.
+# Words that some shell runs itself, or that are a part of its language.
 _SHELL_WORDS = re.compile(
     r"[.:]|alias|bg|bind|break|builtin|caller|case|cd|chdir|command|compgen|complete|compopt"
     r"|continue|coproc|declare|dirs|disown|do|done|echo|elif|else|enable|esac|eval|exec|exit"

@@ -100,7 +100,7 @@ def has_files(folder: str) -> bool:
 
 
 def list_names(folder: str) -> list[str | None]:
-    """The names in a folder; a None for one that cannot be read, which is like no name."""
+    """The names in a folder; [None] if it cannot be read, which equals no name."""
     try:
         return list(os.listdir(folder))
     except OSError:

@@ -124,7 +124,7 @@ def _decide_on_file(
 
 
 def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:
-    """What the pack would want here: it tells its hooks where the ledger is lost."""
+    """The pack's entries for this file: they identify its hooks where the ledger is lost."""
     if pack is None:
         return []
     known = draft.packs.get(pack.name)
@@ -153,7 +153,7 @@ def _usual_folder(records: Records, draft: Draft, pack: str) -> str:
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
-    """Decide what one pack leaves behind in the file."""
+    """Decide what is removed with one pack, and what stays."""
     # Without a record only hooks of ours are known; where there is none, any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}

@@ -125,7 +125,7 @@ def apply_change(change: Change) -> Change:
 def _undo(undoing: list[Change], error: Exception) -> None:
     """Put the files back; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
-    if isinstance(error, HookctlError) and error.code == "torn":
+    if isinstance(error, HookctlError) and error.code == "torn":  # neither old nor new bytes
         stuck.append(error.path)
     for change in reversed(undoing):
         try:

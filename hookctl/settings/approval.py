@@ -1,4 +1,4 @@
-"""What a host wants approved before it runs a hook: the hook itself, and the folder.
+"""The approvals that a host requires before it runs a hook: of the hook, and of the folder.
 
 The host's own files show it.
 """

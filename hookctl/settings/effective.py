@@ -320,7 +320,7 @@ def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]
 
 
 def describe_switch(path: str, found: Sequence[Source]) -> str:
-    """What switches off all hooks of a file, or all but the managed ones; '' if nothing does.
+    """What switches off all hooks of a file, or all but the managed ones; or ''.
 
     `found` has the files with switches, too.
     """

@@ -1,4 +1,4 @@
-"""Where the settings lie that an administrator writes for all users of a machine."""
+"""Where an administrator's settings for all users of a machine are."""
 
 from __future__ import annotations
 

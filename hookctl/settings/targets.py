@@ -174,7 +174,7 @@ def _read_values(host: Host, path: str, read: Read) -> dict[str, Any]:
 
 
 def readable(path: str, format: str, read: Read = read_settings) -> Document | None:
-    """The document of a settings file; None where it cannot be read: an edit reports why."""
+    """The document of a settings file; None if it cannot be read: an edit reports the error."""
     try:
         return read(path, format)[1]
     except HookctlError:
@@ -216,7 +216,7 @@ def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring the link."""
     real, above = files.real(path), top(project)
     is_inside = real.startswith(above)
-    # What is in .git is not the repository's: no clone brings it along.
+    # The content of .git does not belong to the repository: no clone contains it.
     if not is_inside or ".git" in real.removeprefix(above).split("/"):
         message = f"a link leads out of the project, to {real}"
         hint = "Remove the link, or use --scope user."
@@ -232,7 +232,7 @@ def require_inside(project: str, path: str) -> None:
 
 
 def require_all_inside(project: str, folder: str, names: Iterable[str]) -> None:
-    """The same of files in a folder of the project; the way to each folder is looked at once."""
+    """Refuse such a path among files of the project; each folder is checked once."""
     is_straight: dict[str, bool] = {}
     for path in (os.path.join(folder, name) for name in names):
         parent = os.path.dirname(path)
@@ -243,7 +243,7 @@ def require_all_inside(project: str, folder: str, names: Iterable[str]) -> None:
 
 
 def _is_ours_alone(own: str, path: str) -> bool:
-    """Whether what lies behind a link below our folder can be ours: no program is, nor a folder of
+    """Whether the target of a link below our folder can be ours: no program is, nor a folder of
     them, and no configuration without the program that reads it.
     """
     room, _, rest = path.removeprefix(f"{own}/").partition("/")
@@ -254,7 +254,7 @@ def _is_ours_alone(own: str, path: str) -> bool:
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:
-    """A file in a project; refused if a link leads out of it, also one that comes this moment."""
+    """A file in a project; refused if a link leads out of it, even one that is made just now."""
     require_inside(project, path)
     snapshot = files.read(path)
     require_inside(project, snapshot.path)

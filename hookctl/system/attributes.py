@@ -40,7 +40,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
 
 
 def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
-    """Refuse another owner or group where a user's rights would change."""
+    """Refuse another owner or group where a user's rights would change under this `mode`."""
     if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
         return
     _, group, others = _rights(mode)

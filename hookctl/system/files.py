@@ -77,7 +77,7 @@ def content_digest(manifest: bytes, contents: Mapping[str, bytes]) -> str:
 
 
 def with_unix_endings(data: bytes) -> bytes:
-    """A text as it was before git's autocrlf wrote it out."""
+    """The bytes with LF line ends, as they were before git's autocrlf changed them."""
     return data.replace(b"\r\n", b"\n")
 
 

@@ -1,4 +1,4 @@
-"""Asks git which files it ignores, so that nothing runs which the repository names.
+"""Asks git which files it ignores, without running any program that the repository names.
 
 A repository's configuration can name programs (core.fsmonitor, pagers, filters, transports), and
 one that was unpacked from an archive comes with a configuration. So git gets an empty repository of
@@ -91,7 +91,7 @@ def _find_program(environ: Mapping[str, str], top: str) -> str:
 
 
 def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> dict[str, str]:
-    """The environment for git: without what a caller such as a git hook tells it."""
+    """The environment for git, without variables of a caller such as a git hook."""
     safe = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
     if not personal:
         safe.pop("XDG_CONFIG_HOME", None)

@@ -1,4 +1,4 @@
-"""Whose a path is: who could change it, and with it what runs as the caller.
+"""Owners of paths: which other user could change a path, and so what runs as the caller.
 
 As ssh's StrictModes: a path, each folder and link on the way and what it resolves to belong to the
 caller or to root, and only they can write it. A group without other members is the caller's own,

@@ -1,7 +1,7 @@
-"""Reads what comes with hookctl: schemas, templates, hosts, packs, and the guard's own package.
+"""Reads the data files of hookctl: schemas, templates, hosts, packs, and the guard's package.
 
-Data files are read as plain files where they are plain files. Only where the package lies in an
-archive it takes importlib.resources, whose import costs as much as a tenth of a call.
+Plain files are opened directly. Only a package in an archive needs importlib.resources, whose
+import costs a tenth of a call.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def read_modules(package: str) -> dict[str, bytes | None]:
 
 
 def find_edits(package: str, modules: Mapping[str, bytes]) -> list[str]:
-    """What in a package's folder is not ours: modules with other bytes, and any other name.
+    """The paths in a package's folder that are not ours: edited modules and other names.
 
     An empty name stands for what is no folder.
     """
@@ -212,7 +212,7 @@ def lock_timeout(folder: str) -> HookctlError:
 
 
 def _try_lock(handle: int, folder: str) -> bool:
-    """Lock a folder, unless another has, or it was removed meanwhile, and perhaps made again."""
+    """Lock a folder, unless another process holds it, or it was removed or replaced meanwhile."""
     import fcntl  # late: Windows has none
 
     try:

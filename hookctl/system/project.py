@@ -22,7 +22,7 @@ def find(start: str, environ: Mapping[str, str]) -> str:
 
 
 def look(start: str, environ: Mapping[str, str]) -> str:
-    """The same for a command that only reads: a folder without a mark may be anybody's."""
+    """The same for a command that only reads: a folder without a mark may have any owner."""
     folder = search(start, environ)
     if has_mark(folder):
         require_own(folder)
@@ -64,7 +64,7 @@ def find_repository(folder: str) -> str:
 
 
 def find_around(path: str, home: str) -> str:
-    """The project that a path lies in; '' if none. HOME is none, nor is a folder of everybody's."""
+    """The project that a path lies in; '' if none. HOME and shared folders are no projects."""
     for folder in below_home(path, home):
         if has_mark(folder) and not os.stat(folder).st_mode & 0o002:
             return folder

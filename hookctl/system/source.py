@@ -1,4 +1,4 @@
-"""Where this hookctl was installed from, so that advice never names an index that it is not on."""
+"""Where this hookctl was installed from, so that advice names the right source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def install_command(extra: str, package: str) -> str:
 
 
 def _direct_url() -> dict[str, Any]:
-    """What the installer noted about the source; empty where it noted nothing, as of an index."""
+    """The installer's note about the source; empty for an install from an index."""
     try:
         text = metadata.distribution("hookctl").read_text("direct_url.json")
         value = json.loads(text or "{}")

@@ -101,6 +101,7 @@ def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
 
 
 def _policy(request: Request) -> Policy:
+    """The times of a request as numbers; refuses (usage) one that could verify nothing."""
     if not any(request.command[:1]):
         raise usage_error("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
     timeout = _seconds(request.timeout) if request.timeout else math.inf
