@@ -54,7 +54,7 @@ def install(
     force: bool = False,
     others: bool = True,
 ) -> Decision:
-    """What an install of `pack` does to one file; with conflicts, it does nothing else.
+    """What an install of `pack` does to one file; if there are conflicts, only these.
 
     Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
     """
@@ -153,7 +153,7 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
 
 
 def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
-    """Whether every entry that we wrote in the file is missing: a host or a person reset it.
+    """Whether every entry that we wrote is missing: a host or a person reset the file.
 
     Hooks that we only wrap do not count: they come and go with their tools.
     """
@@ -181,7 +181,7 @@ class _DecisionBuilder:
     ) -> None:
         self.current = current
         self.pack, self.version, self.force = pack, version, force
-        self.wiped = False  # whether all entries are gone that the pack still wants
+        self.wiped = False  # whether all entries that the pack still wants are gone
         self.entries: dict[_Name, Entry] = {}
         self.containers: dict[Path, Entry] = {}
         for entry in entries:
@@ -222,7 +222,7 @@ class _DecisionBuilder:
         self.act(action, written, (from_state, "owned"), "; ".join(reasons))
 
     def _add_containers(self, path: Path) -> None:
-        """Record the containers down to `path` that the file does not have yet, or has as null."""
+        """Record the containers on `path` that are missing in the file, or null."""
         for length in range(1, len(path) + 1):
             container = path[:length]
             null = self.current.raw.get(container)

@@ -94,7 +94,7 @@ def attempt(plan: Callable[[], object]) -> HookctlError | None:
 
 
 def problems_of(error: HookctlError, attempts: Sequence[HookctlError | None]) -> list[HookctlError]:
-    """The errors of several plans, each made alone; raises `error` if it is none of them."""
+    """The errors of several plans, each made alone; raises `error` if it is not among them."""
     problems = {str(problem): problem for problem in attempts if problem}  # each one once
     if len(attempts) < 2 or str(error) not in problems:
         raise error
@@ -110,7 +110,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # late: only for a misspelt name
 
     names = {name.lower(): name for name in known}
-    # claude-code is claude, and openai-codex is codex, though its letters are near opencode's.
+    # claude-code means claude, and openai-codex means codex, although it resembles opencode.
     matches = [part for part in re.split(r"[-_ ]", word.lower()) if part in names]
     if not matches:  # vscode is as near to codex as a misspelled short name: 0.73
         matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)

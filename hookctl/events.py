@@ -27,12 +27,12 @@ DONE = {  # each of them as done, after a number
     "counted": "not ended",
     "refuse": "refused",
 }
-CODES = {  # each with what it says of the moment
+CODES = {  # each with its meaning in words
     "no_input": "what the host sent cannot be read, or names no session",
     "config_error": "the guard's configuration cannot be read",
     "off": "the guard is switched off",
     "child": "this agent was started by another one",
-    "subagent": "this is a subagent, and subagents may stop",
+    "subagent": "this is a subagent, which the guard does not keep going",
     "not_owner": "the work belongs to another session",
     "inactive": "no run is going on",
     "stop": "STOP is there",
@@ -95,7 +95,7 @@ Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no proj
 
 
 def reason_of(line: dict[str, Any]) -> str:
-    """What a line of the log says of the moment, in words."""
+    """The reason in a line of the log, in words."""
     code, decision = line.get("code", ""), line.get("decision", "")
     if code == "dispatch_refused" and decision in OF_REFUSALS:
         return OF_REFUSALS[decision]
@@ -138,12 +138,12 @@ def _read_file(path: str) -> list[dict[str, Any]]:
 
 
 def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
-    """How often the hook decided in which way since a moment, and how many may be older.
+    """The number of decisions of each kind since a moment, and how many may be older.
 
-    A `project` is the hash of one; else all of them count.
+    `project` is the hash of one; '' counts all.
 
-    Refused calls that share a line count by the times of the first and the last of them; where the
-    moment lies between the two, all of them count, and may be older.
+    Refused calls that share a line have only a first and a last time; if the moment lies between
+    these, all of them count, and may be older.
     """
     counts: Counts = Counter()
     older = 0
@@ -158,7 +158,7 @@ def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts,
 
 
 def read_untold(state: str) -> list[dict[str, Any]]:
-    """A line for the refused calls of each file that the log does not tell of yet."""
+    """A line for the refused calls of each file that are not in the log yet."""
     lines = []
     for name in _TRIPS:
         for path in _find(state, name):
@@ -167,7 +167,7 @@ def read_untold(state: str) -> list[dict[str, Any]]:
 
 
 def count_all(state: str) -> Counts:
-    """The same since the beginning: lines that the log no longer has are in its totals."""
+    """The number of all decisions of each kind: the totals have lines that left the log."""
     counts: Counts = Counter()
     folders = set()
     for name in (_TOTALS, "events.jsonl*", *_TRIPS):
@@ -183,7 +183,7 @@ def count_all(state: str) -> Counts:
 
 
 def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
-    """Count what one folder has: totals, log, and refused calls that the log has not told of."""
+    """Count one folder: totals, log, and refused calls that are not in the log yet."""
     totals = guard_module("rotation").read_totals(folder)
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
     _add_totals(counts, project, totals["counts"])
@@ -198,10 +198,10 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
 
 @contextlib.contextmanager
 def _held(path: str) -> Iterator[None]:
-    """Keep the hooks from moving what is counted; if one keeps us waiting, count all the same.
+    """Keep the hooks from moving lines while they are counted; after a time, count anyway.
 
-    They hold the lock of refused calls until the line is written, and that of the log to turn it
-    over.
+    A hook holds the lock of refused calls until the line is written, and the log's lock while it
+    begins a new file.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -218,7 +218,7 @@ def _held(path: str) -> Iterator[None]:
 
 
 def _is_locked(file: int) -> bool:
-    """Whether we have a lock on the file now, or it takes none."""
+    """Whether the file is locked by us now, or cannot be locked."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -229,7 +229,7 @@ def _is_locked(file: int) -> bool:
 
 
 def _add(counts: Counts, event: dict[str, Any]) -> None:
-    """Count a line; that of refusals stands for several calls."""
+    """Count a line; a line of refusals stands for several calls."""
     host, name, decision, code = (str(event.get(field, "")) for field in _KIND)
     project = event["project"] if event["project"] != _TOP else ""
     number = event.get("refusals", 1)
@@ -250,7 +250,7 @@ def _add_totals(counts: Counts, project: str, totals: dict[str, int]) -> None:
 
 
 def _read_untold(path: str) -> list[dict[str, Any]]:
-    """The refused calls that the log will tell of later, as a line; none if it told of all."""
+    """The refused calls that are not in the log yet, as one line; none if all are."""
     state = read_object(path)
     folder, name = os.path.split(path)
     session = name.partition(".")[0] if name.endswith(".calls") else ""

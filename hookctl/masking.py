@@ -12,7 +12,7 @@ from typing import Any
 
 MASK = "***"
 Fill = Callable[[str], str]  # from a secret to the text that replaces it
-LONGEST = 4096  # characters that a pattern sees at once, so that no text takes long
+LONGEST = 4096  # characters that a pattern gets at once, so that no text takes long
 # The patterns are compiled when they are used: most calls show no value at all.
 _SECRET = (
     r"(?i)api[-_]?key|token|secret|passw|passphrase|credential|authorization"
@@ -21,7 +21,7 @@ _SECRET = (
     r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn|sig|signature)$|[-_]headers$|(?-i:[a-z]Key$)"
 )
 _OWN_KEY = r"hookctl-[a-z0-9-]{1,64}"  # of a pack's hooks, on a host that groups them by a name
-# The groups are shown, the rest is masked. Better to mask a word too many than to show a secret.
+# The groups are shown, the rest is masked. In doubt a word is masked.
 _LOOKS = (
     r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----"
     r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}+-----|\Z)"
@@ -63,7 +63,7 @@ _MARKS = """
     lin_ ntn_ figd_ pmak- dapi sntry phc_ phx_ rubygems_ nrak- age-secret-key- sq0 tskey- sbp_
     sb_secret_ nfp_ key- :aa eaa ltai .atlasv1. fm2_ glsa_ glc_
 """
-# Keys of results that hold a location, which a machine needs unchanged.
+# Keys of results with a location, which a machine needs unchanged.
 _LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
 # A name in a text, and what stands between it and its value, across line breaks and comment marks.
 _NAMED = (

@@ -221,7 +221,7 @@ class Change(NamedTuple):
     after: bytes | None
     mode: int = 0o600  # of a new file
     chmod: int | None = None  # of an existing file; None: it keeps its own
-    settings: bool = False  # a host's settings file, to be backed up; else a file of ours
+    settings: bool = False  # a host's settings file, to be backed up; else our own file
 
 
 class Line(NamedTuple):

@@ -63,7 +63,7 @@ def show(
         try:
             result = verb(place)
             break
-        except Recovered:  # it looks everything up again
+        except Recovered:  # it reads everything again
             continue
         except HookctlError as error:
             if writes and error.exit_code == UNREADABLE:

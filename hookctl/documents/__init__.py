@@ -250,7 +250,7 @@ def error_at(
 
 
 def conflict_in(text: str, where: str) -> HookctlError | None:
-    """The error for a text with the marks of a merge conflict, the likeliest cause of others."""
+    """The error for a text with the marks of a merge conflict, which cause other errors."""
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict is None:
         return None

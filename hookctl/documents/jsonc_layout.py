@@ -34,7 +34,7 @@ class Layout:
         self._text, self._shadow = text, scan.shadow
         self._comments, self._commas = scan.comments, scan.commas
         self._line_end = line_end_of(text)
-        # Values go on lines of their own if the file does so, or has nothing in it.
+        # Values are on lines of their own if they are in the file, or it is empty.
         is_empty = scan.start < 0 or not text[scan.start + 1 : scan.end - 1].strip()
         self._many_lines = is_empty or bool(BREAK.search(text, scan.start, scan.end))
         self._colon = ": " if self._many_lines else self._colon_of_line()

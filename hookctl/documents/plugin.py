@@ -79,7 +79,7 @@ class PluginDocument(JsonDocument):
     def require_strict(
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
-        """Refuse nothing: the host reads everything that JavaScript allows."""
+        """Refuse nothing: the host reads any JavaScript."""
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value of the settings; the code around them stands as one text each."""

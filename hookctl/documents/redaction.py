@@ -1,7 +1,7 @@
 """Masks every secret in a text, and leaves the rest as it is; the number of lines stays.
 
-Of a settings file its own reader gives the keys and values. What stands between them is
-punctuation and comments: these are shown only where nothing in them or beside them is secret.
+The file's own reader gives the keys and values. Between them are only punctuation and comments,
+which are shown only if nothing in them or beside them is secret.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A block is the text between two marker lines, one block for each pack; all other bytes are not
 ours. As a document the file is a map from each pack to the text of its block.
 
-What an insertion adds beside the block is in its first marker line, so that a removal takes out
-just that: usually an empty line above; nothing at the top of a file; and where the text above had
-no line break at its end, that one too.
+The first marker line says what an insertion added beside the block, so that a removal removes just
+that: usually an empty line above; nothing at the top of a file; and a line break where the text
+above had none at its end.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class RulesDocument(Document):
         return [pack for pack, marks in self._marks.items() if len(_pairs(marks)) != 1]
 
     def raw(self, path: Path) -> str:
-        """The source text inside a pack's block; KeyError if there is none.
+        """The source text of a pack's block; KeyError if there is none.
 
         Where the marker lines do not make one block, it is all that they stand around.
         """

@@ -1,8 +1,7 @@
 """Reading JSON with comments and trailing commas with the standard library's scanner.
 
-The *shadow* is the text with blanks in place of everything that strict JSON does not allow. It has
-the text's length, so an offset into one is valid in the other; the scanner reads the shadow, and
-edits are made in the text.
+The *shadow* is the text with blanks in place of everything that strict JSON does not allow. Both
+have the same length and offsets: the scanner reads the shadow, and edits change the text.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def load(name: str) -> Host:
 
 @functools.cache
 def _load(folder: str, name: str) -> Host:
-    """The host of a file in this folder; one command asks for the same host up to five times."""
+    """The host of a file in this folder; cached, since one command asks several times."""
     if name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         meant = meant or "hookctl does not support it (yet). "
@@ -123,8 +123,8 @@ def commands(host: Host) -> list[str]:
 def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) -> str:
     """The program or the settings folder that shows the host is in use; empty if it is not.
 
-    A folder among `ours` with nothing but `ours` in it shows nothing: an install made it. Nor does
-    one that only has what is another host's.
+    A folder that an install made (`ours`), with only our files, proves nothing. Nor does one that
+    only has another host's files.
     """
     program, folder = client(host, environ), config_folder(host, environ)
     if program or not os.path.isdir(folder):
@@ -195,9 +195,9 @@ def rules_layout(host: Host) -> Host:
 
 
 def rules_beside(host: Host, scope: str, settings: str, project: str) -> str:
-    """The file with instructions of the scope that a settings file is of; '' where none is known.
+    """The file with instructions of a settings file's scope; '' where none is known.
 
-    A user's own lies in the same folder of the host as the settings, wherever that was moved.
+    A user's file is in the same folder of the host as the settings, also where that was moved.
     """
     folder = os.path.dirname(settings)
     for layout in host.layouts():

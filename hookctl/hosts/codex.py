@@ -1,4 +1,4 @@
-"""Codex runs a hook only if the user's config.toml has its hash: the hash, and its key there.
+"""The hash that Codex wants in the user's config.toml before it runs a hook, and its key.
 
 Measured on the client: `codex app-server` prints key and hash of every hook; see docs/hosts.md.
 """

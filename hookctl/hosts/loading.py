@@ -1,4 +1,4 @@
-"""What the host makes of a settings file: can it read it, what does it load, does a hook run?"""
+"""How the host treats a settings file: can it read it, what does it load, does a hook run?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
 }
-# As far as a URL parser refuses them: no scheme, or no host where the scheme needs one.
+# As a URL parser refuses them: no scheme, or no host where the scheme needs one.
 _URL = (
     r"(?is)(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*"
 )
@@ -35,14 +35,14 @@ class Fault(NamedTuple):
 
     code: str  # doctor's
     message: str
-    is_whole: bool  # whether it costs the whole file
+    is_whole: bool  # whether the host then ignores the whole file
     subject: str = ""  # what to fix
     fix: str = ""  # the fix in full, where there is only one
     level: str = ""  # empty: the code's usual one
 
 
 class _EntryFault(NamedTuple):
-    """What the host does not load under an event."""
+    """A part of an event that the host does not load."""
 
     path: Path  # below the event
     reason: str
@@ -86,12 +86,12 @@ def require(host: Host, document: Document) -> None:
 
 
 def faults(host: Host, document: Document) -> Iterator[Fault]:
-    """Everything in a document that costs the whole file, or that the host drops alone."""
+    """Everything for which the host ignores the whole file, or that it drops alone."""
     root = document.value
     if not isinstance(root, dict):
         return
     for name, wrong, (line, column) in wrong_keys(host, document):
-        # A known key of a wrong type costs the whole file, hooks and env with it.
+        # For a known key of a wrong type the host ignores the whole file, with hooks and env.
         yield Fault("wrong_type", f"line {line}, column {column}: {name} {wrong}", True, name)
     yield from _faults_at_root(host, root)
     for above, events in shapes.event_maps(host.shape, root):
@@ -117,7 +117,7 @@ def is_event(host: Host, name: str) -> bool:
 
 
 def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """The known keys that are not as the host wants them: name, what is wrong, line and column."""
+    """The known keys with wrong values: name, what is wrong, line and column."""
     for name, rule in host.known_keys.items():
         path, value = tuple(name.split(".")), document.value
         for key in path:
@@ -148,7 +148,7 @@ def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
-    """One event: does the host know it, and what of it does it load?"""
+    """The faults of one event: is it unknown, and which of its entries are not loaded?"""
     event, known = str(path[-1]), host.handlers.events
     is_ignored = len(path) == 1 and event in host.guarding.ignored_keys
     if event in host.handlers.no_events or is_ignored:
@@ -176,7 +176,7 @@ def _fault_of_entry(host: Host, event: str, name: str, fault: _EntryFault) -> Fa
 
 
 def _is_guarding(host: Host, event: str) -> bool:
-    """Whether one entry of an event that cannot be loaded costs the whole file."""
+    """Whether the host ignores the whole file for one entry that it cannot load."""
     return event in host.guarding.events or "*" in host.guarding.events
 
 
@@ -195,7 +195,7 @@ def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFau
     for number, group in enumerate(groups):
         is_dict = isinstance(group, dict)
         if host.shape.is_flat(event):
-            # There may be groups there too; what is in them is not looked into.
+            # There may be groups there too; their content is not checked.
             is_group = is_dict and isinstance(group.get("hooks"), list)
             reason = "" if is_group else fault(host, group)
             if reason:
@@ -243,7 +243,7 @@ def fault(host: Host, handler: Any) -> str:
 
 
 def _needed(value: Any, rule: dict[str, Any]) -> str:
-    """What a value must be by a rule of the host's file; empty if it is."""
+    """What a value must be by a rule of the host's file; empty if it fits."""
     if value is None and rule.get("null"):
         return ""
     kinds = _KINDS[rule["type"]]
@@ -267,7 +267,7 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
 def _field_fault(host: Host, handler: dict[str, Any], given: dict[str, Any]) -> str:
     """What is wrong with the fields of an entry, by the host's rules for its type.
 
-    `given` still has the nulls that count as not there.
+    `given` still has the nulls that count as absent.
     """
     by_type, kind = host.handlers.values, handler.get("type")
     field_rules = dict(by_type.get("*", {}))
@@ -306,7 +306,7 @@ def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
 
 
 def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
-    """The seconds that the host gives a hook; None where nothing that it reads says so."""
+    """The seconds that the host gives a hook; None if it is not known."""
     value = handler.get(host.registration.timeout)
     if isinstance(value, str) and host.handlers.timeout in ("any", "whole"):
         try:
@@ -326,7 +326,7 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
 
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
-    """Whether an entry is run, and the host waits for its answer, or is woken by it."""
+    """Whether an entry is run, and its answer counts: the host waits for it, or is woken by it."""
     if fault(host, handler) or never_runs(host, event, handler):
         return False
     is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True

@@ -1,4 +1,4 @@
-"""Whether the matcher of a hook can match a tool of its host, as far as that is certain."""
+"""Whether the matcher of a hook can match a tool of its host, where that is certain."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
 
 
 def _of_the_same_kind(host: Host, name: str) -> Iterator[str]:
-    """The host's tools for what a tool of this name does on other hosts."""
+    """The host's tools with the same purpose as a tool of this name on other hosts."""
     for other in map(hosts.load, hosts.names()):
         for kind, tools in other.tools.items():
             if name in tools:

@@ -29,7 +29,7 @@ class Client(NamedTuple):
     minimum_reason: str = ""
     asks_version: bool = True
     package: str = ""
-    block_shown: str = ""  # what people see before a block's text, where it looks like a failure
+    block_shown: str = ""  # what people see before a block's text, if it looks like a failure
     debug: str = ""
     doctor: str = ""
 
@@ -105,7 +105,7 @@ class Switches(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """What a mistake in a settings file costs: the end of a sentence about the host."""
+    """What the host does after a mistake in a settings file: the end of a sentence about it."""
 
     file: str = "may not read this file"
     entry: str = "may drop it"

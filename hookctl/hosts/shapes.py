@@ -114,14 +114,14 @@ def _groups(shape: Shape, root: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def gaps(shape: Shape, root: Any) -> list[Path]:
-    """The path of every placeholder, on a host that knows hooks by their position."""
+    """The path of every placeholder, on a host that identifies hooks by their position."""
     if not shape.positions:
         return []
     return [path for path, group in _groups(shape, root) if group == _PLACEHOLDER]
 
 
 def gaps_at_the_end(document: Document, path: Path) -> int:
-    """How many placeholders stand at the end of an event's list, where no hook needs them."""
+    """The number of placeholders at the end of an event's list, where no hook needs them."""
     number, groups = 0, document.get(path)
     for group in reversed(groups if isinstance(groups, list) else ()):
         if group != _PLACEHOLDER:
@@ -145,7 +145,7 @@ def event_maps(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
-    """Our hooks in a file, wherever they were moved and whatever was edited."""
+    """Our hooks in a file, even if they were moved or edited."""
     hooks = []
     for path, handler, group in handlers(shape, root):
         command = without_sh(shape, handler.get("command"))

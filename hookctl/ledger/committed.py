@@ -159,9 +159,9 @@ def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
 
 
 def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | None) -> PackRecord:
-    """The pack with what this machine knows of it: its source, consent, and files' hashes.
+    """The pack with this machine's facts about it: source, consent, and hashes of files.
 
-    It knows these if it wrote these very files itself, or if the files in the project together give
+    They hold if this machine wrote these very files, or if the files in the project together have
     the digest of the pack.
     """
     if known:
@@ -416,7 +416,7 @@ def _is_required_key(host: Host, entry: Entry) -> bool:
 
 
 def _check_content(target: Target, record: Record, entry: Entry) -> None:
-    """Refuse content that is no pack's: install may write it back, uninstall may put it back."""
+    """Refuse content that no pack has: install may write it back, uninstall may restore it."""
     if entry.mode not in ("owned", "adopted") or not entry.owners.keys() <= record.packs.keys():
         raise ValueError("an entry belongs to no pack of the record")
     for value in (entry.written, *(claim.value for claim in entry.owners.values())):
@@ -428,7 +428,7 @@ def _check_content(target: Target, record: Record, entry: Entry) -> None:
 
 
 def _check_rules(record: Record, entry: Entry) -> None:
-    """Refuse what is no pack's block of rules: install may write it back, uninstall put it back."""
+    """Refuse a text that is not a pack's block of rules: install or uninstall may write it back."""
     from hookctl.documents.rules import marks_in  # late: most projects have no rules
 
     if entry.kind != "leaf" or list(entry.owners) != list(entry.path) or record.packs:
@@ -453,7 +453,7 @@ def _check_value(host: Host, entry: Entry, value: Any) -> None:
 
 
 def _check_text(host: Host, text: str) -> None:
-    """Refuse a text to put back that is more than one value."""
+    """Refuse a text to restore that is more than one value."""
     if host.format == "toml":
         _check_toml(text)
         return

@@ -27,7 +27,7 @@ class Sides(NamedTuple):
 
 
 def read_sides(folders: Folders, project: str) -> Sides | None:
-    """The two sides of a project's ledger; None where it has no conflict.
+    """The two sides of a project's ledger; None if it has no conflict.
 
     Raises HookctlError where a side is no ledger by itself.
     """
@@ -56,4 +56,4 @@ def _with_packs_of(other: bytes, side: bytes) -> bytes:
                 record["packs"] = {**others[name]["packs"], **record["packs"]}
         return json.dumps(ledger).encode()
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return side  # whoever reads it says what is wrong
+        return side  # the caller reports what is wrong

@@ -82,7 +82,7 @@ def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dic
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
-    """The records, with one of its own for a file that a link does not lead to any more.
+    """The records, with a second one for a file that its link no longer leads to.
 
     Where a program has put a file in the link's place, both may have our entries: the record
     follows the host's file, and the other file keeps one, so that it can be uninstalled too.
@@ -103,7 +103,7 @@ def _split_records(records: dict[str, Record]) -> dict[str, Record]:
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
 def parse(data: bytes | None, path: str) -> dict[str, Record]:
-    """The records in the bytes of a ledger, as they stand there; none where there are none."""
+    """The records in the bytes of a ledger, unchanged; empty without bytes."""
     if data is None:
         return {}
     with refusals("hookctl's record", path, MOVE_AWAY):
@@ -117,8 +117,8 @@ def parse(data: bytes | None, path: str) -> dict[str, Record]:
 class Records(dict[str, Record]):
     """The records by the real path of their settings file.
 
-    `projects` has the project of each file that lies in one, and `ledgers` the bytes that the
-    records of a project were read from: what is planned for them holds for no others.
+    `projects` has the project of each file that lies in one, and `ledgers` the bytes of each
+    project's ledger: a plan holds only as long as they are unchanged.
     """
 
     def __init__(
@@ -212,9 +212,9 @@ def shared_part(record: Record) -> Record:
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
-    """The keys of records whose project, or whose folder outside of HOME, is not there; which.
+    """The keys of records whose project or folder outside of HOME is missing, with that folder.
 
-    Nothing of theirs is changed: a disk, or another HOME, may come back.
+    They stay as they are: a disk, or another HOME, may come back.
     """
     found = {}
     for key, record in records.items():
@@ -227,7 +227,7 @@ def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
 
 
 def missing_folder(folders: Folders, key: str, record: Record) -> str:
-    """The topmost folder that a file outside of HOME lacks; '' if none but those made for it."""
+    """The topmost missing folder of a file outside of HOME, without those made for it; or ''."""
     if key.startswith(f"{folders.home}/"):
         return ""
     made = [folder for folder in record.created_dirs if key.startswith(f"{folder}/")]
@@ -278,7 +278,7 @@ def rules_path(records: Mapping[str, Record], key: str) -> str:
 
 
 def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[str, Entry]]:
-    """That path, and the blocks on record there of packs that the settings file has."""
+    """The path of that file, and its recorded blocks of packs that the settings file has."""
     path = rules_path(records, key)
     rules = find_record(records, path)[1] if path else None
     entries = {}

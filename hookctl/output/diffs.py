@@ -95,7 +95,7 @@ def shown_lines(file: FilePlan) -> list[str]:
 
 
 def own_lines(file: FilePlan) -> OwnText:
-    """The values that hookctl adds to and removes from a settings file, one a line, no context."""
+    """The values that hookctl adds to or removes from a settings file, one a line."""
     if file.old == file.after or not file.decision.actions:
         return OwnText("")
     new = _parse_new(file)
@@ -116,9 +116,9 @@ def own_lines(file: FilePlan) -> OwnText:
 
 
 def _parse_new(file: FilePlan) -> Document | None:
-    """The file as it is to be; None where this or what is there now cannot be parsed.
+    """The file after the change; None if it cannot be parsed before or after.
 
-    Secrets in a text that is not parsed cannot be told.
+    Secrets in an unparsed text cannot be recognised.
     """
     if file.old is not None and file.old != file.before.data:
         return None
@@ -154,7 +154,7 @@ def _entries(file: FilePlan) -> list[Entry]:
 
 
 def _own_parts(leaves: set[Path], path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-    """The parts of a changed value that are ours, as large as they can be."""
+    """The largest parts of a changed value that are ours."""
     if _is_ours(leaves, path, value):
         yield path, value
     else:
@@ -163,7 +163,7 @@ def _own_parts(leaves: set[Path], path: Path, value: Any) -> Iterator[tuple[Path
 
 
 def _is_ours(leaves: set[Path], path: Path, value: Any) -> bool:
-    """Whether all of a value is on record, or is hooks with our head and their groups."""
+    """Whether a value is on record, or consists only of hooks with our head and their groups."""
     if path in leaves or _is_hook(value):
         return True
     items = _items(value)
@@ -243,7 +243,7 @@ def _changed_elements(old: list[Any], new: list[Any], path: Path) -> Iterator[_C
 def _unshared(
     mark: str, values: list[Any], others: list[Any], path: Path, start: int
 ) -> Iterator[_Change]:
-    """The elements that are only in `values`, whose first one has the index `start`."""
+    """The elements that are only in `values`; the index of its first one is `start`."""
     for index, value in enumerate(values, start):
         if value not in others:
             yield mark, (*path, index), value

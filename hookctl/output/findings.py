@@ -1,4 +1,4 @@
-"""What doctor says: each problem with its fix, and a line for every host that is fine."""
+"""Doctor's output: each problem with its fix, and a line for every host without one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 _MARKS = {"error": ERROR, "warning": WARN}
-# What the line of a host without problems says for these findings.
+# Parts of the line about a host without problems, by the code of a finding.
 _BRIEF = {
     "self_test_passed": "the hook works in a self-test",
     "never_ran": "it has not run yet",
@@ -24,7 +24,7 @@ def finding_lines(
 ) -> list[Line]:
     """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
     lines = []
-    # What several hosts have in common, as a fault of the work in hand, is said once.
+    # A finding that several hosts share, such as a fault of the work in hand, is printed once.
     once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
     for finding in once:
         if verbose or finding.level in _MARKS:
@@ -66,7 +66,7 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         said.append(f"{amount(notes, 'note')} with --verbose")
     if any(finding.code == "last_ran" for finding in findings):
         said = [text for text in said if text != _BRIEF["never_ran"]]
-    text = ", ".join(dict.fromkeys(said))  # what holds for several files is said once
+    text = ", ".join(dict.fromkeys(said))  # a text that holds for several files is printed once
     return [Line(f"{host.title}: {text}", OK)]
 
 

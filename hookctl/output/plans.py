@@ -90,7 +90,7 @@ def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = F
 
 
 def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
-    """What people read below a plan, its outcome and the next steps, as messages for machines."""
+    """The text below a plan, its outcome and the next steps, as messages for machines."""
     messages: list[Message] = []
     for line in lines:
         text = line.text if isinstance(line, Line) else line
@@ -106,7 +106,7 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
 
 
 def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
-    """A settings file, and below it what was done in it, or for it, and what was not."""
+    """A settings file, and below it what was done in it or for it, and what was kept."""
     actions = [_action_line(file, action) for action in file.decision.actions]
     details = [*actions, *_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
@@ -139,9 +139,9 @@ def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
 
 
 def _program_lines(file: FilePlan) -> list[Line]:
-    """A line for what happens to the files of each folder, and why.
+    """A line about the changed files of each folder, and why.
 
-    A package that comes or goes together with its launchers has no line of its own.
+    A package that is added or removed with its launchers has no line of its own.
     """
     names: dict[tuple[str, str, str], list[str]] = {}
     paths = [os.path.split(str(action.path[0])) for action in file.runtime_actions]
@@ -171,7 +171,7 @@ def _action_line(file: FilePlan, action: Action) -> Line:
 
 
 def _kept_lines(file: FilePlan) -> list[Line]:
-    """A line for each thing of the operator's that stays, and why."""
+    """A line for each value or file of the operator that stays, and why."""
     lines = []
     for action in file.decision.kept:
         reason = action.reason.removeprefix("kept ")

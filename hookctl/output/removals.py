@@ -1,4 +1,4 @@
-"""What `uninstall` takes out where, and what it leaves: by project, as people think of it."""
+"""What `uninstall` removes and what it leaves, by project."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _mark(file: dict[str, Any]) -> str:
 
 
 def _describe_pack(file: dict[str, Any], name: str) -> str:
-    """What a pack does, or what it has in the file."""
+    """What a pack does, or which entries it has in the file."""
     if name == GUARD and file["guard"]:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]

@@ -50,7 +50,7 @@ def only_counts(host: str, *, can_wrap: bool) -> str:
 def in_the_way(
     host: Host, mode: str, limit: int, options: Mapping[str, Any], cap: str = ""
 ) -> Iterator[str]:
-    """What the host keeps the guard from doing; `cap` is the person's own cap setting."""
+    """What the host prevents the guard from doing; `cap` is the person's own cap setting."""
     most = _fixed_cap(host, cap)
     if mode == "keepalive":
         limit = int(UNLIMITED_CAP)

@@ -1,4 +1,4 @@
-"""The guard's settings that a person chooses: mode, preset and options."""
+"""The guard's settings that an operator chooses: mode, preset and options."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "work_hours": 0,
     },
     # RockBot: 30 identical tool calls in five minutes; which tools, --dispatch says.
-    # It has nothing to do with stops, and a refusal ends no turn.
+    # Stops are not affected, and a refusal ends no turn.
     "rockbot": {
         "mode": "off",
         "dispatch_max": 30,
@@ -228,7 +228,7 @@ def choose(settings: Settings, request: Request) -> Settings:
 
 
 def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
-    """The mode asked for, or that of a new preset; a mode from the old preset goes with it."""
+    """The requested mode, or the new preset's; a mode from the old preset is dropped."""
     if request.mode:
         return request.mode
     if not request.preset:

@@ -28,7 +28,7 @@ _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
-    """The registered command: if a file is missing or the hook crashes, the host sees 0."""
+    """The registered command: exits with 0 if a file is missing or the hook crashes."""
     is_ready, call = condition_and_call(target, f"{folder}/{HOOK}", python)
     return f"{head(id)}{is_ready} && {call} {event} --host {target.host.name}; exit 0"
 
@@ -64,7 +64,7 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
 
 
 def lost_program(command: str) -> str:
-    """The program that a command of ours looks for and that is not there; '' if it is.
+    """The missing program of a command of ours; '' if it is there.
 
     One of project scope has its program in the project, and names no whole path.
     """
@@ -171,7 +171,7 @@ def ends_refused(settings: Settings, host: Host) -> bool:
 
 
 def everything(settings: Settings) -> Settings:
-    """The settings under which the guard wants every entry that it could ever want."""
+    """The settings that need every entry that the guard can have."""
     options = {**settings.options, "dispatch_tools": ["*"], "guidance": True}
     return Settings("breaker", options, settings.python, settings.preset)
 

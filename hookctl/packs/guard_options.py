@@ -20,12 +20,12 @@ def schema() -> dict[str, Any]:
 
 
 def variables_of(env: Mapping[str, str]) -> Callable[[str], str]:
-    """Variables as the guard's functions ask for them: '' where there is none."""
+    """A function that gives a variable's value to the guard's code: '' if it is not set."""
     return lambda name: env.get(name, "")
 
 
 def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """A project's own configuration without what leads out of the project, as for the hook."""
+    """A project's own configuration without values that lead out of it, as the hook reads it."""
     kept: dict[str, Any] = guard_module("settings").confine(config, root, variables_of(environ))
     return kept
 
@@ -74,7 +74,7 @@ def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> SimpleNa
 
 
 def _is_usable(value: Any) -> bool:
-    """Whether every text of a value may stand in a path: no NUL, and no half of a character."""
+    """Whether every text of a value is allowed in a path: no NUL and no lone surrogate."""
     for text in value if isinstance(value, list) else [value]:
         try:
             if isinstance(text, str) and "\0" in text.encode().decode():
@@ -85,7 +85,7 @@ def _is_usable(value: Any) -> bool:
 
 
 def find_faults(name: str, value: Any, rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What of one value is not as its schema wants it: each place, and what is wrong there."""
+    """The faults of one value by its schema: each place, and what is wrong there."""
     kind, is_number = (
         rule.get("type", ""),
         isinstance(value, int | float) and not isinstance(value, bool),

@@ -1,6 +1,6 @@
 """The guard's rules for an agent, in the words of its mode and settings.
 
-No version stands in them, so that they seldom change.
+They name no version, so that they seldom change.
 """
 
 from __future__ import annotations

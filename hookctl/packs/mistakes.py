@@ -1,4 +1,4 @@
-"""Names in a pack that stand for nothing: hosts, events, placeholders and files."""
+"""Unknown names in a pack: hosts, events, placeholders and files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _find_unknown_host(place: Path, host: str) -> Iterator[Mistake]:
 
 
 def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:
-    """An event that the host does not have, as far as the host's file lists its events."""
+    """An event that the host does not have, if the host's file lists its events."""
     if name not in hosts.names():
         return
     host = hosts.load(name)

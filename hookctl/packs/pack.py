@@ -27,12 +27,12 @@ if TYPE_CHECKING:  # late: only an error has a position
 
 RESERVED = ("guard",)  # built in
 MANIFEST = "pack.toml"
-MANIFEST_LIMIT = 64 * 1024  # bytes; a hostile file cannot keep a parser busy for long
+MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
-DEEPEST = 8  # more than any key of a pack; what lies deeper is nothing that a pack may have
+DEEPEST = 8  # more levels than any key of a pack has
 TOOL_EVENTS = ("pre-tool", "post-tool")
 _RULES = ("rules", "text")  # the only text with several lines
-# Characters that a reader does not see, or that turn a line around: a plan must show what will run.
+# Invisible characters, and those that reverse a line: a plan must show what will run.
 
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -172,7 +172,7 @@ def _text(path: str) -> _Source:
             len(before.text), "this is not UTF-8", "Save the file as UTF-8."
         ) from None
     for match in _HIDDEN.finditer(source.text):
-        if match[0] >= "\x7f":  # those of ASCII are the parser's business
+        if match[0] >= "\x7f":  # the parser refuses those of ASCII
             message = f"invisible character {_character(match[0])}"
             raise source.error_at(match.start(), message, "Remove it.")
     return source

@@ -1,4 +1,4 @@
-"""Whose programs an installed guard has: this version's, those of an earlier or newer one, or none.
+"""The version of an installed guard's programs: this one, an earlier or newer one, or none.
 
 A record says which version wrote a program, but a record can come with a repository. So earlier
 versions are known by the digests that come with hookctl, in released.json.
@@ -86,7 +86,7 @@ def _package_in(launcher: bytes) -> str:
 
 
 def _read_programs(folder: str, read: Callable[[str], files.Snapshot]) -> dict[str, bytes]:
-    """The launcher and the modules that it starts; the bytes behind a link are not theirs."""
+    """The launcher and the modules that it starts; links are not followed."""
     launcher = read(os.path.join(folder, HOOK)).data
     if launcher is None:
         return {}
@@ -113,7 +113,7 @@ def _find_version(programs: Programs) -> str:
 
 
 def _find_difference(programs: Programs) -> tuple[str, str]:
-    """The first file that no version has so, and how it differs."""
+    """The first file that is in no version, and how it differs."""
     plain = {name: with_unix_endings(data) for name, data in programs.items()}
     if _find_version(plain):
         return next(name for name in sorted(plain) if plain[name] != programs[name]), LINE_ENDINGS

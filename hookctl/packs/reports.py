@@ -1,4 +1,4 @@
-"""What says how much work is left: our command, or another system's own file."""
+"""Where the amount of remaining work comes from: our command, or another system's file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def name_report(task: str, fields: Mapping[str, str]) -> str:
 
 
 def how_to_renew(task: str, fields: Mapping[str, str]) -> str:
-    """How work that has grown old counts again, and how it ends."""
+    """How stale work is renewed, and how it ends."""
     if fields:
         return f"{name_report(task, fields)} renews it, 0 ends it"
     return "`hookctl run remaining N` renews it, `hookctl run remaining 0` ends it"

@@ -23,7 +23,7 @@ _RISKY = (
     "GIT_*", "SSH_*", "SUDO_*", "*EDITOR", "VISUAL", "*PAGER", "LESS*", "BROWSER", "*_ASKPASS",
     # where settings and temporary files lie
     "HOME", "*_HOME", "USERPROFILE", "APPDATA", "XDG_*", "*_CONFIG_DIR", "TMPDIR", "TMP", "TEMP",
-    # where a host connects to, whom it believes, and as whom it goes there
+    # where a host connects to, which certificates it accepts, and which account it uses
     "*_BASE_URL", "*_API_BASE", "*_API_URL", "*_API_HOST", "*_ENDPOINT", "*_ENDPOINT_URL",
     "*_PROXY", "*_HEADERS", "*_API_KEY", "*_AUTH_TOKEN", "*_OAUTH_TOKEN", "*_USE_BEDROCK",
     "*_USE_VERTEX", "*_USE_VERTEXAI", "*_USE_FOUNDRY", "OLLAMA_HOST", "DOCKER_HOST", "KUBECONFIG",

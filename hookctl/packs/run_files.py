@@ -1,7 +1,7 @@
 """The files of a project's run: where they are, what they say, and how they are written.
 
-People and agents write the same files, so what is not ours in them stays, and no link is followed.
-What they mean is the guard's to say: its own modules read them.
+People and agents write the same files, so other content in them stays, and no link is followed.
+The guard's own modules read them, so that both understand them alike.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def locate(
 
 
 def as_call(run_files: RunFiles) -> SimpleNamespace:
-    """A run as the guard's functions take it: as a call of its hook, in which no session asks."""
+    """A run in the form that the guard's functions take: a call of its hook without a session."""
     return SimpleNamespace(
         settings=run_files.settings,
         session="",
@@ -202,7 +202,7 @@ def describe_outside(
 
 
 def describe_unseen(config: dict[str, Any], root: str) -> Iterator[str]:
-    """The same where no variable of a person is looked at, so that only a preset's is known."""
+    """The same without any person's variables, so that only a preset's variable is known."""
     yield from describe_outside(config, root, {})
     name = config.get("task_env")
     if isinstance(name, str) and name and name not in _PRESETS_VARIABLES:
@@ -228,23 +228,23 @@ def require_short_owner(owner: str) -> None:
 
 
 def read_progress(run_files: RunFiles) -> tuple[int, str]:
-    """How much work remains, 0 where nothing usable says it, and the heartbeat as a hash."""
+    """The remaining work, 0 if it is not readable, and the heartbeat as a hash."""
     heartbeat, remaining = guard_module("work").read_task(as_call(run_files))
     return max(0, remaining), heartbeat
 
 
 def read_count(run_files: RunFiles) -> int:
-    """How much work remains, as the hook understands it; 0 where nothing usable says it."""
+    """The remaining work as the hook reads it; 0 if it is not readable."""
     return read_progress(run_files)[0]
 
 
 def is_done(run_files: RunFiles) -> bool:
-    """Whether the task says that nothing is left; a run needs none that says how much."""
+    """Whether the task says that no work is left; a run without a task is not done."""
     return "remaining" in read_task(run_files) and read_count(run_files) == 0
 
 
 def is_armed(run_files: RunFiles) -> bool:
-    """Whether a run is active that has not come to its end."""
+    """Whether a run is active and has not reached its end."""
     return bool(guard_module("work").is_armed(as_call(run_files)))
 
 
@@ -388,7 +388,7 @@ def clear(path: str) -> None:
 
 
 def begin_of_run(run_files: RunFiles, span: float) -> float:
-    """When the last run began, if that is not longer ago than this span; else its beginning."""
+    """When the last run began, but at most this long ago."""
     earliest = run_files.now - span
     try:
         begun = os.stat(os.path.join(run_files.state, "ACTIVE")).st_mtime
@@ -434,7 +434,7 @@ def disarm(run_files: RunFiles) -> None:
 
 
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
-    """Of the session that stopped last: its blocks since the last prompt, and those in a row."""
+    """The last session's blocks since the last prompt, and those in a row."""
     read_session = guard_module("state").read_session
     newest = None
     with contextlib.suppress(OSError):

@@ -113,7 +113,7 @@ def _element(
 
 
 def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Iterator[str]:
-    """The command in pieces: each text as it is, and {files} as a piece of its own."""
+    """Yields the command's parts; {files} as its own part."""
     yield head(f"{pack.name}/{hook.id}")
     if is_refused_by_failure(host, event):
         yield FAILS_OPEN
@@ -190,7 +190,7 @@ def slots(command: str) -> list[Slot]:
 
 
 def unknown_slots(command: str) -> list[Slot]:
-    """What looks like a placeholder outside quotes and is none."""
+    """Unknown placeholders outside quotes."""
     return [slot for slot in _slots(command) if slot.name not in PLACEHOLDERS]
 
 

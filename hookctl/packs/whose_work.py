@@ -1,6 +1,6 @@
-"""Whose work it is: who holds the work of a project, how old it is, and how it changes hands.
+"""The owner of a project's work: who holds it, how old it is, and how it is passed on.
 
-The guard's hook reads and writes the same claim; what it means is said there, in work.py.
+The guard's hook reads and writes the same claim; its work.py says what the fields mean.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Caller(NamedTuple):
 
 
 def find_work(run_files: RunFiles) -> Work:
-    """What waits in a project, whose it is, and whether the guard still counts it."""
+    """The work that waits in a project, its holder, and whether it is stale."""
     guard, call = guard_module("work"), work_files.as_call(run_files)
     remaining = max(0, guard.read_task(call)[1])
     call.holder = guard.Holder(call)
@@ -83,7 +83,7 @@ def find_work(run_files: RunFiles) -> Work:
 
 
 def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
-    """Who holds the work by the guard's rules, and when that session was last at it."""
+    """Who holds the work by the guard's rules, and when that session was last active."""
     held, name = call.holder, guard_module("work").read_owner(call)
     if not held.session:
         return Holder(), 0.0
@@ -230,14 +230,14 @@ def take(run_files: RunFiles, caller: Caller) -> None:
 
 
 def free(run_files: RunFiles) -> None:
-    """Leave the work to the first session that the guard keeps, whoever held or declined it."""
+    """Leave the work to the first session that the guard keeps; earlier claims are dropped."""
     _clear_owner(run_files)
     if any(_read_claim(run_files).values()):
         _write_claim(run_files)
 
 
 def give_back(run_files: RunFiles, holder: Holder, caller: Caller) -> None:
-    """Take the work from its holder, who is not asked about it again."""
+    """Take the work from its holder; the guard does not give it to that session again."""
     sessions = [holder.session] + [session_hash(caller.session)] * bool(caller.session)
     declined = _list_declined(_read_claim(run_files), sessions)
     _clear_owner(run_files)
@@ -266,7 +266,7 @@ def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
 
 
 def describe_owner(run_files: RunFiles, work: Work) -> str:
-    """Whose the work is, in a few words."""
+    """The owner of the work, in a few words."""
     holder = work.holder
     if not holder.session or holder.is_gone:
         return _describe_nobody(run_files)
@@ -280,7 +280,7 @@ def describe_owner(run_files: RunFiles, work: Work) -> str:
 
 
 def find_kept_owner(run_files: RunFiles) -> str:
-    """The session that another system's task or a setting names, and no command of ours changes."""
+    """The owner that another system's task or a setting names, which no command of ours changes."""
     call = work_files.as_call(run_files)
     guard_module("work").read_task(call)
     return str(call.task_owner or run_files.settings.owner.strip())

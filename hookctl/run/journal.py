@@ -1,4 +1,4 @@
-"""The journal of a run, and the bytes that it is to write.
+"""The journal of a run, and the bytes that the run will write.
 
 It is written before the first file and removed after the ledger. It names each file's bytes before
 and after by their SHA-256, and the bytes to write lie beside it, so that an interrupted run can
@@ -80,7 +80,7 @@ def close_journal(
     remaining: Iterable[str] = (),
     packages: Iterable[str] = (),
 ) -> None:
-    """Remove the journal, or keep in it only what the next run must try to clear away again."""
+    """Remove the journal, or keep only what the next run must try again to remove."""
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if files.is_unswept(folder))
     rest = Journal((), {}, tuple(remaining), unswept, tuple(packages))
@@ -105,7 +105,7 @@ def make_pending_folder(folders: Folders) -> None:
 
 
 def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
-    """Keep the bytes that a run is to write, each under its digest, which tells a torn one."""
+    """Store the bytes that a run will write, each under its digest, which detects a torn file."""
     pending = {files.digest(change.after): change.after for change in changes}
     try:
         for sha, data in pending.items():
@@ -118,7 +118,7 @@ def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
 
 
 def read_pending_bytes(folders: Folders, sha: str) -> bytes | None:
-    """The bytes that an interrupted run was to write; None where it was to remove the file."""
+    """The bytes that an interrupted run would write; None where it would remove the file."""
     if not sha:
         return None
     data = files.read(os.path.join(folders.pending, sha)).data

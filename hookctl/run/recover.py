@@ -1,6 +1,6 @@
 """Complete an interrupted run: after a kill between any two steps, the next run does this first.
 
-Where another program wrote a file meanwhile, its bytes stay, and the record is the one that fits.
+Where another program wrote a file meanwhile, its bytes stay, and the record that fits is kept.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def recover(folders: Folders) -> list[str]:
 
 
 def list_unwritten(folders: Folders) -> tuple[str, ...]:
-    """The files that an interrupted run is still to write; none where there was no such run."""
+    """The files that an interrupted run has not written yet; none without such a run."""
     journal = read_journal(folders)
     if journal is None:
         return ()
@@ -75,8 +75,8 @@ def _has_digest(step: Step, *digests: str) -> bool:
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
     """Refuse to go on where a project's ledger was changed since, as by `git pull`.
 
-    What the run still has to record belongs into the ledger that it has read. Where its settings
-    came with the pull too, there is nothing to record: both stay as they are.
+    The run must record its changes in the ledger that it has read. If the settings came with the
+    pull too, there is nothing to record: both stay as they are.
     """
     for step in journal.steps:
         if os.path.basename(step.path) != "ledger.json" or not _is_changed(step):
@@ -99,7 +99,7 @@ def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
 
 
 def _is_changed(step: Step) -> bool:
-    """Whether a step's file is there, and neither as before the step nor as after it."""
+    """Whether a step's file exists, and differs from its bytes before and after the step."""
     return os.path.isfile(step.path) and not (
         os.path.islink(step.path) or _has_digest(step, step.sha_before, step.sha_after)
     )
@@ -116,7 +116,7 @@ class _Recovery:
         self.removed = _removed_folders(folders, self.before, journal.records)
         # The ledgers of projects whose settings are as before the run.
         self.unchanged_ledgers: set[str] = set()
-        self.given_up: list[Record] = []  # what the run wanted where another program wrote
+        self.given_up: list[Record] = []  # the run's records for files that another program wrote
         self.records: dict[str, Record | None] = {}
         for path, record in journal.records.items():
             if not path.startswith(self.removed):
@@ -125,7 +125,7 @@ class _Recovery:
                 self.given_up.append(record)
 
     def complete_step(self, step: Step) -> None:
-        """Write what the step was to write, unless another program wrote the file meanwhile."""
+        """Write the step's bytes, unless another program wrote the file meanwhile."""
         files.sweep(os.path.dirname(step.path))
         if step.path in self.unchanged_ledgers or step.path.startswith(self.removed):
             return
@@ -162,7 +162,7 @@ class _Recovery:
                 self.unchanged_ledgers.add(committed.ledger_path(known.project))
 
     def undo_programs(self) -> None:
-        """Remove the programs that the run made for packs that are registered nowhere after all."""
+        """Remove the programs that the run made for packs that are not registered in the end."""
         records = [record for record in {**self.before, **self.records}.values() if record]
         used = {pack.folder for record in records for pack in record.packs.values()}
         projects = {record.project for record in records if record.scope == "project"}
@@ -189,7 +189,7 @@ class _Recovery:
 def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> tuple[str, ...]:
-    """How paths begin in projects and other folders that were removed since.
+    """The beginnings of paths in projects and other folders that were removed since.
 
     A run must not bring one back.
     """
@@ -220,7 +220,7 @@ def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[fi
 
 
 def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Record | None) -> bool:
-    """Whether a kill interrupted our own write in place, of a file with several names.
+    """Whether a kill interrupted our own write in place to a file with several names.
 
     Such a file has a part of the new bytes, then the old ones. Where putting the old ones back was
     interrupted too, a part of them stands before the new ones.
@@ -237,7 +237,7 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
 
 
 def _common_length(first: bytes, second: bytes) -> int:
-    """How many bytes both begin with."""
+    """The length of the common beginning."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
@@ -267,7 +267,7 @@ def _likelier_record(
 
 
 def _count_entries(record: Record | None, document: Document | None) -> int:
-    """How many entries of a record stand in the document."""
+    """The number of a record's entries in the document."""
     if record is None or document is None:
         return 0
     text = json.dumps(None if document.value is MISSING else document.value)

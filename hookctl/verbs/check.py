@@ -1,4 +1,4 @@
-"""hookctl check: is what this project declares there, whole and its own? For CI."""
+"""hookctl check: is everything that this project declares there and unchanged? For CI."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 
 def check(folders: Folders, request: Request) -> Result:
-    """Every finding about the project's own files; the user's are never looked at.
+    """Every finding about the project's own files; the user's are never read.
 
     It runs no file of the project and writes nothing there, so the project may be anybody's.
     """
@@ -44,7 +44,7 @@ def check(folders: Folders, request: Request) -> Result:
 
 
 def _find_project(cwd: str, named: str) -> str:
-    """The project's real path, whoever it belongs to."""
+    """The project's real path; it may have any owner."""
     if named and not os.path.isdir(named):
         raise errors.usage_error(f"no such folder: {named}", "Give the project's folder.")
     start = os.path.realpath(named or cwd)

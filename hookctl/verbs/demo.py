@@ -49,7 +49,7 @@ _SAID = {
 
 
 def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
-    """Play the story with the real hook, in a temporary folder that goes afterwards."""
+    """Play the story with the real hook, in a temporary folder."""
     tell = (lambda line: True) if as_json else report.emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
     pause = _PAUSE if is_watched and not (fast or as_json) else 0.0
@@ -71,7 +71,7 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
 def _play(
     stage: Stage, tell: Callable[[str | Line], bool], pause: float
 ) -> Iterator[dict[str, Any]]:
-    """Each step of the story, told as it happens."""
+    """Play each step of the story and tell it."""
     prompts, is_forced = 1, False
     is_told = False  # the same words once
     for number, scene in enumerate(_STORY, 1):

@@ -1,4 +1,4 @@
-"""What an install has brought about: what the pack does now, and what to do next."""
+"""The effect of an install: what the pack does now, and what to do next."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
 
 
 def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
-    """The step against an agent that calls one tool for ever: no stop hook is asked then."""
+    """The step against an agent that calls one tool for ever, which never asks a stop hook."""
     hosts = [target.host for target in targets if can_refuse(target.host)]
     if not hosts:
         return []

@@ -122,7 +122,7 @@ def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
     check_request(pack, request.settings)
     current = Settings(python=request.python)
     if target.scope == "managed":
-        python = request.python or _SHARED_PYTHON  # not this machine's: it is for every one
+        python = request.python or _SHARED_PYTHON  # the text is for every machine
         current = Settings(options={"locked": True} if pack.name == GUARD else {}, python=python)
     settings = choose(current, request.settings)
     if not settings.events:

@@ -81,7 +81,7 @@ def _as_line(text: str) -> str | Line:
 
 
 def _finish_pending(folders: Folders) -> None:
-    """Finish an interrupted install; where that fails, an agent can be stopped all the same."""
+    """Finish an interrupted install; a failure does not prevent stopping an agent."""
     if not folders.has_unfinished_run():
         return
     from hookctl.planner.run import finish_pending  # late: in most calls no run was interrupted
@@ -108,7 +108,7 @@ def _require_matching_options(request: Request) -> None:
 
 
 def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterator[str]:
-    """What the person may not expect of this project."""
+    """Warnings about this project that a person may not expect."""
     root = run_files.project
     if not (_is_marked(root) or request.project or request.action == "status"):
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
@@ -125,7 +125,7 @@ def _is_marked(folder: str) -> bool:
 
 
 def _describe_reach(folders: Folders, root: str) -> str:
-    """What a folder is a project for once it has .hookctl; HOME and those above count alone."""
+    """Which folders a new .hookctl covers; HOME and those above cover only themselves."""
     if f"{folders.home}/".startswith(f"{root.rstrip('/')}/"):
         return "it counts for agents that are started in this very folder, not below it"
     own = shlex.quote(os.path.join(root, ".hookctl"))
@@ -154,7 +154,7 @@ def _named_owner(request: Request) -> str:
 
 
 def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
-    """Decide whose a run is; in words."""
+    """Decide who owns a run's work; the owner in words."""
     owner = _named_owner(request)
     if owner:
         whose_work.name_owner(run_files, owner)

@@ -235,7 +235,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
-    """The blocks of rules of the packs in a settings file, and what became of them."""
+    """The blocks of rules of the packs in a settings file, and their states."""
     path, entries = rules_entries(records, key)
     if not entries:
         return []
@@ -251,7 +251,7 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
 
 
 def _describe_foreign_program(origin: Origin | None) -> str:
-    """What to say instead of what the guard does, where its program is not one that we know."""
+    """The sentence instead of the guard's effect, if its program is unknown."""
     if origin is not None and origin.kind == UNKNOWN:
         return (
             f"{tilde(origin.path)} is no program that hookctl released; `hookctl doctor` says more"

@@ -103,7 +103,7 @@ def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guar
 
 
 def _run_once(run_files: RunFiles, request: Request, guardian: Guardian, respawns: int) -> Ended:
-    """Run the child to its end, and write down which it is."""
+    """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
         supervised.note(run_files.state, pid, respawns)

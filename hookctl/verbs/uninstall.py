@@ -1,4 +1,4 @@
-"""hookctl uninstall: take out exactly what is ours, and keep what the operator changed."""
+"""hookctl uninstall: remove exactly what is ours, and keep the operator's changes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def uninstall(
 
 
 def _load_packs(request: Request) -> dict[str, Pack]:
-    """The packs that may be taken out, by name, as far as their files are at hand."""
+    """The packs that may be removed, by name, if their files can be read."""
     loaded = {}
     if request.pack:
         loaded[request.pack.name] = request.pack
@@ -281,7 +281,7 @@ def _find_project(records: Mapping[str, Record], error: HookctlError) -> str:
 
 
 def _kept_lines(plan: Plan) -> list[Line]:
-    """What the operator has set by hand, and how it goes: a limit works on for other guards."""
+    """The operator's own values that stay, and how to remove them."""
     lines = []
     for file in plan.files:
         names = [str(action.path[-1]) for action in file.decision.kept if action.kind == "leaf"]
@@ -358,7 +358,7 @@ def _describe_remaining(
 
 
 def _find_away(folders: Folders, request: Request) -> dict[str, str]:
-    """The projects that are not there, and whose records stay therefore; each with its line."""
+    """The missing projects, whose records stay; each with its line."""
     records = store.load(folders)
     away = store.away(folders, records)
     lines = {}

@@ -46,7 +46,7 @@ class _Installed(NamedTuple):
 
 
 class _Upgraded(NamedTuple):
-    """What became of one pack: its plan, or why there is none."""
+    """The outcome for one pack: its plan, or why there is none."""
 
     installed: _Installed
     pack: Pack | None
@@ -245,7 +245,7 @@ def _make_result(
 
 
 def _shorten(messages: list[Message]) -> Iterator[Message]:
-    """The messages, where one for each of several projects is to be said once."""
+    """The messages, with one message instead of the same one for each project."""
     paths: dict[str, set[str]] = {}
     for message in messages:
         paths.setdefault(message.text.partition(": ")[0], set()).add(message.path)

@@ -77,7 +77,7 @@ def watch(
 
 
 def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
-    """Run the verifier until it holds, or the rechecks or the time run out."""
+    """Run the verifier until it succeeds, or the rechecks or the time run out."""
     policy = _policy(request)
     # The guard ignores an agent that the verifier starts.
     environ = {**folders.environ, "HOOKCTL_CHILD": "1"}

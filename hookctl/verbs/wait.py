@@ -30,7 +30,7 @@ class Request(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What the files of a run say: how much is left, what moves with it, and STOP or CONCLUDE."""
+    """The state of a run's files: remaining work, signs of progress, and STOP or CONCLUDE."""
 
     remaining: int
     heartbeat: str = ""
@@ -38,7 +38,7 @@ class Look(NamedTuple):
 
     @property
     def task(self) -> str:
-        """What moves, as one text."""
+        """The values whose change is progress, as one text."""
         return json.dumps([self.remaining, self.heartbeat])
 
 
