@@ -1,8 +1,8 @@
 """The guard's runtime hook: `hook.py EVENT --host HOST`. It starts the package that it names.
 
 The package's folder is named after its content: an upgrade adds the new folder and then replaces
-this file. Only the package's own modules are loaded from it, and bytecode only if nobody else can
-write it. Any failure lets the agent stop. Python 3.8 or later, standard library only.
+this file. Only the package's own modules are loaded from it, and bytecode only if no other user
+can write it. Any failure lets the agent stop. Python 3.8 or later, standard library only.
 """
 
 import gc
@@ -58,7 +58,7 @@ def is_foreign(path):
 
 
 def require_own_project():
-    """Stop if this lies in a .hookctl that belongs to somebody else, or in somebody's project."""
+    """Stop if this lies in another user's .hookctl or project."""
     above, mark, _ = (absolute_folder() + "/").rpartition("/.hookctl/")
     if mark and (is_foreign(above or "/") or is_foreign(above + "/.hookctl")):
         raise PermissionError
@@ -90,7 +90,7 @@ def start(path, loader, module, words):
     """Load a module of a package and all that these arguments need; return what to run."""
     package = path.rpartition("/")[2]
     above = sys.modules[package] = type(sys)(package)
-    above.__path__ = []  # nothing is looked for there but by the finder
+    above.__path__ = []  # only the finder looks for modules
     above.__file__ = __file__  # tells the package where its launcher lies
     sys.meta_path.insert(0, Finder(package, FOLDER + "/" + path, loader))
     name = package + "." + module

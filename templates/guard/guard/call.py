@@ -31,11 +31,11 @@ from .settings import Settings, confine, project_of
 from .work import find_task
 
 INPUT_LIMIT = 16 * KIB * KIB
-CEILING = 200  # blocks since the last human prompt, whatever settings and progress say
+CEILING = 200  # blocks since the last human prompt, for any settings and progress
 ARMED_CEILING = 5000  # the same in keepalive
 LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 LOCKED = "locked"  # stands for every project: none may move the state of a locked guard
-NOWHERE = "/dev/null"  # a folder that nothing is in
+NOWHERE = "/dev/null"  # stands for an empty folder
 SPARE_S = 0.9  # seconds for everything but the wait for a lock
 
 
@@ -242,7 +242,7 @@ def find_folders(call):
 
 
 def confine_settings(call):
-    """Keep a configuration that a project brought, and the call that it rules, in that project."""
+    """Keep a project's own configuration, and the call under it, inside that project."""
     project = project_of(call.beside)
     brought_by = enter(project) if project else ""
     if not brought_by:

@@ -9,7 +9,7 @@ from .files import KIB, digest, digest_bytes, dump, first_text, save_object
 from .hosts import printable, say
 from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
 
-MOST_KEYS = 16 * KIB  # whatever dispatch_max_keys says
+MOST_KEYS = 16 * KIB  # even if dispatch_max_keys is higher
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
 EVERY = 100  # refused calls that one line of the log stands for, at most
 ENDED = (
@@ -112,7 +112,7 @@ def count_call(call, stored, key):
 
 
 def note_times(call, stored, has_untold, is_new):
-    """When the first and the last of the refused calls came that the log does not tell of yet."""
+    """The times of the first and the last refused call that are not in the log yet."""
     now = int(call.now)
     since = read_count(stored, "since", now) if has_untold else now
     return since, now if is_new else read_count(stored, "until", now)
@@ -121,8 +121,8 @@ def note_times(call, stored, has_untold, is_new):
 def tell(call, path, state):
     """Log the refused calls that are due.
 
-    The state says which before the line is written, and afterwards that it was: whenever we are
-    killed, the next call neither loses them nor tells of them again.
+    The state names them before the line is written, and notes the line afterwards. So after a kill
+    at any point, the next call neither loses them nor logs them twice.
     """
     trips = state.pop("telling")
     line = dict(UNCOUNTED, refusals=trips - state["told"], trips=trips)
@@ -134,7 +134,7 @@ def tell(call, path, state):
 
 
 def count_told(folder, session, stored):
-    """Of how many refused calls the log tells; one that was killed may have written its line."""
+    """The number of refused calls in the log; a killed call may have written its line."""
     told = read_count(stored, "told", read_count(stored, "trips", 0))
     telling = read_count(stored, "telling", told)
     if telling > told:
@@ -177,7 +177,7 @@ def is_open(start, call):
 
 
 def is_over(start, call):
-    """Is a window that began then over? One that begins later is neither: a clock was set back."""
+    """Is a window that began then over? One in the future (a clock was set back) is not."""
     return call.now - start >= call.settings.dispatch_window_s
 
 

@@ -89,7 +89,7 @@ def keep_work(call, state):
 
 
 def on_session_start(event, host):
-    """Tell the agent what waits; not a word if nothing does, or if it is somebody else's."""
+    """Tell the agent what work waits; silent if there is none, or another session holds it."""
     call = read_call(event, host, read_input)
     settings = call.settings
     if reason_to_ignore(call) or not settings.guidance or settings.mode not in TEXTS:

@@ -255,7 +255,7 @@ def is_out_of_reach(path):
         status = posix.stat(path)
         if status.st_uid == posix.geteuid():
             return False
-        # In a sticky folder nobody replaces what is another's.
+        # In a sticky folder no user can replace another user's files.
         is_sticky = status.st_mode & KIND == FOLDER and status.st_mode & STICKY
         if posix.access(path, posix.W_OK) and not is_sticky:
             return False

@@ -28,7 +28,7 @@ def observe(call, state, heartbeat, remaining):
         call.active, state.loops = call.loops > state.loops, call.loops
     entries = read_tail(call.transcript, state, find_expected_words(call, state))
     count_calls(call, state, entries)
-    own_block = is_blocked(state)  # our own block forced this stop: nobody else did
+    own_block = is_blocked(state)  # our own block forced this stop, and no other hook did
     own_block = see_prompt(call, state, entries, own_block)
     if own_block and call.loops is None and not call.host.tells_forced:
         call.active = True

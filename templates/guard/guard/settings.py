@@ -65,7 +65,7 @@ VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and t
 
 MARK = "/.hookctl/guard/"
 PERSONAL = ("-user", "-local")  # behind the host in a folder's name, if a data folder is so called
-# Not the project's content: git's hooks and credentials, and what hookctl keeps for itself.
+# Not the project's content: git's hooks and credentials, and hookctl's own files.
 GIT = "/.git/"
 OWN = ("/.hookctl/guard/", "/.hookctl/packs/", "/.hookctl/runtime/", "/.hookctl/ledger.json/")
 # The presets' own variables; all others stay unseen, whatever a repository asks for.
@@ -85,7 +85,7 @@ class Settings:
 
 
 def read_setting(name, default, config, env=env):
-    """The value of a setting: as somebody has set it, else the default."""
+    """The value of a setting, else its default."""
     value = find_setting(name, default, config, env)
     return default if value is None else value
 
@@ -151,7 +151,7 @@ def confine(config, project, env):
 
 
 def leave_out(value, project, env):
-    """No such setting: hookctl itself decides it."""
+    """Drop the setting: hookctl itself decides it."""
     return None
 
 

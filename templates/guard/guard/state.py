@@ -41,7 +41,7 @@ SESSION = {
     "loops": 0,  # how often the host had gone on for a hook
     "trips": 0,
     "soft": 0,  # soft progress since the last hard one
-    "streak": 0,  # stops in a row without progress, whoever forced them
+    "streak": 0,  # stops in a row without progress, forced by any hook
     "host": 0,  # blocks in a row as the host counts them
     "hb": "",  # the heartbeat's hash
     "rem": -1,  # how much work remained

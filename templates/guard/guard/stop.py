@@ -11,7 +11,7 @@ from .work import is_armed, is_concluded, read_task, reason_to_allow, take_work
 
 # Calls that leave no breadcrumb for a supervisor.
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
-# What ends a chain, or asks for a last word: nobody has to start the agent again.
+# What ends a chain, or asks for a last word: the agent need not be started again.
 ENDED = ("stop", "conclude", "nudged", "tripped", "ceiling")
 
 
@@ -40,7 +40,7 @@ def on_stop(event, host):
 
 
 def name_decision(call, decision):
-    """What the log says of a decision: a chain that the host cannot end is only counted."""
+    """The log's name of a decision: a chain that the host cannot end is only counted."""
     is_unheard = decision == "end" and not (call.host and call.host.end)
     return "counted" if is_unheard else decision
 

@@ -1,10 +1,10 @@
-"""The work in hand: what the task file says, whose it is, and whether it still counts.
+"""The work in hand: what the task file says, who holds it, and whether it is stale.
 
 It belongs to the session that OWNER names, or to the first one that would be blocked. That claim is
 the file `taken` in the project's state folder; `hookctl run` writes it too. Its fields: `session`
 (a hash) holds the work since `t`, in `process`, which has other sessions too if it is `shared`;
-`owner` is the hash of the OWNER that the claim goes with ("": none); `fixed`: a person named the
-owner, so the work never passes on; `declined`: sessions that gave the work back.
+`owner` is the hash of the OWNER at that time ("": none); `fixed`: a person named the owner, so no
+other session gets the work; `declined`: sessions that gave the work back.
 """
 
 import posix
@@ -24,7 +24,7 @@ from .files import (
 from .state import lock_claim, read_session
 
 DAY_S = 86400
-LONELY_S = 1800  # without an event, where no process is known: then the session counts as gone
+LONELY_S = 1800  # a session without a known process counts as gone so long after its last event
 CLAIM = "/taken"
 HEAD = b": hookctl="  # begins every command of ours
 STAT_LIMIT = 1024
@@ -109,12 +109,12 @@ def is_armed(call):
 
 
 def is_concluded(call):
-    """Has somebody asked to conclude the work?"""
+    """Has a person asked to conclude the work?"""
     return exists(call.settings.run_dir + "/CONCLUDE")
 
 
 class Holder:
-    """Who holds the work: this session, nobody, or else another; and the claim as it was read."""
+    """Who holds the work: this session, another one or none; and the claim as it was read."""
 
     def __init__(self, call):
         owner = read_owner(call)
@@ -123,7 +123,7 @@ class Holder:
         self.declined = self.claim.get("declined")
         if type(self.declined) is not list:
             self.declined = []
-        if first_text(self.claim, "owner") != self.owner:  # the claim goes with another OWNER
+        if first_text(self.claim, "owner") != self.owner:  # the claim was for another OWNER
             self.claim = {"session": self.owner, "fixed": True} if owner else {}
         self.session = first_text(self.claim, "session")
         self.process = first_text(self.claim, "process")
@@ -145,7 +145,7 @@ class Holder:
         return not self.is_free(call) or self.me in self.declined
 
     def is_free(self, call):
-        """Does nobody hold the work, or a session that is gone?"""
+        """Is the work held by no session, or by one that is gone?"""
         if not self.session or self.fixed:
             return not self.session
         gone = is_gone(self.process)
@@ -184,7 +184,7 @@ def read_claim(call):
 
 
 def is_stale(call):
-    """Has nobody touched the work for `work_hours`? A time in the future counts as now."""
+    """Is the work untouched for `work_hours`? A time in the future counts as now."""
     span = call.settings.work_hours * 3600
     if span <= 0:
         return False

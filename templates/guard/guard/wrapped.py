@@ -41,7 +41,7 @@ WHY = {
     "state_error": "Stop hook denied, and the count cannot be saved",
 }
 DENIED = 2  # the exit status that blocks on most hosts
-# Where an answer has its words for the agent, and how many of them a person is shown.
+# Fields with an answer's text for the agent, and how much of it a person is shown.
 FEEDBACK = ("additionalContext", "reason", "message", "followup_message", "stopReason")
 FEEDBACK_BYTES = 4096
 FEEDBACK_LENGTH = 500  # characters
@@ -237,7 +237,7 @@ class Outcome:
 
 
 def write(fd, data):
-    """Write all of it; False if nobody reads it."""
+    """Write all of it; False if the reader is gone."""
     rest = memoryview(data)
     try:
         while rest:
