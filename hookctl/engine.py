@@ -550,7 +550,7 @@ def _update_element(
     moves = want.path not in (entry.path, hook.path[: len(want.path)])
     theirs = [] if builder.force else _edited_fields(hook.fields, written)
     if moves:
-        # It moves to a group of its own. Among hooks of theirs it may have had no matcher, which
+        # It moves to a group of its own. Among other hooks it may have had no matcher, which
         # does not mean that the operator took it away.
         theirs = [name for name in theirs if name in hook.fields or name != "matcher"]
     elif entry.before is not None:

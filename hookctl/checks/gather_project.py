@@ -1,6 +1,6 @@
 """Gathers what a project declares, from its own files: the user's files are not read.
 
-A clone may belong to anybody and come from a stranger, so no file of it is ever run.
+A clone may come from a stranger and have any owner, so none of its files is ever run.
 """
 
 from __future__ import annotations

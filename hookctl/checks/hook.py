@@ -39,7 +39,7 @@ _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# How a program differs from the one that was released, and the text that says so.
+# How a program differs from the released one, and the text of the finding.
 _DIFFERENCES = {
     ADDED: "hook_unknown.added",
     GONE: "hook_unknown.gone",
@@ -314,7 +314,7 @@ def _judge_pack_source(
         yield file.find("pack_old", source.path, **values)
 
 
-# Does the host really call the hook? Its log says so; sessions without a line there do not.
+# Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
 
 
 def judge_last_run(file: FileFacts) -> Iterator[Finding]:

@@ -267,7 +267,7 @@ def _find_ended(layer: Layer) -> dict[str, str]:
 def _find_fault_of_path(value: str, python: str, project: str) -> str:
     """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
 
-    `python` is the first one on it here, if any. The settings are everybody's, so a folder where
+    `python` is the first one on it here, if any. Every clone shares the settings, so a folder where
     systems have their programs counts as one with python3.
     """
     if "$" in value or "~" in value:  # some hosts put variables in

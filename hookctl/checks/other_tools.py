@@ -40,7 +40,7 @@ class _Chain(NamedTuple):
 
 
 def judge_stops(facts: HostFacts) -> Iterator[Finding]:
-    """What blocks stops beside the guard, as far as settings files show it."""
+    """The hooks beside the guard that block stops, by the settings files."""
     for canonical in ("stop", "subagent-stop"):
         event = facts.host.events.get(canonical, "")
         foreign = [hook for hook in facts.running if not hook.id and hook.event == event]
@@ -218,7 +218,7 @@ def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
 
 
 def judge_traps(facts: HostFacts) -> Iterator[Finding]:
-    """Every hook of others that the host reads here."""
+    """Every hook of other tools that the host reads here."""
     for hook in facts.running:
         if not hook.id:
             place = ".".join(map(str, hook.path))
@@ -291,5 +291,5 @@ def _judge_commands(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[F
 
 
 def _list_commands(hook: FoundHook) -> list[str]:
-    """The programs that a hook's command line calls, as far as they can be told without a shell."""
+    """The programs that a hook's command line calls, if the text alone shows them."""
     return [called_program(part) for part in re.split(r"[;&|\n(`]+", hook.command)]

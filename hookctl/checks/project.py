@@ -210,7 +210,7 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
     written = installed.record.settings.get("config")
     written = written or guard.configuration(settings, "", file.host)
     if values.get("mode") == "off" and settings.mode != "off":
-        return  # hook.py says so
+        return  # hook.py reports it
     changed = []
     for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
         if not engine.same(values.get(name), written.get(name)):
@@ -272,7 +272,7 @@ def judge_required(
 
 
 def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
-    """Whether a record that is gone or cannot be read may have a pack; a finding says so."""
+    """Whether a missing or unreadable record, which has its own finding, may have a pack."""
     if facts.error is not None or facts.has_record:
         return facts.error is not None
     return any(element.pack == name for file in facts.files for element in file.elements)

@@ -137,7 +137,7 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
 
 
 def _scan_lenient(text: str, shadow: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Read a text that has comments or trailing commas, as far as these are allowed.
+    """Read a text that has comments or trailing commas, if these are allowed.
 
     In two passes, since a single pattern would look for the closing bracket through comments.
     """

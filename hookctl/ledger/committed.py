@@ -148,7 +148,7 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
 
 
 def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
-    """An entry in full: a pack wants what is written, in its version, unless its claim says so."""
+    """An entry in full: a claim defaults to the written value and to the pack's version."""
     owners = {}
     for name, claim in entry.get("owners", {}).items():
         usual = {"value": entry.get("written")}
@@ -181,7 +181,7 @@ def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
-    """The bytes of the files that a pack's digest covers, as far as they exist in the project.
+    """The bytes of the existing files in the project that a pack's digest covers.
 
     The guard's config.json is compared by its values.
     """

@@ -63,7 +63,7 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
 
 
 def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dict[str, Optional]:
-    """The records with every path of theirs changed from or to its form on disk."""
+    """The records with all their paths changed from or to their form on disk."""
     renamed: dict[str, Optional] = {}
     for key, record in records.items():
         if record:

@@ -25,7 +25,7 @@ from hookctl.system.files import digest
 
 _UNREADABLE = "({} cannot be read as settings, so it is not shown)\n"
 _CONTEXT = 3  # lines around a change
-_CONFIG = "config.json"  # what of the guard's folder is no program
+_CONFIG = "config.json"  # the file in the guard's folder that is not a program
 
 _Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 

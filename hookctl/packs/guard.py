@@ -66,7 +66,7 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
 def lost_program(command: str) -> str:
     """The missing program of a command of ours; '' if it is there.
 
-    One of project scope has its program in the project, and names no whole path.
+    A command of project scope names no absolute path, so it always gives ''.
     """
     form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
     match = re.match(form, command, re.DOTALL)

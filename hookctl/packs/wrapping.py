@@ -50,7 +50,7 @@ def is_shared_command(text: str, target: Target) -> bool:
 
 @functools.cache
 def _project_forms() -> str:
-    """A pattern for the project's folder as hosts have it in a command."""
+    """A pattern for the project's folder as hosts write it in a command."""
     forms = {load(name).environment.in_command for name in names()}
     return "(?:" + "|".join(re.escape(form) for form in sorted(forms) if form) + ")"
 

@@ -117,7 +117,7 @@ class Approvals:
     def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
         """Take out our approvals of these packs, wherever the host's own folder is now.
 
-        A file that cannot be read keeps them; `unread` says so.
+        A file that cannot be read keeps them, and is named in `unread`.
         """
         for key, record in self._records.items():
             for pack in packs:

@@ -65,7 +65,7 @@ def _fill(
     groups = shapes.gaps(host.shape, document.value)
     free: dict[Path, list[Path]] = {}
     for path, count in Counter(known).items():
-        # Ours were appended, so those of others stand in front of them.
+        # Ours were appended, so other tools' come first.
         free[path] = [group for group in groups if group[:-1] == path][-count:]
     edits: list[Edit] = []
     for edit in decision.edits:

@@ -77,7 +77,7 @@ class RulesBlocks:
     def _leave(self, draft: Draft, name: str, pack: Pack | None) -> None:
         """Take out a pack's block, unless another host of the record reads it in the same file.
 
-        With `pack`, a block with just its text goes without a record, too.
+        With `pack`, a block with exactly its text is removed without a record, too.
         """
         target = rules_target(draft.target)
         if target is None:

@@ -141,7 +141,7 @@ def look(
 def _read_along(
     host: Host, document: Document, path: Path, kind: str, *, null_is_nothing: bool
 ) -> tuple[dict[Path, Any], dict[Path, str]]:
-    """The values along a path as far as it exists, and those texts that may have to come back.
+    """The existing values along a path, and the source texts that may have to be restored.
 
     Refuses a container of another type.
     """

@@ -48,7 +48,7 @@ def plan_uninstall(
 ) -> Plan:
     """Plan to take packs out of settings files.
 
-    `loaded` are the packs whose own file can be read: hooks of theirs are known without a record.
+    `loaded` are the packs whose own file can be read: their hooks are known without a record.
     """
     records = sources.records(projects)
     leaving = tuple(leaving)

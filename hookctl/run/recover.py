@@ -153,7 +153,7 @@ class _Recovery:
             return
         if new is not None:
             self.given_up.append(new)
-        # The programs are the run's, whoever starts them.
+        # The programs are the run's, even if the settings are not.
         if record is not None and new is not None:
             programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
             self.records[step.path] = record._replace(packs=programs)

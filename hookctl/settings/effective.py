@@ -307,7 +307,7 @@ def disabling(found: Sequence[Source]) -> Switch | None:
 
 
 def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
-    """Our hooks that a list of single hooks switches off, and the file with that list."""
+    """Our hooks in a list of disabled hooks, each with the file that has the list."""
     for source in found:
         path = tuple(source.host.switches.named)
         names: Any = source.document.get(path) if path else None

@@ -89,7 +89,7 @@ def list_backed_up(folders: Folders) -> list[str]:
 
 
 def find_backup(state: str, sha: str) -> bytes | None:
-    """The bytes of a backup that really has this SHA-256, whichever path its file had then."""
+    """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
         with contextlib.suppress(OSError, HookctlError):
             for name in os.listdir(folder):

@@ -30,7 +30,7 @@ except ImportError:
 
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
-SETTLE = 2.0  # seconds: a younger empty file may be one that another program is about to fill
+SETTLE = 2.0  # seconds: another program may be about to fill a younger empty file
 _POLL = 0.02  # seconds
 _MACHINE = sha256(os.uname().nodename.encode()).hexdigest()[:8]
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -435,7 +435,7 @@ def sync_folder(folder: str) -> None:
 
 
 def temporary_name(path: str) -> str:
-    """A name beside it, with machine and process, so that only a dead run's are swept."""
+    """A temporary name beside it, with machine and process, so that only a dead run's is swept."""
     folder, name = os.path.split(path)
     unique = f"{_MACHINE}.{os.getpid()}.{os.urandom(4).hex()}"
     start = os.fsdecode(os.fsencode(name)[:100])  # a name may have 255 bytes

@@ -27,7 +27,7 @@ class Request(NamedTuple):
 def check(folders: Folders, request: Request) -> Result:
     """Every finding about the project's own files; the user's are never read.
 
-    It runs no file of the project and writes nothing there, so the project may be anybody's.
+    It runs no file of the project and writes nothing there, so the project may have any owner.
     """
     cwd = folders.cwd
     folder = _find_project(cwd, request.project)

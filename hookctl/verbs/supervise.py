@@ -20,7 +20,7 @@ from hookctl.values import NamedTuple
 DEFAULT_RESPAWNS = 5
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
-_TWICE_WITHIN = 10  # seconds between two failures that no third start would mend
+_TWICE_WITHIN = 10  # seconds between two failures after which a third start would not help
 _WILLED = (0, 129, 130, 143)  # a person's HUP, INT and TERM, as a shell has them
 
 

@@ -175,7 +175,7 @@ def _select_keys(folders: Folders, records: Mapping[str, Record], request: Reque
 
 
 def _has_only_gaps(record: Record) -> bool:
-    """Whether a record has no pack, but empty places that keep the position of others' hooks."""
+    """Whether a record has no pack, only placeholders that keep the position of other hooks."""
     return bool(record.gaps) and not record.packs
 
 
@@ -188,7 +188,7 @@ def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> 
         hint = "Use the newer hookctl that wrote it."
         raise HookctlError("ledger_newer", message, path=path, hint=hint)
     target = target_of_record(known.load(record.host), record, path)
-    # From a file with empty places alone any pack may leave: that removes them.
+    # Any pack may be removed from a file that only has placeholders: that removes them.
     names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
     return Leaving(target, names, key)
 
@@ -292,7 +292,7 @@ def _kept_lines(plan: Plan) -> list[Line]:
 
 
 def _next_steps(done: _Done) -> list[Line]:
-    """What is left to do by hand in the projects that everybody shares."""
+    """The steps left to do by hand in shared projects."""
     names: dict[str, list[str]] = {}
     for target in (file.target for file in done.plan.files if file.target.shared):
         names.setdefault(target.project, []).append(os.path.relpath(target.path, target.project))
@@ -312,7 +312,7 @@ def _next_steps(done: _Done) -> list[Line]:
 def _name_remaining(folders: Folders, request: Request, done: _Done) -> list[str]:
     """Where else the pack stays installed: in another scope, or under another CLAUDE_CONFIG_DIR.
 
-    Whoever leaves a project is told of that one alone, and that there are others.
+    After an uninstall in a project, several files elsewhere are only counted.
     """
     name, records = request.name or GUARD, done.records
     projects = {target.project for target in done.targets if target.project}

@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 class _Installed(NamedTuple):
-    """A pack, and where the records have it from one source."""
+    """A pack from one source, and its settings files on record."""
 
     name: str
     source: str  # empty for a built-in pack
@@ -111,7 +111,7 @@ def _keep_own(
 ) -> list[HookctlError]:
     """The records that cannot be read and that may have something that is asked for.
 
-    What is wrong in another project is said, and is no failure here.
+    Faults in other projects are reported, but are no failure here.
     """
     if request.scope not in ("", "project"):
         return []

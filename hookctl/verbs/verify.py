@@ -167,7 +167,7 @@ def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
         yield writing, lambda: _mask_and_cut(bytes(end))
     finally:
         os.close(writing)
-        thread.join(_DRAIN)  # a process that the verifier left behind may hold the pipe
+        thread.join(_DRAIN)  # a process that the verifier left running may hold the pipe
 
 
 def _mask_and_cut(output: bytes) -> str:

@@ -47,7 +47,7 @@ class Ended(NamedTuple):
 
     outcome: str
     last: Look
-    unmoved: float  # seconds since the work moved, as far as they were measured
+    unmoved: float  # seconds since the work moved, as measured
 
 
 class Clock(NamedTuple):
