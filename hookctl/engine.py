@@ -322,7 +322,7 @@ class _DecisionBuilder:
             self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
-        """The decision; containers of ours that nothing needs any more are pruned."""
+        """The decision; our containers that nothing needs any more are pruned."""
         used = set()
         for entry in self.entries.values():
             for length in range(1, len(entry.path) + 1):
@@ -337,7 +337,7 @@ class _DecisionBuilder:
 
 
 def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
-    """13: the values of ours that another pack wants to be different, with no common merge rule."""
+    """13: our values that another pack wants to be different, with no common merge rule."""
     pack = builder.pack
     for want in wants:
         entry = builder.entries.get(want.id or want.path)
@@ -642,7 +642,7 @@ def _move_element(
 def _update_duplicates(
     builder: _DecisionBuilder, entry: Entry, duplicates: list[HookEntry], command: str
 ) -> None:
-    """17: give further hooks of ours the new command too, so that they are still known as ours."""
+    """17: give our duplicate hooks the new command too, so that they are still known as ours."""
     for hook in duplicates:
         if hook.fields["command"] != command:
             builder.edits.append(EditHook(hook, {"command": command}))
@@ -682,7 +682,7 @@ def _rebuild_leaf(builder: _DecisionBuilder, pack: str, version: str, want: Want
 
 
 def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:
-    """15, 15a, 16: remove the hooks of ours that the ledger does not know, and name the keys."""
+    """15, 15a, 16: remove our hooks that the ledger does not know, and name the keys."""
     unknown = [want for want in wants if (want.id or want.path) not in known]
     has_orphan = False
     for want in unknown:

@@ -6,7 +6,7 @@ from typing import Any
 from hookctl.values import NamedTuple
 
 Path = tuple[str | int, ...]
-HEAD = ": hookctl="  # how the command of every hook of ours begins
+HEAD = ": hookctl="  # how the command of each of our hooks begins
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
 INTERRUPTED = "interrupted_run"  # the code of messages on what an interrupted run left to do
@@ -33,7 +33,7 @@ class PathFault(NamedTuple):
 
 
 class HookEntry(NamedTuple):
-    """A hook of ours as it stands in a settings file, recognised by the head of its command."""
+    """One of our hooks in a settings file, recognised by the head of its command."""
 
     path: Path
     id: str
@@ -46,7 +46,7 @@ class HookEntry(NamedTuple):
 
 
 class Hooks(tuple[HookEntry, ...]):
-    """The hooks of ours in a file, in its order; each id is found without looking at the others."""
+    """Our hooks in a file, in its order; each id is found without looking at the others."""
 
     @cached_property
     def by_id(self) -> dict[str, list[HookEntry]]:

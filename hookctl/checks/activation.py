@@ -117,7 +117,7 @@ def _sentence(text: str) -> str:
 
 
 def judge_unread(facts: HostFacts) -> Iterator[Finding]:
-    """Stop hooks, and any hook of ours, that look active but will not run."""
+    """Other tools' stop hooks, and our hooks, that look active but will not run."""
     hidden = {file.path for file in facts.files if _hidden_by(facts, file)}
     stops = (facts.host.events.get("stop"), facts.host.events.get("subagent-stop"))
     unread = {file.real_path: file for file in facts.unread if file.owner not in hidden}

@@ -161,7 +161,7 @@ def _list_changed_fields(current: Current, entry: Entry) -> list[str]:
 
 
 def _quote_value(name: str, value: Any) -> str:
-    """A value as it stands in a settings file, with its secrets masked."""
+    """A value as it is in a settings file, with its secrets masked."""
     return json.dumps(masked(value, name), ensure_ascii=False)
 
 

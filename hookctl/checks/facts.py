@@ -59,7 +59,7 @@ class FoundHook(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands in its file."""
+        """Its path and line in its file, in words."""
         line = self.source.document.position(self.path)[0]
         return f"{'.'.join(map(str, self.path))}, line {line}"
 
@@ -178,7 +178,7 @@ class FileFacts(NamedTuple):
     """One settings file of one host, what the ledger has of it, and what it runs."""
 
     target: Target
-    host: Host  # in the variant that its settings stand in
+    host: Host  # in the variant of its settings
     path: str  # as people know it; links are not resolved
     record: Record | None
     guard: PackRecord | None  # what the record has of the guard
@@ -217,7 +217,7 @@ class FileFacts(NamedTuple):
     readers: tuple[OtherReader, ...] = ()
     nested: tuple[str, ...] = ()  # programs of another user below the project
     repository: str = ""  # where the host looks for the project's programs, if not in the project
-    closed: tuple[Closed, ...] = ()  # hooks of ours that wait for an approval
+    closed: tuple[Closed, ...] = ()  # our hooks that wait for an approval
     is_untrusted: bool = False
 
     @property
@@ -232,7 +232,7 @@ class FileFacts(NamedTuple):
 
     @property
     def elements(self) -> Hooks:
-        """The hooks of hookctl that stand in the file; none where it cannot be read."""
+        """The hooks of hookctl in the file; none where it cannot be read."""
         return self.current.elements if self.current else Hooks()
 
     @property

@@ -104,7 +104,7 @@ def bare_facts(
 
 
 def _list_links(path: str) -> tuple[str, ...]:
-    """Where each link leads that stands at a path, one behind the other."""
+    """The targets of the chain of links at a path, in order."""
     hops: list[str] = []
     while os.path.islink(path) and len(hops) < _MOST_HOPS:
         path = os.path.join(os.path.dirname(path), os.readlink(path))

@@ -162,7 +162,7 @@ class Machine:
         return document is not None and bool(shapes.handlers(target.host.shape, document.value))
 
     def has_ours(self, target: Target) -> bool:
-        """Whether a settings file has a hook of ours, even if the ledger does not know it."""
+        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
         try:
             document = self._document_of(target)
             return document is not None and bool(look(target.host, document, (), ()).elements)

@@ -38,7 +38,7 @@ MISSING = Missing()
 
 
 class Scalar(NamedTuple):
-    """A key, or a value that is no container: where it stands, and what it says."""
+    """A key, or a value that is no container: its position, and its value."""
 
     start: int
     end: int
@@ -110,7 +110,7 @@ class Document:
         return position_of(self._text, self.offset(path))
 
     def error_at(self, code: str, offset: int, message: str, hint: str) -> HookctlError:
-        """The error for what stands at an offset."""
+        """The error for what is at an offset."""
         return error_at(code, self._text, self.where, offset, message, hint)
 
     def set(self, path: Path, value: Any) -> Document:
@@ -244,7 +244,7 @@ def is_too_deep(value: Any, above: int = 0) -> bool:
 def error_at(
     code: str, text: str, where: str, offset: int, message: str, hint: str
 ) -> HookctlError:
-    """The error for what stands at an offset of a text."""
+    """The error for what is at an offset of a text."""
     line, column = position_of(text, offset)
     return HookctlError(code, message, path=where, line=line, column=column, hint=hint)
 
@@ -294,7 +294,7 @@ def not_an_object(document: Document, path: Path, key: str | int) -> HookctlErro
 
 
 def duplicate_key(document: Document, key: str | int, offset: int) -> HookctlError:
-    """The error for a key that stands at this offset a second time."""
+    """The error for the second key of this name, at this offset."""
     message = f"the key {key!r} stands here a second time"
     hint = "The host uses only the last one: remove one of the two, then run the command again."
     return document.error_at("duplicate_key", offset, message, hint)

@@ -249,7 +249,7 @@ class JsonDocument(Document):
         return New(value, scan(text, self.where, comments=False, trailing_commas=False).tree)
 
     def _put(self, path: Path, new: New) -> JsonDocument:
-        """Replace what stands at path, or insert below its deepest existing parent."""
+        """Replace what is at path, or insert below its deepest existing parent."""
         self.check_path(path)
         spot, length = self._nearest(path)
         if spot and length == len(path):

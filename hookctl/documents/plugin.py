@@ -113,7 +113,7 @@ class PluginDocument(JsonDocument):
 
     @property
     def _settings(self) -> str:
-        """The settings as they stand in the file, without the empty lines for the code above."""
+        """The settings as they are in the file, without the empty lines for the code above."""
         return self._text[self._code[0].count("\n") :]
 
 

@@ -1,4 +1,4 @@
-"""A project's ledger that stands in a merge conflict: the records of either side."""
+"""A project's ledger in a merge conflict: the records of each side."""
 
 from __future__ import annotations
 

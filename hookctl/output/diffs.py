@@ -192,7 +192,7 @@ def _unmasked(value: Any, commands: frozenset[str]) -> Any:
 
 
 def _leads_into_hook(root: Any, path: Path) -> bool:
-    """Whether a path leads into a hook of ours."""
+    """Whether a path leads into one of our hooks."""
     value = root
     for key in path:
         if _is_hook(value):

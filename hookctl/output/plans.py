@@ -200,7 +200,7 @@ def _name_entry(file: FilePlan, action: Action, value: object) -> str:
 
 
 def event_of(path: Path) -> str:
-    """The host's name of the event whose hooks stand at a path."""
+    """The host's name of the event whose hooks are at a path."""
     names = [str(part) for part in path if isinstance(part, str) and part != "hooks"]
     return names[-1] if names else ".".join(map(str, path))
 

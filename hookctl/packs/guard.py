@@ -64,7 +64,7 @@ def hook_path(text: str, id: str, event: str, target: Target) -> str:
 
 
 def lost_program(command: str) -> str:
-    """The missing program of a command of ours; '' if it is there.
+    """The missing program of one of our commands; '' if it is there.
 
     A command of project scope names no absolute path, so it always gives ''.
     """

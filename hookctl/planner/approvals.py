@@ -42,7 +42,7 @@ class Approvals:
             if draft.host.trust.config:
                 draft.former_paths = _former_paths(records, draft)
         self._opened: list[Draft] = []  # files that only hold approvals
-        self.unread: list[HookctlError] = []  # why approvals of ours stay where they are
+        self.unread: list[HookctlError] = []  # why our approvals stay where they are
 
     @property
     def drafts(self) -> list[Draft]:
@@ -373,7 +373,7 @@ def _approve(config: Draft, draft: Draft, pack: str, needed: dict[Path, str]) ->
     visible = _with_containers(config, _approvals_of(config.entries, draft, pack))
     version = draft.packs[pack].version
     current = config.read_current(wants, visible)
-    # The operator was asked, or agreed before: so replace what stands in the place of our hook.
+    # The operator was asked, or agreed before: so replace what is in the place of our hook.
     decision = engine.install(visible, current, pack, version, wants, force=True)
     config.apply_decision(_describe_for_people(decision, pack), visible)
 

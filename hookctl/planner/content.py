@@ -165,7 +165,7 @@ def _limit_in_config(config: Mapping[str, Any]) -> str:
 
 
 def _operators_cap(draft: Draft) -> str:
-    """The operator's cap in a setting of the host, or ''; a variable of ours would win over it."""
+    """The operator's cap in a setting of the host, or ''; our variable would win over it."""
     path = tuple(draft.host.cap.get("setting", ()))
     value = draft.document.get(path) if path else MISSING
     return str(value) if type(value) is int else ""

@@ -279,7 +279,7 @@ class Draft:
 
     @property
     def adds_hooks(self) -> bool:
-        """Whether the draft adds a hook of ours."""
+        """Whether the draft adds one of our hooks."""
         return any(isinstance(edit, AddHook) for edit in self.edits)
 
 

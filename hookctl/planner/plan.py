@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     records: dict[str, Record | None]  # only those that change
     rmdirs: tuple[str, ...]
     packages: tuple[Packages, ...] = ()  # put there before any change, and removed after all
-    unread: tuple[HookctlError, ...] = ()  # of the files with approvals of ours that stay
+    unread: tuple[HookctlError, ...] = ()  # of the files with our approvals that stay
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

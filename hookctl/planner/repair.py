@@ -52,7 +52,7 @@ from hookctl.system import files, interpreter, project
 def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool = False) -> Plan:
     """Plan the repair of these settings files, their records and the files that they run.
 
-    A project's ledger that stands in a merge conflict is made anew; with `in_project` that of the
+    A project's ledger that is in a merge conflict is made anew; with `in_project` that of the
     working folder too, although no settings file may have anything of ours.
     """
     existing = []

@@ -39,7 +39,7 @@ class RulesBlocks:
         self._records = records
         self._drafts = list(drafts)
         self._opened: dict[str, Draft] = {}  # by the real path
-        self.unread: list[HookctlError] = []  # why blocks of ours stay where they are
+        self.unread: list[HookctlError] = []  # why our blocks stay where they are
 
     @property
     def drafts(self) -> list[Draft]:
@@ -102,7 +102,7 @@ class RulesBlocks:
             self._leave_unrecorded(file, entry, name)
 
     def _may_have_block(self, path: str) -> bool:
-        """Whether a file without a record can be read, and has a marker line of ours."""
+        """Whether a readable file without a record has one of our marker lines."""
         data = self._sources.once(files.read_or_none, path) or b""
         try:
             return bool(RulesDocument.parse(data, where=path).packs)

@@ -144,14 +144,14 @@ def _remove_files(sources: Sources, target: Target, known: PackRecord) -> Runtim
 
 
 def _read(sources: Sources, target: Target, path: str) -> files.Snapshot:
-    """A file of ours; in a project never through a link that leads out of it."""
+    """One of our files; in a project never through a link that leads out of it."""
     if target.shared:
         return sources.once(read_inside, target.project, path)
     return sources.once(files.read, path)
 
 
 def change_action(path: str, change: Change) -> Action:
-    """A line about a file of ours that changes, by the path as people know it."""
+    """A line about one of our files that changes, by the path as people know it."""
     action = "replace-file"
     if change.after is None:
         action = "remove-file"
@@ -161,7 +161,7 @@ def change_action(path: str, change: Change) -> Action:
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
-    """A line about a file of ours."""
+    """A line about one of our files."""
     return Action(action, (path,), "file", reason=reason)
 
 

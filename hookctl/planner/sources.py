@@ -60,7 +60,7 @@ class Sources:
         return self.once(store.read, self.folders, tuple(projects))
 
     def backup(self, sha: str) -> bytes | None:
-        """The bytes with this SHA-256 from before a write of ours, if they are kept."""
+        """The bytes with this SHA-256 from before one of our writes, if they are kept."""
         from hookctl.system import backups  # late: most plans look at no backup
 
         return self.once(backups.find_backup, self.folders.state, sha)

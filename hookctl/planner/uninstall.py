@@ -154,7 +154,7 @@ def _usual_folder(records: Records, draft: Draft, pack: str) -> str:
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     """Decide what is removed with one pack, and what stays."""
-    # Without a record only hooks of ours are known; where there is none, any shape will do.
+    # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.record is None and any(want.id in ids for want in wants)

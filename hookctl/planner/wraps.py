@@ -173,7 +173,7 @@ class _Wraps:
         self._wrap_command(matches[0], "")
 
     def _wrappable_paths(self, original: str) -> list[Path]:
-        """Where a command stands in hooks that can be wrapped."""
+        """The paths of commands in hooks that can be wrapped."""
         paths = []
         for path, command in self.foreign:
             if command == original and not self._find_obstacle(path, original):
@@ -257,7 +257,7 @@ class _Wraps:
 
 
 def _list_path(host: Host, path: Path) -> Path:
-    """The path of the list that a hook stands in: the one of its event."""
+    """The path of the event's list that contains a hook."""
     return path[: len(host.shape.root) + 1]
 
 

@@ -33,7 +33,7 @@ class Closed(NamedTuple):
 def closed(
     host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[Closed]:
-    """The hooks of ours in a settings file that wait for an approval, by its path and values."""
+    """Our hooks in a settings file that wait for an approval, by its path and values."""
     trust = host.trust
     if root is MISSING:
         root = {}

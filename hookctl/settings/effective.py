@@ -46,7 +46,7 @@ class Source(NamedTuple):
     scope: str
     path: str
     document: Document
-    host: Host  # in the variant that this file stands in
+    host: Host  # in the variant of this file
 
 
 def sources(

@@ -24,7 +24,7 @@ from hookctl.system.folders import Folders
 from hookctl.system.packages import PACKAGES
 from hookctl.system.project import find_repository, require_own
 
-OWN = ".hookctl"  # the folder of ours in a project
+OWN = ".hookctl"  # our folder in a project
 GUARD = "guard"
 
 # Reads a settings file by its path and format.
@@ -296,7 +296,7 @@ def repository_above(target: Target) -> str:
 
 
 def in_sh(target: Target, path: str) -> str:
-    """A path of ours as shell text; at project scope it must work in every clone."""
+    """The path of one of our files as shell text; at project scope it must work in every clone."""
     if target.shared:
         project = target.host.environment.in_command
         return f"{project}/{os.path.relpath(path, target.project)}"

@@ -25,7 +25,7 @@ _RECORD_SUFFIX = ".page"
 
 
 class Backup(NamedTuple):
-    """The bytes of a settings file at some time before a write of ours."""
+    """The bytes of a settings file at some time before one of our writes."""
 
     at: float  # seconds since the epoch
     data: bytes

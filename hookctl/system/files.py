@@ -20,7 +20,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
 from hookctl.values import NamedTuple
 
-try:  # hashlib loads OpenSSL, which takes longer than any module of ours
+try:  # hashlib loads OpenSSL, which takes longer than any of our modules
     from _sha256 import sha256  # up to Python 3.11
 except ImportError:
     try:

@@ -76,7 +76,7 @@ def here() -> Folders:
 
 
 def _refuse_projects(folders: Folders) -> None:
-    """Refuse a folder of ours in a project, since a repository could then forge our records.
+    """Refuse one of our folders in a project, since a repository could then forge our records.
 
     A project's own settings and `.env` can set the variables that move it there.
     """

@@ -182,7 +182,7 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
         known.add(record.sha256_after)
     if current.sha not in known:
         return True
-    # Empty where the file was edited between two writes of ours.
+    # Empty where the file was edited between two of our writes.
     return backup.first and record is not None and not record.sha256_before
 
 

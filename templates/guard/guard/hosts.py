@@ -194,7 +194,7 @@ def word_answer(call, decision, code, blocks, remaining):
 
 
 def fill_own(call, text, values):
-    """A text of ours, with the commands that this call can find, and the files."""
+    """One of our texts, filled with the commands and files that this call can find."""
     if call.task_names:
         text = text.replace("{less}", THEIR_LESS)
     for name, way in (COMMANDS if has_command() else FILES).items():

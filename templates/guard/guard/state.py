@@ -133,7 +133,7 @@ def read_session(folder, hash):
 
 
 def answer_once(call, path, state, decide):
-    """Decide a stop in `state.said`, unless another registration of ours has decided it.
+    """Decide a stop in `state.said`, unless another of our registrations has decided it.
 
     Returns the line for the log (None if another has decided), and whether the answer is saved.
     """

@@ -26,7 +26,7 @@ from .state import lock_claim, read_session
 DAY_S = 86400
 LONELY_S = 1800  # a session without a known process counts as gone so long after its last event
 CLAIM = "/taken"
-HEAD = b": hookctl="  # begins every command of ours
+HEAD = b": hookctl="  # begins each of our commands
 STAT_LIMIT = 1024
 LATEST = 2.5e11  # seconds; no time is later
 
