@@ -70,7 +70,7 @@ def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None
     Path(".hookctl/guard").mkdir(parents=True)
     Path(".hookctl/guard/claude").symlink_to("../../src")
     outcome = hookctl("install", *PROJECT)
-    assert (outcome.code, "a link stands below .hookctl, and what it leads to is not" in outcome.err) == (4, True)
+    assert (outcome.code, "a link inside .hookctl points to other files" in outcome.err) == (4, True)
     assert Path("src/config.json").read_text() == '{ "port" : 8080 }'
 
 

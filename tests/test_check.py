@@ -84,7 +84,7 @@ def test_a_whole_project_is_fine_wherever_it_is_cloned(project: Project, isolate
     shutil.rmtree(isolated / "home")
     before = tree(isolated)
     done = project.hookctl("check", "--project", str(clone), "--require", "guard", "--require", str(project.pack))
-    assert (done.code, done.out) == (0, f"ok    bell, guard: whole, in 1 settings file  {clone}\n")
+    assert (done.code, done.out) == (0, f"ok    bell, guard: complete, in 1 settings file  {clone}\n")
     assert tree(isolated) == before
 
 

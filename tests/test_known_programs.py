@@ -80,7 +80,7 @@ def test_a_program_that_only_a_committed_ledger_knows_is_an_error(clone: Path, h
     assert codes(hookctl).get("hook_unknown") == "error"
     assert hookctl("doctor", "--host", "claude").code == 1
     told = hookctl("status")
-    assert "is no program that hookctl released" in told.out
+    assert "is not a program that hookctl released" in told.out
     assert "blocks at most" not in told.out
     assert hookctl("status", "--json").data["files"][0]["program"] == "unknown"
 
@@ -113,7 +113,7 @@ def test_an_edited_program_is_an_error_at_every_scope(hookctl: Hookctl, isolated
     (program,) = isolated.rglob("hook.py")
     program.write_text(program.read_text() + "# mine\n")
     assert codes(hookctl).get("hook_unknown") == "error"
-    assert "is no program that hookctl released" in hookctl("status").out
+    assert "is not a program that hookctl released" in hookctl("status").out
 
 
 def test_a_wrapping_program_is_looked_at_too(hookctl: Hookctl, isolated: Path, settings: Path) -> None:

@@ -70,8 +70,8 @@ def test_a_limit_above_the_hosts_cap_brings_its_cap_along(play: Any) -> None:
         ("\n[]", 2, "this line is not a JSON object"),
         ('{}\n{"host": "nobody"}', 2, "unknown host 'nobody'"),
         ('{"event": "session-end"}', 1, "the guard has nothing to say on 'session-end'"),
-        ('{"run": 5}', 1, "`run` is of a wrong kind"),
-        ('{"at": "soon"}', 1, "`at` is of a wrong kind"),
+        ('{"run": 5}', 1, "`run` is not an object"),
+        ('{"at": "soon"}', 1, "`at` is not a number"),
     ],
 )
 def test_a_bad_line_is_named_before_anything_is_asked(play: Any, text: str, line: int, message: str) -> None:

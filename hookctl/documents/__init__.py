@@ -295,7 +295,7 @@ def not_an_object(document: Document, path: Path, key: str | int) -> HookctlErro
 
 def duplicate_key(document: Document, key: str | int, offset: int) -> HookctlError:
     """The error for the second key of this name, at this offset."""
-    message = f"the key {key!r} stands here a second time"
+    message = f"duplicate key {key!r}"
     hint = "The host uses only the last one: remove one of the two, then run the command again."
     return document.error_at("duplicate_key", offset, message, hint)
 

@@ -253,8 +253,8 @@ _PLAIN = {
     "Illegal trailing comma": "a comma is not allowed before the closing bracket",
     "Expecting ',' delimiter": "a comma or the closing bracket is missing here",
     "Expecting ':' delimiter": "a colon is missing here",
-    "Extra data": "there is something behind the end of the document",
-    "Invalid control character at": "a line break or control character stands inside a string",
+    "Extra data": "extra text after the end of the document",
+    "Invalid control character at": "line break or control character inside a string",
 }
 
 

@@ -119,7 +119,7 @@ def _unparsable(text: str, where: str, reason: str) -> HookctlError:
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
     elif reason.startswith(_TWICE):
-        message = f"a key or table stands here a second time, which TOML does not allow ({reason})"
+        message = f"duplicate key or table ({reason})"
     elif place and not place["line"]:
         message = "the file ends in the middle"
         hint = "Restore what is missing, then run the command again."

@@ -58,7 +58,7 @@ def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mist
 def _find_in_command(place: Path, hook: PackHook, pack: Pack) -> Iterator[Mistake]:
     for slot in unknown_slots(hook.command):
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        message = f"the command of {hook.id} has {{{slot.name}}}, which is no placeholder"
+        message = f"the command of {hook.id} has an unknown placeholder {{{slot.name}}}"
         hint = (
             f"{_nearest_placeholder(slot.name)}Placeholders are {known}. "
             "To use it literally, put it in quotes."

@@ -31,7 +31,7 @@ def _parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
         key, equals, text = assignment.partition("=")
         name = "max_stop_blocks" if key == limit_key else key
         if name == "mode":
-            raise usage_error("the mode is no --set", f"Say --mode {text or 'breaker'}.")
+            raise usage_error("--set cannot set the mode", f"Say --mode {text or 'breaker'}.")
         names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
         if name not in known:
             meant = nearest(key, [*known, limit_key])
@@ -53,7 +53,7 @@ def _parse_nudge(nudge: str | None, nudge_env: str | None) -> dict[str, Any]:
         if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             hint = "The reminder comes only where this variable is set: "
             hint += "--nudge-env HERMES_KANBAN_TASK."
-            raise usage_error(f"--nudge-env {name!r} is no variable's name", hint)
+            raise usage_error(f"--nudge-env {name!r} is not a variable name", hint)
         options["required_scope_env"] = name
     return options
 
@@ -97,7 +97,7 @@ def _split_dispatch(claim: str) -> tuple[str, tuple[int, int] | None]:
 
 def _dispatch_error(claim: str) -> HookctlError:
     hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-    return usage_error(f"--dispatch {claim!r} names no tool, or a limit that is none", hint)
+    return usage_error(f"--dispatch {claim!r} has no tool, or an invalid limit", hint)
 
 
 def settable_options() -> dict[str, Any]:

@@ -48,7 +48,7 @@ def settle_placeholders(
         edits += (CloseGap(path),) * removable
         ours[path] -= removable
         if removable:
-            reason = "an empty place of ours, with no hook behind it"
+            reason = "our placeholder, with no hook after it"
             actions.append(Action("remove", path, "placeholder", reason=reason))
     entries = list(decision.entries)
     for entry in have:

@@ -44,7 +44,7 @@ def remake(sources: Sources, project: str) -> Remade | None:
     if not sides or not joined:
         return None
     path = os.path.join(project, OWN, "ledger.json")
-    lines = [f"{path}: made anew from both sides of the merge and from the settings files"]
+    lines = [f"{path}: rebuilt from both sides of the merge and from the settings files"]
     return Remade(sides.data, joined, lines + _describe_lost(project, sides, joined))
 
 

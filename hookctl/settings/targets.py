@@ -227,7 +227,7 @@ def require_inside(project: str, path: str) -> None:
     is_linked = real != files.real(own) + path.removeprefix(own)
     if is_linked and not _is_ours_alone(own, path):
         # A repository could bring one from our folder of programs to its own sources.
-        message = f"a link stands below {OWN}, and what it leads to is not hookctl's alone: {real}"
+        message = f"a link inside {OWN} points to other files: {real}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link.")
 
 

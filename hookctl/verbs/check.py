@@ -72,8 +72,8 @@ def _describe(facts: project.ProjectFacts, findings: list[Finding]) -> list[Line
     installed = {pack.name for pack in facts.packs}
     if findings or not installed:
         if not findings:
-            return [Line("nothing of hookctl's is in this project", path=facts.project)]
+            return [Line("hookctl has nothing installed in this project", path=facts.project)]
         return lines
     names = ", ".join(sorted(installed))
     places = amount(len([file for file in facts.files if file.record]), "settings file")
-    return [Line(f"{names}: whole, in {places}", OK, path=facts.project)]
+    return [Line(f"{names}: complete, in {places}", OK, path=facts.project)]

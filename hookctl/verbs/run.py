@@ -249,7 +249,7 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
         whose_work.give_back(run_files, holder, caller)
     return [
         f"given back: {whose_work.name_holder(holder)} is not asked about this work again",
-        f"it belongs to {whose_work.describe_next(run_files)}; new work may be anybody's",
+        f"it belongs to {whose_work.describe_next(run_files)}; new work is free to take",
     ]
 
 
@@ -430,7 +430,7 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         text = str(remaining)
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):
             return text
-    return f"{_shorten(json.dumps(remaining))}, which is no count and so no work"
+    return f"{_shorten(json.dumps(remaining))}, not a count, so no work"
 
 
 def _shorten(text: str) -> str:

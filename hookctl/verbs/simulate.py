@@ -120,16 +120,16 @@ def _make_event(number: int, line: dict[str, Any], default_host: str) -> Event:
 def _check_kinds(run: Any, env: Any, at: Any) -> None:
     """Refuse `run`, `env` and `at` of a wrong type, and unknown words in `run`."""
     if not isinstance(run, dict):
-        raise _BadLine("`run` is of a wrong kind")
+        raise _BadLine("`run` is not an object")
     unknown = run.keys() - _RUN
     if unknown:
         raise _BadLine(f"`run` knows no {', '.join(sorted(unknown))}; it knows {', '.join(_RUN)}")
     if not isinstance(env, dict):
-        raise _BadLine("`env` is of a wrong kind")
+        raise _BadLine("`env` is not an object")
     if at is not None and type(at) not in (int, float):
-        raise _BadLine("`at` is of a wrong kind")
+        raise _BadLine("`at` is not a number")
     if at is not None and not abs(at) < clock.END:
-        raise _BadLine("`at` is no time that a date can say")
+        raise _BadLine("`at` is not a possible time")
 
 
 def _check_env(env: dict[str, Any]) -> None:

@@ -254,10 +254,11 @@ def _describe_foreign_program(origin: Origin | None) -> str:
     """The sentence instead of the guard's effect, if its program is unknown."""
     if origin is not None and origin.kind == UNKNOWN:
         return (
-            f"{tilde(origin.path)} is no program that hookctl released; `hookctl doctor` says more"
+            f"{tilde(origin.path)} is not a program that hookctl released; "
+            "`hookctl doctor` says more"
         )
     if origin is not None and origin.kind == NEWER:
-        return f"is of hookctl {origin.version}, as its record says; this one does not know it"
+        return f"is of hookctl {origin.version}, by its record; this hookctl does not know it"
     return ""
 
 

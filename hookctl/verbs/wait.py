@@ -142,7 +142,7 @@ def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) 
     unmoved = f"nothing moved for {clock.age(ended.unmoved)}"
     if ended.outcome == "done":
         if not run_files.needs_work and work_files.is_armed(run_files):
-            return ("no work is left to wait for; the run goes on all the same",)
+            return ("no work is left to wait for, but the run goes on",)
         return ("no work is left",)
     if ended.outcome == "stopped":
         return (f"{ended.last.mark} is set, {remaining}",)
