@@ -27,7 +27,7 @@ def test_the_option_becomes_knobs(wishes: tuple[str, ...], knobs: dict[str, obje
 
 @pytest.mark.parametrize("wish", ["Bash:30", "Bash:30/", "Bash:/300", "Bash:", "Bash,Read", ":30/300", "Bash:1/2/3"])
 def test_a_limit_of_which_a_part_is_missing_is_no_tool_s_name(wish: str) -> None:
-    with pytest.raises(HookctlError, match="names no tool") as caught:
+    with pytest.raises(HookctlError, match="has no tool") as caught:
         choose(Settings(), Request(dispatch=(wish,)))
     assert "TOOL:MAX/SECONDS" in caught.value.hint
 

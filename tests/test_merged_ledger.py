@@ -79,7 +79,7 @@ def test_the_merge_is_resolved_by_what_the_tools_print(
         assert there <= recorded.keys() - {""} <= there | {"guard"}, done
         if {CHANGES[mine][0], CHANGES[yours][0]} == {"guard"}:  # else git has merged its record by itself
             assert (recorded["guard"]["settings"]["mode"] == "off") == ("guard" not in there)
-        assert "made anew" in done.err
+        assert "rebuilt from both sides" in done.err
         for lost in {CHANGES[mine][0], CHANGES[yours][0]} - recorded.keys():
             assert f"{lost} is not in the settings any more" in done.err
     for line in re.findall(r"to have it again: hookctl (.*)", done.err):

@@ -116,7 +116,7 @@ def test_places_are_those_of_the_file() -> None:
     error = refused(ONE.data.replace(b'"timeout": 10', b'"timeout": ten'))
     assert (error.code, error.path, error.line, error.column) == ("unparsable", "f.js", line, 20)
     twice = parse(TEMPLATE.replace("{}\n", '{"hooks": {},\n"hooks": {}}\n', 1))
-    with pytest.raises(HookctlError, match="second time") as caught:
+    with pytest.raises(HookctlError, match="duplicate key") as caught:
         twice.check_path(("hooks", "x"))
     assert (caught.value.line, caught.value.column) == (5, 1)
 
