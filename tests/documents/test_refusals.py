@@ -41,7 +41,7 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
     ('{"NaN": "NaN", "b": -Infinity}', ("unparsable", 1, 21), "-Infinity"),
     ('// NaN\n{"a": NaN}', ("unparsable", 2, 7), "NaN"),
     ("\ufeff\ufeff{}", ("unparsable", 1, 1), "not valid JSON"),
-    ("{}\xa0", ("unparsable", 1, 3), "behind"),
+    ("{}\xa0", ("unparsable", 1, 3), "after the end"),
     ("\xa0", ("unparsable", 1, 1), "not valid JSON"),
     ("[1,\x0b2]", ("unparsable", 1, 4), "not valid JSON"),
     ("[1,\u20282]", ("unparsable", 1, 4), "not valid JSON"),
@@ -61,10 +61,10 @@ UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
     ('{\n  "a": 1 // c', ("unparsable", 2, 14), "ends in the middle"),
     ("[tru", ("unparsable", 1, 2), "not valid JSON"),
     # More than one document.
-    ('{"a": 1}\n{"a": 2}\n', ("unparsable", 2, 1), "behind"),
-    ("{\n}\n}\n", ("unparsable", 3, 1), "behind"),
-    ("1 2", ("unparsable", 1, 3), "behind"),
-    ('{"a": 1}, {"b": 2}', ("unparsable", 1, 9), "behind"),
+    ('{"a": 1}\n{"a": 2}\n', ("unparsable", 2, 1), "after the end"),
+    ("{\n}\n}\n", ("unparsable", 3, 1), "after the end"),
+    ("1 2", ("unparsable", 1, 3), "after the end"),
+    ('{"a": 1}, {"b": 2}', ("unparsable", 1, 9), "after the end"),
     # Merge conflicts.
     ('{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> x\n}\n', ("unparsable", 2, 1), "merge-conflict"),
     ('{\r\n  "b": 1,\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}\r\n', ("unparsable", 3, 1), "merge-conflict"),
