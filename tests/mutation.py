@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
-_COPIED = ("hookctl", "schemas", "templates", "tests", "docs", "pyproject.toml", "README.md")
+_COPIED = ("hookctl", "schemas", "templates", "tests", "docs", "pyproject.toml", "README.md", "mkdocs.yml")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "e2e", ".hypothesis", ".cache")
 _PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 _PATIENCE = 3  # times what a clean pass takes, and half a minute
@@ -231,7 +231,7 @@ def measure(tree: Path, folder: Path) -> Measured:
         tests = ["tests", *(f"--ignore=tests/{name}" for name in _NOT_MEASURED)]
         call = [sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *_PYTEST[1:], *tests]
         call += [f"--junitxml={report}", "-o", "junit_family=xunit1", f"--basetemp={tree / 'temporary'}"]
-        call = [word for word in call if word != "-x"]
+        call = [*(word for word in call if word != "-x"), "--continue-on-collection-errors"]
         subprocess.run(call, cwd=tree, env=_environ(tree), stdout=subprocess.DEVNULL, check=False)
     return Measured(_seconds(report), _tests_of_lines(data))
 
