@@ -126,10 +126,8 @@ def _find_idle_reason(
         return "its files cannot be read"
     if options.get("mode") == "off" and not options.get("dispatch_tools"):
         return "its configuration says mode off"
-    for hook in file.elements:
-        path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack == GUARD else ""
-        if path:  # that of a wrapped hook too
-            return f"its hook runs {path}, which is not there (`hookctl doctor --fix`)"
+    for path in file.lost_programs.values():  # that of a wrapped hook too
+        return f"its hook runs {path}, which is not there (`hookctl doctor --fix`)"
     return ""
 
 

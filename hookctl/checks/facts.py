@@ -204,7 +204,7 @@ class FileFacts(NamedTuple):
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that a project's settings give
     has_other_state: bool = False  # the folder that the guard's configuration names is there
-    lost_programs: Mapping[str, str] = {}  # missing programs in other folders, by the guard's hook
+    lost_programs: Mapping[str, str] = {}  # the missing programs of the guard's hooks, by id
     programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}

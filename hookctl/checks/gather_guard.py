@@ -38,7 +38,7 @@ def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) ->
     is_wrapping = any(hook.id.startswith(WRAP) for hook in facts.elements)
     facts = facts._replace(
         config=configuration(folder, reader.snapshot),
-        lost_programs=_find_lost_programs(facts, folder),
+        lost_programs=_find_lost_programs(facts),
     )
     if not is_wrapping and not (facts.settings and facts.settings.events):
         return facts  # nothing runs them
@@ -109,12 +109,12 @@ def first_python(path: str, project: str) -> str:
     return ""
 
 
-def _find_lost_programs(facts: FileFacts, folder: str) -> dict[str, str]:
-    """The missing programs that the guard's hooks run outside the recorded folder."""
+def _find_lost_programs(facts: FileFacts) -> dict[str, str]:
+    """The missing programs that the guard's hooks run."""
     lost = {}
     for hook in facts.elements:
         path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack == GUARD else ""
-        if path and os.path.dirname(path) != folder:
+        if path:
             lost[hook.id] = path
     return lost
 

@@ -87,7 +87,8 @@ def _judge_programs(file: FileFacts) -> Iterator[Finding]:
     if file.python:
         yield from _judge_interpreter(file, file.python)
     for id, path in file.lost_programs.items():
-        yield file.find("hook_missing.moved", path, id=id)
+        if file.guard and os.path.dirname(path) != file.guard.folder:
+            yield file.find("hook_missing.moved", path, id=id)
     for program in file.programs:
         wrong = _find_fault(file, program) if program.name != WRAPPER else None
         if wrong:
