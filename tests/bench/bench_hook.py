@@ -57,7 +57,7 @@ def stop(hook: Path, project: Path, session: str, transcript: Path | None = None
 
 def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
     """The calls that are measured, and their environment."""
-    installed, shared = root / "hook", root / "team" / ".hookctl" / "guard" / "claude"
+    installed, shared = (top / "guard" / "claude" for top in (root / "data", root / "team" / ".hookctl"))
     for folder in (installed, shared):
         lay(folder)
     idle, busy = root / "idle", root / "busy"
