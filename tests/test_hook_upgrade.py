@@ -433,7 +433,7 @@ def test_two_installs_at_once_with_other_state_folders_share_the_runtime_of_a_pr
             if launchers:
                 assert {named_by(path) for path in launchers} == packages(own)
                 assert hookctl("check", "--require", "guard").code == 0
-        assert not own.exists()
+        assert not own.exists(), ([str(p) for p in own.rglob("*")], outputs)
 
 
 @pytest.fixture

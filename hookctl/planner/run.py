@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ from hookctl.errors import FAILED, HookctlError, Recovered
 from hookctl.model import INTERRUPTED, Message
 from hookctl.planner.plan import Plan
 from hookctl.planner.sources import READ_AGAIN, READ_PAUSE, Sources
-from hookctl.system import files
+from hookctl.system import files, packages
 from hookctl.system.folders import Folders
 
 Say = Callable[[Message], None]
@@ -88,7 +89,11 @@ def carry_out(
             say(Message(line, INTERRUPTED))
         if journal is not None and journal.steps:
             raise Recovered
-        return _plan_and_execute(sources, make_plan, say)
+        projects = {file.target.project for file in plan.files if file.target.shared}
+        with contextlib.ExitStack() as locks:
+            for project in sorted(projects):  # other users have locks of their own
+                locks.enter_context(packages.locked(project))
+            return _plan_and_execute(sources, make_plan, say)
 
 
 def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:

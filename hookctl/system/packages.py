@@ -180,7 +180,7 @@ def is_whole(package: str, modules: Mapping[str, bytes]) -> bool:
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Hold the lock of a folder of packages, which runs with other state folders share.
+    """Hold the lock of a folder, which runs with other state folders share.
 
     Raises `lock_timeout` (exit 1) after 30 seconds.
     """

@@ -151,7 +151,7 @@ def test_a_stop_hook_gets_the_pinned_fields_and_variables(claude: Client, place:
 
 def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(claude: Client, place: Place) -> None:
     seen = place.root / "seen.jsonl"
-    write_settings(place.settings, f"cp {place.home}/.claude/projects/*/*.jsonl {seen}")
+    write_settings(place.settings, f"cat {place.home}/.claude/projects/*/*.jsonl >{seen}")
     for _ in range(3):  # on a busy machine the hook is sometimes faster
         play(claude, place, [bash("true 1"), "done"])
         entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
