@@ -1,7 +1,8 @@
 """Fixtures of the end-to-end tests, and which of them run on every change."""
 
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from .agent import Place
 from .clients import REQUIRED, Client, Unavailable, client_names, find_client
 
+MEMORY = "/dev/shm"
 ALL = os.environ.get("HOOKCTL_TESTS") == "all"
 
 
@@ -28,6 +30,16 @@ def _client_fixture(name: str) -> Callable[[], Client]:
 
 # A fixture a client that has pins: claude, codex, ...
 globals().update({f"{name}_client": _client_fixture(name) for name in client_names()})
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder on the disk, as people have it: in memory our hook can be faster than the client's transcript."""
+    disk = os.environ.get("TMPDIR", MEMORY)
+    if disk == MEMORY:  # where all other tests have theirs
+        disk = "/tmp"
+    with tempfile.TemporaryDirectory(prefix="client-", dir=disk, ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture
