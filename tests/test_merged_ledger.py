@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hookctl.ledger.conflict import split_sides
 from tests.test_project_ledger import INSTALL, THEIRS, Team, bell, ledger, own_git, settings, team, value
 
 __all__ = ["own_git", "team"]  # fixtures
@@ -104,3 +105,10 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> No
     )  # fmt: skip
     found = team.hookctl("bob", "doctor", "--host", "claude")
     assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out
+
+
+def test_the_sides_are_split_with_and_without_an_ancestor_and_however_many_marks_there_are() -> None:
+    marked = b"a\n<<<<<<< HEAD\nb\n||||||| base\nc\n=======\nd\n>>>>>>> main\ne\n"
+    assert split_sides(marked) == (b"a\nb\ne\n", b"a\nd\ne\n")
+    assert split_sides(marked.replace(b"||||||| base\nc\n", b"")) == (b"a\nb\ne\n", b"a\nd\ne\n")
+    assert split_sides(b"<<<<<<< x\n" * 500_000) == (b"", b"")  # a repository could bring it: no pass for each

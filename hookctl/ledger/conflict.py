@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 
 from hookctl.ledger import committed, store
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
-
-# Our lines, with diff3 those of the common ancestor, and theirs.
-_CONFLICT = re.compile(
-    rb"^<{7}[^\n]*\n(.*?)(?:^\|{7}[^\n]*\n.*?)?^={7}[^\n]*\n(.*?)^>{7}[^\n]*(?:\n|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
 
 
 class Sides(NamedTuple):
@@ -26,6 +19,26 @@ class Sides(NamedTuple):
     theirs: dict[str, Record]
 
 
+def split_sides(data: bytes) -> tuple[bytes, bytes]:
+    """The two texts of a file with merge-conflict marks; lines outside of them are in both."""
+    ours: list[bytes] = []
+    theirs: list[bytes] = []
+    into = [ours, theirs]
+    for line in data.splitlines(keepends=True):
+        if line.startswith(b"<<<<<<<"):
+            into = [ours]
+        elif line.startswith(b"|||||||"):  # with diff3 the common ancestor's lines follow
+            into = []
+        elif line.startswith(b"======="):
+            into = [theirs]
+        elif line.startswith(b">>>>>>>"):
+            into = [ours, theirs]
+        else:
+            for side in into:
+                side.append(line)
+    return b"".join(ours), b"".join(theirs)
+
+
 def read_sides(folders: Folders, project: str) -> Sides | None:
     """The two sides of a project's ledger; None if it has no conflict.
 
@@ -33,7 +46,7 @@ def read_sides(folders: Folders, project: str) -> Sides | None:
     """
     path = committed.ledger_path(project)
     data = files.read(path).data or b""
-    ours, theirs = _CONFLICT.sub(rb"\1", data), _CONFLICT.sub(rb"\2", data)
+    ours, theirs = split_sides(data)
     if ours == theirs:
         return None
     stubs = {}
