@@ -6,7 +6,8 @@
 The mutants are cosmic-ray's; the same seed draws the same ones from the same code, each area an equal share. A place is
 drawn first and then one of the ways to break it, so that an operator with many ways does not count for more. Every
 mutant runs in a copy of the tree: first the tests that run the broken line, as coverage saw them, the quickest first
-and a minute's worth; then, where those notice nothing, the area's tests that run it in processes of their own. One
+and a minute's worth; then, where those notice nothing, the area's tests that run it in processes of their own. The
+hook always runs in a process of its own, so a copy of it that tells its functions shows which tests run them. A mutant
 that hangs counts as caught. The survivors' diffs go to a file.
 """
 
@@ -44,6 +45,7 @@ class Area(NamedTuple):
 
     files: tuple[str, ...]
     processes: tuple[str, ...] = ()  # tests that run the files in processes, which coverage does not see
+    telling: tuple[str, ...] = ()  # tests that run the files in processes, which tell their functions
     without: str = "/never/"  # a part of the names that do not belong to it
 
 
@@ -55,7 +57,7 @@ AREAS = {
         ("hookctl/run/*.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
         ("tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py"),
     ),
-    "hook": Area(("templates/guard/**/*.py",), ("tests/templates", "tests/test_wrap.py")),
+    "hook": Area(("templates/guard/**/*.py",), telling=("tests/templates", "tests/test_wrap.py")),
 }
 # What coverage does not see into, or what takes too long to be asked of each mutant.
 _NOT_MEASURED = (
@@ -63,6 +65,14 @@ _NOT_MEASURED = (
     "test_wheel.py", "test_startup.py", "templates",
 )  # fmt: skip
 _SECONDS = 60  # of measured tests for one mutant
+_RAN, _PLACES = "ran", "places"  # what a telling function writes, and what of it belongs to which test
+_TELL = """
+def _tell(place, told=set()):
+    if place not in told:
+        told.add(place)
+        with open({file!r}, "a") as file:
+            file.write(place + "\\n")
+"""
 
 
 class Mutant(NamedTuple):
@@ -236,6 +246,66 @@ def measure(tree: Path, folder: Path) -> Measured:
     return Measured(_seconds(report), _tests_of_lines(data))
 
 
+def measure_telling(tree: Path, folder: Path, area: Area) -> Measured:
+    """Run the area's tests once while its functions tell that they run; `folder` as above."""
+    report, places = folder / "telling.xml", folder / _PLACES
+    if not report.exists():
+        folder.mkdir(exist_ok=True)
+        was = {path: (tree / path).read_text() for path in _files(area)}
+        for path, text in was.items():
+            (tree / path).write_text(_telling(path, text, tree / _RAN))
+        call = [*_PYTEST[:3], *_PYTEST[4:], *area.telling, "-p", "tests.mutation", f"--junitxml={report}"]
+        call += ["-o", "junit_family=xunit1", f"--basetemp={tree / 'temporary'}"]
+        subprocess.run(call, cwd=tree, env=_environ(tree), stdout=subprocess.DEVNULL, check=False)
+        for path, text in was.items():
+            (tree / path).write_text(text)
+        shutil.copy(tree / _PLACES, places)
+    return Measured(_seconds(report), _tests_of_functions(places.read_text(), _files(area)))
+
+
+def _telling(path: str, text: str, file: Path) -> str:
+    """A module whose functions write their place into a file, once in a process."""
+    module = ast.parse(text)
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef):
+            told = ast.parse(f"_tell({f'{path}:{node.lineno}'!r})").body
+            node.body[bool(ast.get_docstring(node)) : 0] = told
+    first = next(
+        n for n, node in enumerate(module.body) if not isinstance(node, ast.Expr | ast.ImportFrom | ast.Import)
+    )
+    module.body[first:first] = ast.parse(_TELL.format(file=str(file))).body
+    return ast.unparse(module)
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    """What was told since the last test belongs to this one: for pytest, in the run above."""
+    ran = ROOT / _RAN
+    if ran.exists():
+        name = nodeid.partition("[")[0]
+        with (ROOT / _PLACES).open("a") as file:
+            file.writelines(f"{name}\t{place}\n" for place in dict.fromkeys(ran.read_text().split()))
+        ran.unlink()
+
+
+def _tests_of_functions(places: str, paths: list[str]) -> dict[tuple[str, int], set[str]]:
+    """The tests that run the function that a line is in; for a line of no function, those that run any of its file."""
+    ran: dict[tuple[str, int], set[str]] = {}
+    for line in set(places.splitlines()):
+        test, _, place = line.partition("\t")
+        path, _, number = place.rpartition(":")
+        ran.setdefault((path, int(number)), set()).add(test)
+    tests: dict[tuple[str, int], set[str]] = {}
+    for path in paths:
+        text = (ROOT / path).read_text()
+        whole = set().union(*(names for (other, _), names in ran.items() if other == path))
+        tests |= {(path, number): whole for number in range(1, text.count("\n") + 2)}
+        functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+        for node in functions:  # from the outside to the inside
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            tests |= {(path, number): ran.get((path, node.lineno), set()) for number in lines}
+    return tests
+
+
 def _seconds(report: Path) -> dict[str, float]:
     """How long each test function took that passes on the code as it is; the others could catch nothing."""
     seconds: dict[str, float] = {}
@@ -273,12 +343,20 @@ def _node(context: str) -> str:
 # Running the mutants
 
 
-def outcome(mutant: Mutant, trees: queue.Queue[Path], measured: Measured, limits: dict[str, float]) -> str:
+def measured_areas(tree: Path, folder: Path, areas: list[str]) -> dict[str, Measured]:
+    """For each area what a run of the tests has shown of it."""
+    seen = [name for name in areas if not AREAS[name].telling]
+    covered = measure(tree, folder) if seen else Measured({}, {})
+    told = {name: measure_telling(tree, folder, AREAS[name]) for name in areas if AREAS[name].telling}
+    return {**dict.fromkeys(seen, covered), **told}
+
+
+def outcome(mutant: Mutant, trees: queue.Queue[Path], measured: dict[str, Measured], limits: dict[str, float]) -> str:
     """Whether the tests catch a mutant."""
     tree = trees.get()
     try:
         (tree / mutant.path).write_text(mutant.text)
-        tests, seconds = measured.of(mutant)
+        tests, seconds = measured[mutant.area].of(mutant)
         survives = not tests or passes(tree, tests, _PATIENCE * seconds + 30)
         others = AREAS[mutant.area].processes
         if survives and others:
@@ -333,7 +411,8 @@ def main() -> None:
         for tree in copies(folder, options.jobs):
             trees.put(tree)
         first = trees.queue[0]
-        measured = measure(first, Path(options.measured).resolve() if options.measured else folder / "measured")
+        kept = Path(options.measured).resolve() if options.measured else folder / "measured"
+        measured = measured_areas(first, kept, areas)
         limits = {area: limit_of(AREAS[area].processes, first) for area in areas if AREAS[area].processes}
         outcomes = list(pool.map(lambda mutant: outcome(mutant, trees, measured, limits), mutants))
     survivors = [mutant.diff() for mutant, end in zip(mutants, outcomes, strict=True) if end == SURVIVED]
