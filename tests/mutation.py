@@ -266,15 +266,21 @@ def measure_telling(tree: Path, folder: Path, area: Area) -> Measured:
 def _telling(path: str, text: str, file: Path) -> str:
     """A module whose functions write their place into a file, once in a process."""
     module = ast.parse(text)
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef):
-            told = ast.parse(f"_tell({f'{path}:{node.lineno}'!r})").body
-            node.body[bool(ast.get_docstring(node)) : 0] = told
-    first = next(
-        n for n, node in enumerate(module.body) if not isinstance(node, ast.Expr | ast.ImportFrom | ast.Import)
-    )
-    module.body[first:first] = ast.parse(_TELL.format(file=str(file))).body
-    return ast.unparse(module)
+    functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
+    first = next(node for node in module.body if not isinstance(node, ast.Expr | ast.ImportFrom | ast.Import))
+    added = [(first.lineno, _TELL.format(file=str(file)))]
+    for node in functions:
+        begin = next((child for child in node.body if not _is_text(child)), None)
+        if begin and begin.lineno > node.lineno:
+            added.append((begin.lineno, f"{' ' * begin.col_offset}_tell({f'{path}:{node.lineno}'!r})\n"))
+    lines = text.splitlines(keepends=True)
+    for number, line in sorted(added, reverse=True):
+        lines.insert(number - 1, line)
+    return "".join(lines)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def pytest_runtest_logfinish(nodeid: str) -> None:
