@@ -190,6 +190,7 @@ def passes(tree: Path, tests: tuple[str, ...], seconds: float) -> bool:
     try:
         return process.wait(seconds) == 0
     except subprocess.TimeoutExpired:
+        print(f"{tree.name}: cut off after {seconds:.0f} s", file=sys.stderr, flush=True)
         return False
     finally:
         _end(process)
