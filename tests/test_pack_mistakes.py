@@ -1,4 +1,4 @@
-"""A name in a pack that stands for nothing is an error with its line; "installed" needs a hook that is registered."""
+"""A name in a pack that stands for nothing is an error with its line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.packs.pack import load_file
-from tests.conftest import Hookctl, put
+from tests.conftest import put
 
 HEAD = '[pack]\nname = "bell"\nversion = "1"\n'
 FILES = '[files]\ninclude = ["ring.sh", "lib/tones.py"]\n'
@@ -68,57 +68,3 @@ def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> 
 
 def test_a_hosts_events_are_refused_only_where_all_are_known(isolated: Path) -> None:
     load(isolated / "work", HEAD + '[[host.cursor.hooks]]\nevent = "beforeShellExecution"\ncommand = "x"\n')
-
-
-FOR_CODEX = hook("sh {files}/ring.sh", 'hosts = ["codex"]')
-FOR_GEMINI = hook("x", 'hosts = ["gemini"]', event="subagent-stop")
-
-
-@pytest.fixture
-def elsewhere(isolated: Path, fixed_python: None) -> str:
-    """A pack with a hook for Codex, and one for an event that Gemini CLI does not have."""
-    folder = isolated / "work" / "bell"
-    load(folder, HEAD + FILES + FOR_CODEX + FOR_GEMINI)
-    return str(folder)
-
-
-@pytest.mark.parametrize(
-    ("host", "reason"),
-    [
-        ("claude", "bell has no hook for Claude Code, only for codex, gemini"),
-        ("gemini", "bell: Gemini CLI has no event subagent-stop"),
-    ],
-)
-def test_where_no_hook_belongs_nothing_is_installed(
-    elsewhere: str, isolated: Path, hookctl: Hookctl, host: str, reason: str
-) -> None:
-    for verb in ("plan", "install"):
-        outcome = hookctl(verb, elsewhere, "--host", host, agrees=False)
-        assert (outcome.code, outcome.out) == (0, "nothing to do\n")
-        assert reason in outcome.err
-    assert "nothing is installed" in hookctl("status").out + hookctl("status").err
-    assert not (isolated / "data").exists()
-
-
-def test_installed_names_the_hosts_that_got_a_hook(elsewhere: str, hookctl: Hookctl) -> None:
-    outcome = hookctl("install", elsewhere, "--host", "claude", "--host", "codex", "--host", "gemini")
-    assert "bell 1 is installed for Codex CLI." in outcome.out
-    assert "Claude Code: nothing to do" in outcome.out
-
-
-def test_variables_alone_are_not_a_hook(isolated: Path, hookctl: Hookctl) -> None:
-    folder = isolated / "work" / "bell"
-    load(folder, HEAD + '[env]\nA = "1"\n' + hook("x", 'hosts = ["codex"]'))
-    outcome = hookctl("install", str(folder), "--host", "claude")
-    assert "No hook of bell 1 is registered." in outcome.out
-    assert "is installed" not in outcome.out
-
-
-def test_a_hook_that_the_operator_removed_is_not_installed(isolated: Path, hookctl: Hookctl, settings: Path) -> None:
-    folder = isolated / "work" / "bell"
-    load(folder, HEAD + '[env]\nA = "1"\n' + hook("x"))
-    assert "bell 1 is installed." in hookctl("install", str(folder), "--host", "claude").out
-    put(settings, '{"env": {"A": "1"}}')
-    load(folder, HEAD.replace('"1"', '"2"') + '[env]\nA = "2"\n' + hook("x"))
-    outcome = hookctl("install", str(folder), "--host", "claude")
-    assert "No hook of bell 2 is registered." in outcome.out
