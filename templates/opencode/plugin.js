@@ -9,37 +9,88 @@ import { fileURLToPath } from "node:url"
 
 const OUTPUT_LIMIT = 1 << 20
 const PATIENCE_MS = 5000
+const REFUSED = 2 // the status of a command that refuses, with the reason on stderr
 
-/** The JSON that a command has written on stdout, or undefined. */
-function read(text) {
-  try {
-    return JSON.parse(text)
-  } catch {}
+const isText = (value) => typeof value === "string" && value !== ""
+
+/** Everything that a stream says, up to a limit. */
+function gather(stream) {
+  const said = { text: "" }
+  stream.setEncoding("utf8").on("data", (piece) => {
+    if (said.text.length < OUTPUT_LIMIT) said.text += piece
+  })
+  said.ended = new Promise((resolve) => stream.on("close", resolve).on("error", resolve))
+  return said
 }
 
-/** What one hook's command answers; undefined where it fails, says nothing or takes too long. */
-function call(hook, payload, env) {
+/** Status, stdout and stderr of a hook's command; undefined where it cannot start or takes too long. */
+function start(hook, payload, env) {
   return new Promise((resolve) => {
-    const options = { cwd: payload.cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] }
-    const child = spawn("/bin/sh", ["-c", hook.command], options)
-    let text = ""
-    const end = () => {
-      clearTimeout(timer)
-      resolve(read(text))
-    }
+    const child = spawn("/bin/sh", ["-c", hook.command], { cwd: payload.cwd, env, detached: true })
     const timer = setTimeout(() => {
-      text = ""
-      end()
+      resolve()
       try {
         process.kill(-child.pid, "SIGKILL") // its whole process group
       } catch {}
     }, (hook.timeout ?? 60) * 1000)
-    child.on("error", end).on("close", end)
-    child.stdout.setEncoding("utf8").on("data", (piece) => {
-      if (text.length < OUTPUT_LIMIT) text += piece
+    const end = (ended) => {
+      clearTimeout(timer)
+      resolve(ended)
+    }
+    child.on("error", () => end())
+    const [out, errors] = [gather(child.stdout), gather(child.stderr)]
+    child.on("exit", async (status) => {
+      await out.ended
+      // What it left running may hold stderr for long: only a reason is worth waiting for, and not longer than this.
+      if (status === REFUSED) await Promise.race([errors.ended, new Promise((resolve) => setTimeout(resolve, 500))])
+      child.stderr.unref?.()
+      end({ status, out: out.text, errors: errors.text })
     })
     child.stdin.on("error", () => {}).end(JSON.stringify(payload)) // a command need not read it
   }).catch(() => {})
+}
+
+/** What a hook's command answers: the object on its stdout, and `told`, what it says with its status. */
+async function call(hook, payload, env) {
+  const ended = await start(hook, payload, env)
+  if (!ended) return
+  const told = ended.status === REFUSED ? ended.errors.trim() : undefined
+  try {
+    return { ...JSON.parse(ended.out), told }
+  } catch {
+    return { told }
+  }
+}
+
+const nested = (answer) => answer.hookSpecificOutput ?? {}
+
+/** Why an answer refuses a tool call; undefined if it does not. Nobody can be asked, so `ask` refuses too. */
+function refusal(answer) {
+  const { permissionDecision, permissionDecisionReason } = nested(answer)
+  if (permissionDecision === "deny" || permissionDecision === "ask") return permissionDecisionReason ?? answer.told ?? ""
+  if (answer.decision === "deny" || answer.decision === "block") return answer.reason ?? answer.told ?? ""
+  return answer.told
+}
+
+/** The parts of a tool's input that an answer changes. */
+function inputOf(answer) {
+  const { updatedInput } = nested(answer)
+  return updatedInput?.constructor === Object ? updatedInput : {}
+}
+
+/** What an answer adds for the model. */
+const contextOf = (answer) => [nested(answer).additionalContext].filter(isText)
+
+/** What an answer says about a call that has run: a reason why it was wrong, and context. */
+const feedbackOf = (answer) =>
+  [answer.decision === "block" ? answer.reason : undefined, answer.told, ...contextOf(answer)].filter(isText)
+
+/** Put texts behind what a tool has said. An MCP tool has a list of contents, other tools have a text. */
+function append(result, texts) {
+  if (!texts.length) return
+  const text = texts.join("\n\n")
+  if (typeof result.output === "string") result.output += `\n\n${text}`
+  else if (Array.isArray(result.content)) result.content.push({ type: "text", text })
 }
 
 /** Is this hook for this tool? Names are lower case here, and matchers are often written for other hosts. */
@@ -63,8 +114,6 @@ async function soon(ask) {
 function projectFolder(directory) {
   return /^(.+)\/\.opencode\/plugins?\/[^/]+$/.exec(fileURLToPath(import.meta.url))?.[1] ?? directory
 }
-
-const isText = (value) => typeof value === "string" && value !== ""
 
 // Session and reply that one of our files has answered with a prompt: a user's and a project's file see the same stop.
 const prompted = (globalThis[Symbol.for("hookctl.prompted")] ??= new Map())
@@ -135,7 +184,33 @@ export const Hookctl = async ({ client, directory }) => {
     if (known.forced || (await parentOf(id))) return
     known.prompt = message.id
     const prompt = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-    await run("chat.message", id, { prompt: prompt.join("\n"), prompt_id: message.id })
+    const answers = await run("chat.message", id, { prompt: prompt.join("\n"), prompt_id: message.id })
+    const texts = [...((await known.begun) ?? []), ...answers].flatMap(contextOf)
+    known.begun = undefined
+    if (!texts.length) return
+    // Parts are in the order of their ids, so this one comes behind the last.
+    const partID = `${parts.at(-1)?.id ?? `prt_${message.id}`}0`
+    const about = { id: partID, sessionID: id, messageID: message.id }
+    parts.push({ ...about, type: "text", text: texts.join("\n\n"), synthetic: true })
+  }
+
+  const onCall = async (id, callID, tool, args) => {
+    const fields = { tool_name: tool, tool_input: args, prompt_id: session(id).prompt }
+    const answers = await run("tool.execute.before", id, fields)
+    const refusals = answers.filter((answer) => refusal(answer) !== undefined)
+    if (refusals.length) return refusals
+    for (const answer of answers) Object.assign(args, inputOf(answer))
+    const texts = answers.flatMap(contextOf)
+    if (texts.length) (session(id).waiting ??= new Map()).set(callID, texts) // the call's result brings them
+    return []
+  }
+
+  const onResult = async (id, callID, tool, args, result) => {
+    const { title, output, metadata } = result
+    const fields = { tool_name: tool, tool_input: args, tool_response: { title, output, metadata } }
+    const answers = await run("tool.execute.after", id, fields)
+    append(result, [...(session(id).waiting?.get(callID) ?? []), ...answers.flatMap(feedbackOf)])
+    session(id).waiting?.delete(callID)
   }
 
   /** End what a session does: the call that is refused does not run, and the model is asked nothing more. */
@@ -152,7 +227,9 @@ export const Hookctl = async ({ client, directory }) => {
     } else if (type === "session.created") {
       const { id, parentID } = properties.info
       session(id).parent = parentID ?? ""
-      if (!parentID) await run("session.created", id, {})
+      if (parentID) return
+      session(id).begun = run("session.created", id, {})
+      await session(id).begun
     } else if (type === "session.deleted") {
       sessions.delete(properties.info.id)
     }
@@ -161,20 +238,16 @@ export const Hookctl = async ({ client, directory }) => {
   return {
     event: ({ event }) => safely(() => onEvent(event)),
     "chat.message": ({ sessionID }, { message, parts }) => safely(() => onPrompt(sessionID, message, parts)),
-    "tool.execute.before": async ({ tool, sessionID }, { args }) => {
-      const fields = { tool_name: tool, tool_input: args, prompt_id: session(sessionID).prompt }
-      const answers = await safely(() => run("tool.execute.before", sessionID, fields))
-      const refusals = answers.filter(({ decision }) => decision === "deny" || decision === "block")
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const refusals = await safely(() => onCall(sessionID, callID, tool, args))
       if (!refusals.length) return
-      const last = refusals.find((refusal) => refusal.continue === false)
-      const { reason } = last ?? refusals[0]
+      const last = refusals.find((answer) => answer.continue === false)
+      const reason = refusal(last ?? refusals[0])
       if (last) await safely(() => endTurn(sessionID, reason))
       throw new Error(isText(reason) ? reason : "A hook refused this call.")
     },
-    "tool.execute.after": ({ tool, sessionID, args }, { title, output, metadata }) => {
-      const fields = { tool_name: tool, tool_input: args, tool_response: { title, output, metadata } }
-      return safely(() => run("tool.execute.after", sessionID, fields))
-    },
+    "tool.execute.after": ({ tool, sessionID, callID, args }, result) =>
+      safely(() => onResult(sessionID, callID, tool, args, result)),
     "experimental.session.compacting": ({ sessionID }) =>
       safely(() => run("experimental.session.compacting", sessionID, {})),
     "shell.env": ({ sessionID }, { env }) =>

@@ -196,6 +196,10 @@ def test_no_block_or_one_without_a_reason_prompts_nobody(stage: Stage, answer: s
     assert prompts(stage.hook(STOP, answer).play(prompt(), reply(), IDLE)) == []
 
 
+def test_a_status_of_2_is_no_block_of_a_stop(stage: Stage) -> None:
+    assert prompts(stage.hook(STOP, command="echo go on >&2; exit 2").play(prompt(), reply(), IDLE)) == []
+
+
 def test_a_prompt_of_ours_is_no_humans_and_makes_the_next_stop_a_forced_one(stage: Stage) -> None:
     stage.hook(STOP).hook(PROMPT)
     ours = prompt("U2", "go on", ours=True)
@@ -238,14 +242,84 @@ def test_a_subagent_does_not_stop_and_calls_tools_in_the_main_session(stage: Sta
     assert prompts(result) == []
 
 
-@pytest.mark.parametrize("decision", ["deny", "block"])
-def test_a_refusal_reaches_the_model_as_the_tools_error(stage: Stage, decision: str) -> None:
-    stage.hook(BEFORE, json.dumps({"decision": decision, "reason": "not this one"}), matcher="bash")
+def nested(event: str = "PreToolUse", **answer: Any) -> str:
+    """What a hook for Claude Code answers."""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **answer}})
+
+
+DENIED = nested(permissionDecision="deny", permissionDecisionReason="not this one")
+REFUSALS = {
+    "deny": """echo '{"decision":"deny","reason":"not this one"}'""",
+    "block": """echo '{"decision":"block","reason":"not this one"}'""",
+    "nested": f"echo '{DENIED}'",
+    "nested, ask": "echo '" + DENIED.replace('"deny"', '"ask"') + "'",
+    "nested, with another status": f"echo '{DENIED}'; exit 3",
+    "status 2": "echo not this one >&2; exit 2",
+    "status 2, and what it leaves behind": "sleep 9 >/dev/null & echo not this one >&2; exit 2",
+    "status 2, and its reason on stdout": f"echo '{DENIED}'; echo another >&2; exit 2",
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_reaches_the_model_as_the_tools_error(stage: Stage, name: str) -> None:
+    stage.hook(BEFORE, command=REFUSALS[name], matcher="bash")
     assert stage.play(before(), before("edit"))["ended"] == ["not this one", ""]
 
 
-def test_a_refusal_without_a_reason_refuses_too(stage: Stage) -> None:
-    assert stage.hook(BEFORE, '{"decision":"deny"}').play(before())["ended"] == ["A hook refused this call."]
+@pytest.mark.parametrize(
+    "command", ["""echo '{"decision":"deny"}'""", "exit 2", f"echo '{nested(permissionDecision='deny')}'"]
+)
+def test_a_refusal_without_a_reason_refuses_too(stage: Stage, command: str) -> None:
+    assert stage.hook(BEFORE, command=command).play(before())["ended"] == ["A hook refused this call."]
+
+
+def test_a_changed_input_replaces_the_keys_that_it_names(stage: Stage) -> None:
+    stage.hook(BEFORE, nested(permissionDecision="allow", updatedInput={"command": "ls -a"}))
+    call = [BEFORE, CALL, {"args": {"command": "ls", "timeout": 5}}]
+    assert stage.play(call)["given"] == [{"args": {"command": "ls -a", "timeout": 5}}]
+
+
+@pytest.mark.parametrize("updated", ["ls -a", ["ls"], None, 5])
+def test_an_input_of_another_kind_changes_nothing(stage: Stage, updated: Any) -> None:
+    assert stage.hook(BEFORE, nested(updatedInput=updated)).play(before())["given"] == [{"args": {"command": "ls"}}]
+
+
+def test_a_refused_call_keeps_its_input(stage: Stage) -> None:
+    stage.hook(BEFORE, nested(updatedInput={"command": "ls -a"})).hook(BEFORE, DENIED)
+    assert stage.play(before())["given"] == [{"args": {"command": "ls"}}]
+
+
+ADDED = nested("PostToolUse", additionalContext="look")
+FEEDBACK = {
+    "context": f"echo '{ADDED}'",
+    "a block": """echo '{"decision":"block","reason":"look"}'""",
+    "status 2": "echo look >&2; exit 2",
+}
+
+
+@pytest.mark.parametrize("name", FEEDBACK)
+def test_what_a_hook_says_of_a_result_stands_behind_it(stage: Stage, name: str) -> None:
+    mcp = [AFTER, CALL, {"content": [{"type": "text", "text": "pong"}]}]
+    text, contents = stage.hook(AFTER, command=FEEDBACK[name]).play(after(), mcp)["given"]
+    assert text["output"] == "a\n\n\nlook"
+    assert contents["content"] == [{"type": "text", "text": "pong"}, {"type": "text", "text": "look"}]
+
+
+def test_context_from_before_a_call_stands_behind_its_own_result_once(stage: Stage) -> None:
+    stage.hook(BEFORE, nested(additionalContext="look"))
+    other = [AFTER, {**CALL, "callID": "D"}, {"output": "b\n"}]
+    given = stage.play(before(), other, after(), after())["given"]
+    assert [result["output"] for result in given[1:]] == ["b\n", "a\n\n\nlook", "a\n"]
+
+
+def test_context_of_a_prompt_and_of_the_start_is_a_part_of_the_prompt(stage: Stage) -> None:
+    stage.hook("session.created", nested("SessionStart", additionalContext="begun"))
+    stage.hook(PROMPT, nested("UserPromptSubmit", additionalContext="look"))
+    first, second = stage.play(event("session.created", id="S"), prompt("U1"), prompt("U2"))["given"][1:]
+    added = {"id": "prt_U10", "sessionID": "S", "messageID": "U1", "type": "text", "synthetic": True}
+    assert first["parts"][1:] == [{**added, "text": "begun\n\nlook"}]
+    assert [part["text"] for part in second["parts"]] == ["begin", "look"]
+    assert [heard["prompt"] for heard in stage.heard() if "prompt" in heard] == ["begin", "begin"]
 
 
 @pytest.mark.parametrize(
@@ -281,8 +355,8 @@ FAILURES = {
     "a list": "echo '[1]'",
     "null": "echo null",
     "noise": f"echo note; echo '{BLOCK}'",
+    "a permission": "echo '" + DENIED.replace('"deny"', '"allow"') + "'",
     "two answers": f"echo '{BLOCK}'; echo '{BLOCK}'",
-    "a syntax error": "if",
     "closed streams": "exec <&- >&-",
     "too much": """printf '{"decision":"block","reason":"'; head -c 3000000 /dev/zero | tr '\\0' x; printf '"}'""",
     "not UTF-8": "printf '\\377\\376'",
