@@ -50,6 +50,8 @@ class Lab:
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
         self.folder = self.state / "guard" / name_of(self.project)
+        self.said = ""  # what the hook answered last
+        self.wrapped: Any = None  # another tool's hook, run by wrap.py
 
     # what an operator, an agent or a host does
 
@@ -126,7 +128,8 @@ class Lab:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
         done = self.run_command(self.command(event, folder), stdin)
         assert (done.returncode, done.stderr) == (0, b""), done
-        return done.stdout.decode()
+        self.said = done.stdout.decode()
+        return self.said
 
     def call(self, event: str, folder: Path | None = None, **fields: Any) -> str:
         return self.raw(event, json.dumps({**self.payload, **fields}).encode(), folder)

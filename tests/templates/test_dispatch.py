@@ -2,88 +2,23 @@
 
 import fcntl
 import json
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .lab import Lab, name_of, spoil
-from .play import Row, play, rows
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
 ONE: dict[str, Any] = {**DIS, "dispatch_max": 1}
 END: dict[str, Any] = {**ONE, "dispatch_end": 3}
+CALL: dict[str, Any] = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
 REASON = (
     "This exact call was already made too many times in a short period. It was not run. Change the request or finish."
 )
-
-SCENARIOS: list[Row] = [
-    ("H1 five times", DIS, "try a=AAADD[dispatch_refused]"),
-    ("H2 the window begins with the first call", DIS, "at 1000; try a=AAAD; at 1299; try a=D; at 1300; try a=A"),
-    ("H2 refused attempts do not lengthen it", DIS, "at 1000; try a=AAADDD; at 1299; try a=DDD; at 1300; try a=AAAD"),
-    ("H2 nor does a late call", DIS, "at 1000; try a=A; at 1250; try a=AA; at 1299; try a=D; at 1300; try a=A"),
-    ("H2 parts of a second", DIS, "at 1000.5; try a=AAA; at 1300.25; try a=D; at 1300.5; try a=A"),
-    ("H2 a clock that goes backwards", DIS, "at 1000; try a=AAAD; at 999; try a=AAAD; at 1000; try a=D"),
-    (
-        "H2 a clock that goes far backwards",
-        {**DIS, "dispatch_max": 1},
-        "at 5000; try a=AD; at 100; try a=AD; at 399; try a=D; at 400; try a=A",
-    ),
-    ("H4 other arguments", DIS, "try a=AAAD; try b=AAAD"),
-    ("H8 a maximum of none is off", {**DIS, "dispatch_max": 0}, "try a=AAAAAAAAA"),
-    ("H8 below none is off", {**DIS, "dispatch_max": -1}, "try a=AAAAAAAAA"),
-    ("H8 no window is off", {**DIS, "dispatch_window_s": 0}, "try a=AAAAAAAAA"),
-    ("H8 a window below none is off", {**DIS, "dispatch_window_s": -5}, "try a=AAAAAAAAA"),
-    ("H8 no tools", {"dispatch_max": 1}, "try a=AAAAAAAAA"),
-    ("H8 tools that are not listed", {**ONE, "dispatch_tools": ["Bash"]}, "try a=AAAAAAAAA"),
-    ("H the default is thirty", {"dispatch_tools": ["Task"]}, f"at 1000; try a={'A' * 30}D; at 1299; try a=D"),
-    ("H the default window", {"dispatch_tools": ["Task"], "dispatch_max": 1}, "at 0; try a=AD; at 300; try a=A"),
-    ("H in mode off", {**ONE, "mode": "off"}, "try a=AD"),
-    ("H in mode guard", {**ONE, "mode": "guard"}, "try a=AD"),
-    ("H in mode keepalive", {**ONE, "mode": "keepalive"}, "try a=AD"),
-    ("H of a child", ONE, "env HOOKCTL_CHILD=1; try a=AD"),
-    ("H of a bystander", ONE, "owner S9; try a=AD"),
-    ("H STOP", ONE, "mark STOP; mark CONCLUDE; try a=AD"),
-    ("H while the host waits", ONE, "waits; try a=AD"),
-    ("H not armed", {**ONE, "require_arm": True}, "try a=AD"),
-    ("H disabled", ONE, "env HOOKCTL_DISABLE=1; try a=AAA; no HOOKCTL_DISABLE; try a=AD"),
-    ("H a prompt does not give it back", ONE, "try a=A; prompt go on; try a=D"),
-    (
-        "H keys are few: the oldest goes",
-        {**ONE, "dispatch_max_keys": 2},
-        "at 0; try a=A; at 1; try b=A; at 2; try c=A; at 3; try c=D; try b=D; try a=A",
-    ),
-    (
-        "H keys are few: the expired go first",
-        {**ONE, "dispatch_max_keys": 2, "dispatch_window_s": 10},
-        "at 50; try a=A; at 41; try b=A; at 51; try c=A; try a=D; try b=A",
-    ),
-]
-
-ENDS: list[Row] = [
-    ("the third refusal, and all behind it", END, "try a=ADDEE[dispatch_refused]"),
-    ("never unless asked for", ONE, f"try a=A{'D' * 30}"),
-    ("nor below none", {**END, "dispatch_end": -1}, f"try a=A{'D' * 9}"),
-    ("the first one", {**END, "dispatch_end": 1}, "try a=AE"),
-    ("a new window does not set it back", END, "at 0; try a=ADD; at 300; try a=AE"),
-    ("another call that runs does", END, "try a=ADD; try b=A; try a=DDE"),
-    ("another call that is refused does not", END, "try a=AD; try b=A; try a=D; try b=D; try a=DE; try b=DE"),
-    ("a call that is not counted is not seen", {**END, "dispatch_tools": ["Bash"]}, "try a=AAAA"),
-    ("a prompt does", END, "turn p1; try a=ADD; turn p2; try a=DDE; turn p3; try a=D"),
-    ("a prompt that the transcript tells does", END, "asks go; try a=ADD; asks again; try a=DDE"),
-    ("a background task's end does not", END, "asks go; try a=ADD; woken; try a=E"),
-    ("not with the id of a turn either", END, "turn p1; asks go; try a=ADD; woken; turn p2; try a=E"),
-    ("each session has its own", END, "try x:a=ADD; try y:a=DDE; try x:a=E; try y:a=E"),
-    ("each session alone", {**END, "dispatch_scope": "session"}, "try x:a=ADD; try y:a=ADD; try x:a=E"),
-    ("in mode off", {**END, "mode": "off"}, "try a=ADDE"),
-    ("a host that cannot end it", END, "host codex; try a=ADDD[dispatch_refused]; try a=DD"),
-]
-
-
-@rows(ENDS)
-def test_refusals_of_one_call_end_the_turn(lab: Lab, config: dict[str, Any], script: str) -> None:
-    play(lab, config, script)
 
 
 @pytest.mark.parametrize(("host", "decision"), [("claude", "end"), ("codex", "counted")])
@@ -98,27 +33,10 @@ def test_the_end_of_a_turn_is_one_line_and_a_line_for_the_refusals_before_it(
     ]  # fmt: skip
 
 
-def test_prompts_that_come_as_events_set_the_refusals_back_in_any_mode(lab: Lab) -> None:
-    for mode in ("off", "breaker"):
-        lab.config(**END, mode=mode)
-        lab.host = "gemini"
-        play(lab, {}, "prompt go; try a=ADD; prompt go on; try a=DDE; prompt again; try a=D".replace("a=", f"{mode}="))
-
-
-def test_a_subagent_has_its_own_count(lab: Lab) -> None:
-    lab.config(**END)
-    assert lab.attempts("a", 3) == "ADD"
-    assert lab.attempts("a", 3, agent_id="helper") == "DDE"
-    assert lab.attempts("a", 1) == "E"
-
-
 def test_both_registrations_say_that_the_turn_ends(lab: Lab) -> None:
     lab.config(**END)
     other = lab.second(**END)
-    fields = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
-    answers = []
-    for _ in range(4):
-        answers.append([lab.call("pre-tool", **fields), lab.call("pre-tool", other, **fields)])
+    answers = [[lab.call("pre-tool", folder, **CALL) for folder in (None, other)] for _ in range(4)]
     assert ["continue" in answer for pair in answers for answer in pair] == [False] * 6 + [True] * 2
     assert [line["decision"] for line in lab.log()] == ["refuse", "refuse", "end"]
 
@@ -144,11 +62,6 @@ def test_few_sessions_and_calls_are_remembered(lab: Lab) -> None:
     assert len(remembered) == 32 and max(len(calls) for _, _, calls in remembered.values()) <= 99
 
 
-@rows(SCENARIOS)
-def test_dispatch_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
-    play(lab, config, script)
-
-
 def counts(lab: Lab) -> dict[str, Any]:
     return json.loads((lab.folder / "dispatch.json").read_text())
 
@@ -164,8 +77,7 @@ REFUSALS: dict[str, dict[str, Any]] = {  # the form of every other host: test_ev
 def test_h7_a_refusal_is_the_same_bytes_every_time_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.config(**DIS)
     lab.host = host
-    call = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
-    answers = [lab.call("pre-tool", **call) for _ in range(5)]
+    answers = [lab.call("pre-tool", **CALL) for _ in range(5)]
     assert answers[:3] == [""] * 3
     assert len(set(answers[3:])) == 1
     assert json.loads(answers[3]) == REFUSALS[host]
@@ -236,24 +148,6 @@ def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
     ]
     assert [lab.attempt(0, tool_input=value) for value in others] == ["A"] * len(others)
     assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
-
-
-def test_a_call_without_arguments_is_never_gated(lab: Lab) -> None:
-    lab.config(**ONE)
-    assert [lab.call("pre-tool", tool_name="Task") for _ in range(4)] == [""] * 4
-
-
-def test_a_call_of_a_subagent_is_counted_too(lab: Lab) -> None:
-    lab.config(**ONE)
-    assert lab.attempt("a") + lab.attempt("a", agent_id="a1") == "AD"
-
-
-def test_a_project_needs_no_session_and_a_session_does(lab: Lab) -> None:
-    lab.config(**ONE)
-    assert lab.attempts("a", 2, session_id="") == "AD"
-    lab.config(**ONE, dispatch_scope="session")
-    assert lab.attempts("b", 3, session_id="") == "AAA"
-    assert lab.attempts("b", 2) == "AD"
 
 
 def test_projects_have_counts_of_their_own(lab: Lab) -> None:
@@ -392,3 +286,72 @@ def test_forty_identical_calls_at_once_with_ten_allowed(lab: Lab) -> None:
         letters = sorted(pool.map(lambda _: lab.attempt("a"), range(40)))
     assert "".join(letters) == "A" * 10 + "D" * 30
     assert counts(lab)["trips"] == 30
+
+
+# A call that several registrations ask about, and one that waited for the lock
+
+
+def ask(lab: Lab, folders: list[Path], **fields: object) -> str:
+    return "".join("D" if lab.call("pre-tool", folder, **{**CALL, **fields}) else "A" for folder in folders)
+
+
+def test_a_call_is_counted_once_however_many_registrations_ask(lab: Lab) -> None:
+    lab.config(**ONE)
+    folders = [lab.hook.parent, lab.second(), lab.second()]
+    assert [ask(lab, folders), ask(lab, folders[::-1]), ask(lab, folders)] == ["AAA", "DDD", "DDD"]
+    assert [count for _, count in counts(lab)["w"].values()] == [3]
+
+
+def test_a_registration_that_has_asked_begins_a_new_call(lab: Lab) -> None:
+    lab.config(**{**ONE, "dispatch_max": 2})
+    first, other = lab.hook.parent, lab.second()
+    assert ask(lab, [first, other, other, first, first]) == "AAAAD"
+
+
+def test_another_payload_is_another_call_and_two_at_once_are_two(lab: Lab) -> None:
+    lab.config(**ONE)
+    first, other = lab.hook.parent, lab.second()
+    assert ask(lab, [first], tool_use_id="1") + ask(lab, [other], tool_use_id="2") == "AD"
+    for folder in (first, other):
+        for key in ("3", "4"):  # two calls at once
+            ask(lab, [folder], tool_use_id=key)
+    assert [count for _, count in counts(lab)["w"].values()] == [4]
+
+
+@pytest.mark.parametrize("asked", [5, None, {"x": 1}, [5, None, ["x"]], "text"])
+def test_answers_of_another_kind_start_over(lab: Lab, asked: object) -> None:
+    lab.config(**ONE)
+    assert ask(lab, [lab.hook.parent]) == "A"
+    (lab.folder / "dispatch.json").write_text(json.dumps({**counts(lab), "asked": asked}))
+    assert ask(lab, [lab.hook.parent]) == "D"
+
+
+def test_the_last_32_answers_are_kept(lab: Lab) -> None:
+    lab.config(**ONE)
+    key = name_of(json.dumps({**lab.payload, **CALL}))
+    asked = [f"{key}{number:016x}" for number in range(40)]
+    assert ask(lab, [lab.hook.parent]) == "A"
+    (lab.folder / "dispatch.json").write_text(json.dumps({**counts(lab), "asked": asked}))
+    ask(lab, [lab.hook.parent])
+    assert len(counts(lab)["asked"]) == 32
+
+
+def test_a_window_that_began_while_a_call_waited_is_not_over(lab: Lab) -> None:
+    lab.config(**ONE, lock_ms=10_000)
+    assert ask(lab, [lab.hook.parent]) == "A"
+    with open(lab.folder / "dispatch.json.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(
+            lab.command("pre-tool"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=lab.environment
+        )
+        assert waiting.stdin and waiting.stdout
+        waiting.stdin.write(json.dumps({**lab.payload, **CALL}).encode())
+        waiting.stdin.close()
+        time.sleep(0.3)
+        state = counts(lab)
+        windows = {name: [time.time(), 1] for name in state["w"]}
+        (lab.folder / "dispatch.json").write_text(json.dumps({**state, "w": windows}))
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    assert b"deny" in waiting.stdout.read()
+    waiting.stdout.close()
+    assert waiting.wait() == 0

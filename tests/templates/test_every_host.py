@@ -260,6 +260,18 @@ def test_antigravity_waits_for_what_runs_in_the_background(lab: Lab) -> None:
     assert session.stop(fullyIdle=False) == "B"
 
 
+REMINDED = [("HERMES_KANBAN_TASK", "A"), ("MINE", "B"), ("", "B")]
+
+
+@pytest.mark.parametrize(("scope", "answer"), REMINDED, ids=["its own workers", "others", "everybody"])
+def test_on_hermes_its_own_workers_are_left_to_its_own_reminder(lab: Lab, scope: str, answer: str) -> None:
+    lab.config(required_tools=["kanban_complete"], required_scope_env=scope)
+    lab.environment.update({scope: "T7"} if scope else {})
+    session = session_of(lab, "hermes")
+    session.prompt()
+    assert session.stop() == answer
+
+
 # --- caps ------------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from hookctl.packs.choices import PRESETS
 
-from .lab import Lab
+from .lab import Lab, letter
 
 NEXT = "Continue with the next step. To wait for something, run one command that blocks until it is there; do not poll."
 GOES_ON = f"This run goes on until the person who started it ends it (%s). {NEXT} If this work is not yours, %s."
@@ -47,6 +47,36 @@ def test_a_number_that_nobody_knows_is_called_unknown(lab: Lab) -> None:
     assert json.loads(lab.call("stop"))["reason"] == "unknown"
     lab.task(remaining=0)
     assert json.loads(lab.call("stop", stop_hook_active=True))["reason"] == "0"
+
+
+# Mode guard
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
+def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
+    lab.config(mode="guard", max_stop_blocks=2)
+    lab.host = host
+    assert lab.call("stop", stop_hook_active=False) == ""
+    said = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
+    assert json.loads(lab.call("stop", stop_hook_active=True)) == {"continue": False, "stopReason": said}
+    assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
+
+
+@pytest.mark.parametrize(
+    "host", ["qwen", "copilot", "openhands", "cursor", "antigravity", "droid", "hermes", "opencode"]
+)
+def test_a_host_that_cannot_end_a_turn_hears_nothing_and_the_log_does(lab: Lab, host: str) -> None:
+    lab.config(mode="guard", max_stop_blocks=2)
+    lab.host = host
+    assert [lab.call("stop", stop_hook_active=active) for active in (False, True)] == ["", ""]
+    assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("counted", "stop_loop")]
+
+
+def test_nothing_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
+    lab.config(mode="guard", max_stop_blocks=2).task(remaining=3, heartbeat="evil")
+    lab.stop(last_assistant_message="evil")
+    said = lab.call("stop", stop_hook_active=True, last_assistant_message="evil", reason="evil")
+    assert letter(said) == "H" and "evil" not in said
 
 
 # Who says how much is left: with a file of another system, its field in its file, and no command that is refused.

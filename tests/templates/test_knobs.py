@@ -7,7 +7,7 @@ import pytest
 from .lab import Lab
 from .play import HIGH_CAP, play
 
-ARMED = "armed 9000000000"
+ARMED = "armed"
 TASK = {"dispatch_tools": ["Task"]}
 
 # knob: what else is configured; a value and a script that shows it; another value and its script; what is no value
@@ -155,41 +155,3 @@ def test_the_environment_counts_where_the_file_cannot_be_read(lab: Lab, knob: st
     others, _, (value, script), _ = KNOBS[knob]
     lab.environment[variable(knob)] = text(value)
     play(lab, {**others, knob: bad}, f"{HIGH_CAP}; {script}")
-
-
-@pytest.mark.parametrize(
-    ("config", "script"),
-    [
-        ({"mode": "sometimes"}, "work 1; 0=B"),
-        ({"mode": "keepalive", "keepalive_cap": "10"}, f"{HIGH_CAP}; {ARMED}; 0{'1' * 11}={'B' * 12}"),
-        ({"required_tools": "kanban_complete"}, "0=A"),
-        ({"required_tools": ["a"], "max_nudges": "3"}, "01=BA"),
-        ({"required_tools": ["a"], "required_scope_env": 5}, "0=B"),
-        ({**TASK, "dispatch_max": "1"}, f"try a={'A' * 30}D"),
-        ({**TASK, "dispatch_max": 1, "dispatch_window_s": "10"}, "at 0; try a=A; at 10; try a=D; at 300; try a=A"),
-        ({**TASK, "dispatch_max": 1, "dispatch_scope": "all"}, "try x:a=A; try y:a=D"),
-        ({"dispatch_tools": "Task", "dispatch_max": 1}, "try a=AA"),
-        ({"dispatch_tools": [], "dispatch_max": 1}, "try a=AA"),
-        ({"required_tools": []}, "0=A"),
-        ({"child_env": "X"}, "work 1; env HOOKCTL_CHILD=1; 0=A[child]"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else ",".join(value),
-)
-def test_the_default_counts_where_no_source_can_be_read(lab: Lab, config: dict[str, Any], script: str) -> None:
-    play(lab, config, script)
-
-
-def test_a_list_of_the_environment_may_have_blanks_around_its_words(lab: Lab) -> None:
-    lab.environment["HOOKCTL_REQUIRED_TOOLS"] = " kanban_complete , kanban_block "
-    assert lab.stop() == "B"
-    lab.calls("x", name="kanban_block")
-    assert lab.stop(session_id="S2") == "A"
-
-
-def test_no_file_of_the_project_configures(lab: Lab) -> None:
-    for folder in (lab.project, lab.project / ".hookctl", lab.run):
-        (folder / "config.json").write_text('{"mode": "off", "dispatch_tools": ["*"], "dispatch_max": 1}')
-    lab.mark("ACTIVE", "9000000000")
-    lab.task(remaining=1, mode="off", max_stop_blocks=1, dispatch_tools=["*"], required_tools=["x"])
-    assert lab.stops("01") == "BB"
-    assert lab.attempts("a", 2) == "AA"

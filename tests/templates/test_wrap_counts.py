@@ -93,21 +93,6 @@ def test_it_lets_go_in_the_words_of_the_host_that_runs_it(lab: Lab) -> None:
     assert {line["host"] for line in lab.log()} == {"copilot"}
 
 
-def test_the_limit_is_that_of_the_guard(lab: Lab) -> None:
-    lab.environment["MAX_STOP_BLOCKS"] = "2"
-    assert Wrapped(lab).stops(4) == "BRAA"
-    lab.environment.pop("MAX_STOP_BLOCKS")
-    lab.config(max_stop_blocks=3)
-    assert Wrapped(lab).stops(4, session_id="S2") == "BBRA"
-
-
-def test_without_a_limit_the_hosts_cap_ends_it(lab: Lab) -> None:
-    lab.environment["MAX_STOP_BLOCKS"] = "0"
-    wrapped = Wrapped(lab)
-    assert wrapped.stops(10) == "BBBBBBBBRA"
-    assert wrapped.codes()[8] == "host_cap"
-
-
 def test_without_limit_and_cap_the_ceiling_ends_it(lab: Lab) -> None:
     lab.environment.update(MAX_STOP_BLOCKS="0", CLAUDE_CODE_STOP_HOOK_BLOCK_CAP="0")
     wrapped = Wrapped(lab)
@@ -118,37 +103,6 @@ def test_without_limit_and_cap_the_ceiling_ends_it(lab: Lab) -> None:
     lab.calls("progress is no help here")
     assert wrapped.stops(2) == "AA"
     assert wrapped.codes()[1:] == ["blocked", "ceiling", "ceiling", "ceiling", "ceiling", "ceiling"]
-
-
-def test_a_heartbeat_starts_the_count_anew(lab: Lab) -> None:
-    wrapped = Wrapped(lab)
-    lab.task(heartbeat=1)
-    assert wrapped.stops(3) == "BBB"
-    lab.task(heartbeat=2)
-    assert wrapped.stops(6) == "BBBBRA"
-    lab.task(heartbeat=3)
-    assert wrapped.stop() == "B"
-
-
-def test_a_new_tool_call_starts_the_count_anew_and_the_same_one_does_not(lab: Lab) -> None:
-    wrapped = Wrapped(lab)
-    lab.calls("ls")
-    assert wrapped.stops(3) == "BBB"
-    lab.calls("ls")
-    assert wrapped.stops(2) == "BR"
-    lab.calls("ls -l")
-    assert wrapped.stops(5) == "BBBBR"
-
-
-def test_a_human_prompt_starts_the_count_anew(lab: Lab) -> None:
-    wrapped = Wrapped(lab)
-    assert wrapped.stops(6, prompt_id="P1") == "BBBBRA"
-    assert wrapped.stops(5, prompt_id="P2") == "BBBBR"
-
-
-def test_without_the_latch_it_counts_again_at_once(lab: Lab) -> None:
-    lab.config(latch=False)
-    assert Wrapped(lab).stops(10) == "BBBBRBBBBR"
 
 
 def test_each_session_and_each_wrapped_hook_has_a_count_of_its_own(lab: Lab) -> None:
@@ -177,14 +131,6 @@ def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
         answers += wrapped.stop(active=True) + wrapped.stop(folder=other, active=True)
     assert answers == "BBBBBBBBRRAA"
     assert len(lab.log()) == 6
-
-
-def test_the_guards_own_hook_counts_for_itself(lab: Lab) -> None:
-    lab.task(remaining=1)
-    wrapped = Wrapped(lab)
-    answers = [(lab.stop(True), wrapped.stop()) for _ in range(6)]
-    assert "".join(own for own, _ in answers) == "BBBBBR"
-    assert "".join(theirs for _, theirs in answers) == "BBBBRA"
 
 
 # What cannot be counted

@@ -46,9 +46,7 @@ class Hookctl:
         command = [self._program, verb, "--json"] + options
         environ = {"NO_COLOR": "1", "TERM": "dumb"}
         # Without this, Ansible would replace $NAME and ~ in the arguments, as a shell does.
-        code, out, err = self._module.run_command(
-            command, environ_update=environ, expand_user_and_vars=False
-        )
+        code, out, err = self._module.run_command(command, environ_update=environ, expand_user_and_vars=False)
         try:
             envelope = json.loads(out)
             if envelope["hookctl_result"] != 1:
