@@ -148,11 +148,14 @@ def test_a_disk_that_stays_broken_leaves_whole_files_and_the_run_after_it_was_me
         fresh(stage)
         done = syscalls.struck(log, call, fault, *stage.verb, lasting=True)
         torn = call.name == "ftruncate"
-        wrong += [f"{call}, {fault}: {what}" for what in faults_of(stage, call, fault, done, torn)]
+        faults = faults_of(stage, call, fault, done, torn, lasting=call.name == "rename")
+        wrong += [f"{call}, {fault}: {what}" for what in faults]
     assert wrong == []
 
 
-def faults_of(stage: Stage, call: Call, fault: str, done: Struck, may_be_torn: bool) -> Iterator[str]:
+def faults_of(
+    stage: Stage, call: Call, fault: str, done: Struck, may_be_torn: bool, lasting: bool = False
+) -> Iterator[str]:
     """What is not as it should be after a run that was struck, and after the next one."""
     left = tree(stage.top)
     if data_of(stage.path) not in (stage.old, stage.new) and not may_be_torn:
@@ -160,7 +163,7 @@ def faults_of(stage: Stage, call: Call, fault: str, done: Struck, may_be_torn: b
     if not modes_of(stage.path) <= stage.modes:
         yield f"the file has the mode {stage.path.stat().st_mode:o}"
     if fault != KILL:
-        yield from _faults_of_an_error(stage, call, done)
+        yield from _faults_of_an_error(stage, call, done, lasting)
     for command, ends in ((stage.verb, [stage.done]), (stage.back, stage.undone)):
         # A torn file is one that status cannot read, until the next run has completed it.
         if quiet("status") not in ((0, 4) if may_be_torn else (0,)) or quiet(*command):
@@ -170,16 +173,22 @@ def faults_of(stage: Stage, call: Call, fault: str, done: Struck, may_be_torn: b
         put_back(stage.top, left)
 
 
-def _faults_of_an_error(stage: Stage, call: Call, done: Struck) -> Iterator[str]:
+def _faults_of_an_error(stage: Stage, call: Call, done: Struck, lasting: bool) -> Iterator[str]:
     """The run either went through all the same, or said why not and left nothing behind."""
     whole, partial = (stage.before if done.code else stage.done), "only a part was written" in done.said
     if done.code not in (0, 1) or "unexpected" in done.said:
         yield f"exit code {done.code}: {done.said}"
     if done.code and not any(path in done.said for path in (str(stage.top), "~/")):
         yield f"it names no file: {done.said!r}"
-    if call.name in REMOVING or partial:  # then what was to be removed may be there still
+    # Then what was to be removed may be there still.
+    if partial or lasting or _removes(call):
         data = stage.old if done.code else stage.new
         if not partial and (outcome(stage.top)[1] != whole[1] or data_of(stage.path) != data):
             yield "the ledger and the file disagree"
     elif outcome(stage.top) != whole or temporary(stage.top):
         yield f"exit code {done.code}, but the files are not as they should be then: {temporary(stage.top)}"
+
+
+def _removes(call: Call) -> bool:
+    """Whether it removes something; a package is renamed to a temporary name first."""
+    return call.name in REMOVING or (call.name == "rename" and call.paths[1].endswith(".hookctl"))

@@ -80,20 +80,31 @@ def close_journal(
     remaining: Iterable[str] = (),
     packages: Iterable[str] = (),
 ) -> None:
-    """Remove the journal, or keep only what the next run must try again to remove."""
+    """Remove the journal, or keep only what the next run must try again to remove.
+
+    Where not even that can be written the journal stays whole, and the next run completes it.
+    """
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if files.is_unswept(folder))
     rest = Journal((), {}, tuple(remaining), unswept, tuple(packages))
     try:
-        if rest.folders or rest.unswept or rest.packages:
-            write_journal(folders, rest)
-        else:
-            os.unlink(folders.journal)
+        _shorten_journal(folders, rest)
+    except HookctlError:
+        return
+    remove_pending_bytes(folders)
+
+
+def _shorten_journal(folders: Folders, rest: Journal) -> None:
+    """Write what is left to remove into the journal; remove it where nothing is left."""
+    if rest.folders or rest.unswept or rest.packages:
+        write_journal(folders, rest)
+        return
+    try:
+        os.unlink(folders.journal)
     except FileNotFoundError:
-        pass
+        return
     except OSError:
         write_journal(folders, rest)  # so that the next run does not repeat the steps
-    remove_pending_bytes(folders)
 
 
 def make_pending_folder(folders: Folders) -> None:
