@@ -50,6 +50,7 @@ from .findings import (
     no_limit,
     not_committed,
     ours_with,
+    place,
     sessions,
     the_same_in_two_scopes,
     theirs,
@@ -59,11 +60,7 @@ from .findings_of_hosts import MADE_OF_HOSTS
 from .test_check import MADE as MADE_BY_CHECK
 from .trees import tree
 
-
-@pytest.fixture
-def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    return Place(isolated, settings, hookctl, monkeypatch)
+__all__ = ["place"]  # a fixture
 
 
 def both_without_end(arrange: Callable[[Place], None]) -> Callable[[Place], None]:

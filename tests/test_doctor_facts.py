@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +23,13 @@ from hookctl.packs.guard_options import schema
 from hookctl.system import folders
 
 from . import findings
-from .conftest import Hookctl, put
-from .findings import NIGHTLY, ROOT, Place, everything, handler
+from .conftest import put
+from .findings import ROOT, Place, handler, place
 from .page_of_codes import PAGE, renewed, rows
 
+__all__ = ["place"]  # a fixture
+
 CHECKS = ROOT / "hookctl" / "checks"
-# The rim; every other module judges, or holds values.
-READING = ("gather_file", "gather_guard", "gather_hooks", "gather_host", "gather_project", "gather_record", "machine",
-           "survey", "self_test")  # fmt: skip
-JUDGES = sorted(path.stem for path in CHECKS.glob("*.py") if path.stem not in (*READING, "codes"))
-
-
-@pytest.fixture
-def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    return Place(isolated, settings, hookctl, monkeypatch)
 
 
 # One table of codes.
@@ -85,96 +76,7 @@ def test_every_text_is_named_where_it_is_judged() -> None:
         assert "message" not in entry or code in constants, code
 
 
-# Judges are pure.
-
-_MODULES = {
-    "__future__", "collections", "collections.abc", "contextlib", "hookctl",
-    "hookctl.documents", "hookctl.documents.jsonc",
-    "hookctl.documents.rules", "hookctl.errors", "hookctl.events", "hookctl.hosts",
-    "hookctl.hosts.loading",
-    "hookctl.hosts.matchers", "hookctl.hosts.shapes",
-    "hookctl.masking", "hookctl.model",
-    "hookctl.packs", "hookctl.packs.abilities", "hookctl.packs.choices", "hookctl.packs.guard",
-    "hookctl.packs.guard_options", "hookctl.packs.model", "hookctl.packs.reports",
-    "hookctl.packs.sentence", "hookctl.packs.wrapping",
-    "hookctl.settings", "hookctl.system", "hookctl.system.packages",
-    "hookctl.settings.approval", "hookctl.settings.effective",
-    "hookctl.settings.targets", "hookctl.values", "json",
-    "os", "re", "shlex", "stat", "typing",
-}  # fmt: skip
-# What judges take of modules that read, too: functions of values, and constants.
-_TAKEN = {
-    "os": {"path"},
-    "os.path": {"basename", "dirname", "isabs", "join", "normpath", "relpath"},
-    "clock": {"age", "local", "timestamp"},
-    "effective": {"STOP", "blocks", "cap", "describe_switch", "disabling", "disabling_ours", "stronger", "switches",
-                  "text", "variables"},
-    "approval": {"OFF", "UNKNOWN"},
-    "guard": {"ARMED_CEILING", "CEILING", "HOSTS", "UNLIMITED_CAP", "can_refuse", "cap_for",
-              "configuration", "leaves_reminders",
-              "events", "hook_path", "is_shared_command", "limit_of"},
-    "hosts": {"commands"},
-    "interpreter": {"MINIMUM"},
-    "project": {"MARKS", "session_hash"},
-    "hookctl.system.files": {"content_digest", "digest", "with_unix_endings"},
-}  # fmt: skip
-
-
-def faults_of(tree: ast.Module) -> list[str]:
-    """What a module uses that could read a file, the clock, the environment, or start a process."""
-    faults = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            faults += [alias.name for alias in node.names if alias.name not in _MODULES]
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            if module.startswith("hookctl.checks"):
-                names = {alias.name for alias in node.names} | {module.rpartition(".")[2]}
-                faults += sorted(names & set(READING))
-            elif module in _TAKEN:
-                faults += [alias.name for alias in node.names if alias.name not in _TAKEN[module]]
-            elif module not in _MODULES:
-                faults.append(module)
-            elif module in ("hookctl", "hookctl.settings", "hookctl.system"):
-                known = {*_TAKEN, "engine", "__version__"}
-                faults += [alias.name for alias in node.names if alias.name not in known]
-        elif isinstance(node, ast.Attribute):
-            owner = ast.unparse(node.value)
-            if owner in _TAKEN and node.attr not in _TAKEN[owner]:
-                faults.append(f"{owner}.{node.attr}")
-        elif isinstance(node, ast.Name) and node.id in ("open", "print", "input", "exec", "eval", "__import__"):
-            faults.append(node.id)
-    return faults
-
-
-@pytest.mark.parametrize("name", JUDGES)
-def test_a_judge_can_read_nothing(name: str) -> None:
-    assert faults_of(ast.parse((CHECKS / f"{name}.py").read_text())) == []
-
-
-def test_nor_can_the_rules_of_hosts() -> None:
-    assert faults_of(ast.parse((CHECKS.parent / "hosts" / "loading.py").read_text())) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["import subprocess", "from hookctl.system import files", "from hookctl.checks import machine",
-     "import os\nos.stat(p)",
-     "import os\nos.path.exists(p)", "import os\nos.environ", "from hookctl import clock\nclock.now({})", "open(p)",
-     "from hookctl.checks.gather_guard import configuration"],
-)  # fmt: skip
-def test_what_reads_is_a_fault(text: str) -> None:
-    assert faults_of(ast.parse(text))
-
-
-ARRANGED: list[Callable[[Place], Any]] = [
-    everything, findings.nothing, findings.unparsable, findings.entries_wiped, findings.hook_edited,
-    findings.wrap_missing, findings.two_versions, findings.owner_unseen, findings.link_chain, findings.hook_silent,
-    findings.pack_gone, findings.ledger_unreadable, findings.interrupted_run, findings.above_the_project,
-    findings.in_the_home_folder_too, findings.also_read, findings.in_the_project("{"), findings.managed_text("{"),
-    findings.not_committed(".gitignore", ".hookctl/"), findings.beside_ours(Stop=[NIGHTLY, handler("npx x")]),
-    findings.beside_ours(PreToolUse=[handler("python3 /gone/check.py")]),
-]  # fmt: skip
+# What the judges make of odd facts.
 
 
 def gathered() -> tuple[Any, HostFacts]:
@@ -188,28 +90,23 @@ def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
     return [*survey.records.judge(of_records), *survey.judge(host)]
 
 
-@pytest.mark.parametrize("arrange", ARRANGED, ids=lambda case: case.__qualname__.partition(".")[0])
-def test_the_judges_need_nothing_but_the_facts(place: Place, arrange: Callable[[Place], Any]) -> None:
-    """Without disk, clock, environment and processes they say the same of them."""
-    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
-    arrange(place)
-    facts = gathered()
-    before = judged(*facts)
-    assert before
+@pytest.mark.parametrize("seconds", [-(2**61), 2**61, 1_000_000])
+def test_a_time_that_no_date_can_say_is_left_out(place: Place, seconds: int) -> None:
+    findings.entries_wiped(place)
+    of_records, facts = gathered()
+    (file,) = facts.files
+    facts = facts._replace(files=(file._replace(written_at=float(seconds)),))
+    (wiped,) = [finding for finding in judged(of_records, facts) if finding.code == "entries_wiped"]
+    assert ("and the file was written at" in wiped.message) == (seconds == 1_000_000)
 
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a judge reads")
 
-    with place.monkeypatch.context() as patch:
-        names = ("open", "stat", "lstat", "listdir", "scandir", "access", "readlink", "getcwd", "getenv", "geteuid")
-        for name in names:
-            patch.setattr(os, name, refuse)
-        patch.setattr("builtins.open", refuse)
-        patch.setattr("time.time", refuse)
-        patch.setattr("subprocess.Popen", refuse)
-        patch.setattr(os, "environ", {})
-        after = judged(*facts)
-    assert after == before
+def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
+    put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
+    put(Path("hook.py"), "")
+    _, facts = gathered()
+    (registration,) = facts.registrations
+    assert (registration.folder, registration.since, registration.digest) == ("", None, "")
+    assert facts.run is None
 
 
 # Every file once.
@@ -276,22 +173,3 @@ def test_no_library_for_schemas_is_loaded(place: Place) -> None:
     process = subprocess.run([sys.executable, "-c", text], cwd=place.root / "work", capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     assert "works in a self-test" in process.stdout
-
-
-@pytest.mark.parametrize("seconds", [-(2**61), 2**61, 1_000_000])
-def test_a_time_that_no_date_can_say_is_left_out(place: Place, seconds: int) -> None:
-    findings.entries_wiped(place)
-    of_records, facts = gathered()
-    (file,) = facts.files
-    facts = facts._replace(files=(file._replace(written_at=float(seconds)),))
-    (wiped,) = [finding for finding in judged(of_records, facts) if finding.code == "entries_wiped"]
-    assert ("and the file was written at" in wiped.message) == (seconds == 1_000_000)
-
-
-def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
-    put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
-    put(Path("hook.py"), "")
-    _, facts = gathered()
-    (registration,) = facts.registrations
-    assert (registration.folder, registration.since, registration.digest) == ("", None, "")
-    assert facts.run is None

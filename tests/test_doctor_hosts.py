@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from hookctl import hosts
 from hookctl.documents.yaml import YamlDocument
 
-from .conftest import Hookctl, put
-from .findings import Place
+from .conftest import put
+from .findings import Place, place
 from .findings_of_hosts import (
     AGREED,
     CODEX,
@@ -36,13 +35,9 @@ from .findings_of_hosts import (
 )
 from .trees import tree
 
+__all__ = ["place"]  # a fixture
+
 DETECTED = {"antigravity": ".gemini/config", "opencode": ".config/opencode", "droid": ".factory"}
-
-
-@pytest.fixture
-def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    return Place(isolated, settings, hookctl, monkeypatch)
 
 
 def found(place: Place, host: str) -> list[dict[str, Any]]:
