@@ -1,25 +1,20 @@
-"""The seventeen invariants of ownership, each with a test of its name; what goes deeper is named beside it.
+"""The invariants of ownership on real files, each with a test of its name.
 
-Those about values alone are tried on histories in test_machine.py too, those about bytes on the corpus and on generated
-documents (test_corpus_bytes.py, test_properties.py), kills at every step in test_crash.py, races in test_races.py.
+Of the seventeen, 5 and 10 (leaving commutes with the operator's edits, and with other packs) are invariants of the
+state machine in test_machine.py, 12 (a kill at any step) is in test_crash.py, 16 (doctor bears any bytes) in
+test_doctor.py.
 """
 
 from __future__ import annotations
 
-import copy
-import itertools
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from hookctl import engine
 from hookctl.documents.jsonc import JsonDocument
@@ -27,7 +22,6 @@ from hookctl.hosts import load, shapes
 from hookctl.ledger import store
 from hookctl.model import Entry, Wanted
 from hookctl.planner.sources import look
-from hookctl.run import execute as run
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
@@ -196,93 +190,6 @@ def foreign(data: bytes) -> dict[str, Any]:
     return found
 
 
-Edit = Callable[[Any], None]
-
-
-def append_group(event: str, matcher: str) -> Edit:
-    group = {**({"matcher": matcher} if matcher else {}), "hooks": [dict(THEIRS)]}
-    return lambda document: document.setdefault("hooks", {}).setdefault(event, []).append(copy.deepcopy(group))
-
-
-def remove_first(event: str) -> Edit:
-    def edit(document: Any) -> None:
-        found = document.get("hooks", {}).get(event, [])
-        theirs = [group for group in found if not group["hooks"][0]["command"].startswith(": hookctl=")]
-        if theirs:
-            found[:] = [group for group in found if group is not theirs[0]]
-
-    return edit
-
-
-def reverse(event: str) -> Edit:
-    return lambda document: document.get("hooks", {}).get(event, []).reverse()
-
-
-def put_key(key: str, value: Any) -> Edit:
-    def edit(document: Any) -> None:
-        document.setdefault("env", {}).update({key: value})
-
-    return edit
-
-
-def take_key(key: str) -> Edit:
-    return lambda document: document.get("env", {}).pop(key, None)
-
-
-EVENTS = st.sampled_from(["Stop", "PreToolUse"])
-OTHERS = st.sampled_from(["COLOUR", "X"])
-EDITS = st.lists(
-    st.one_of(
-        st.builds(append_group, EVENTS, st.sampled_from(["", "x"])), st.builds(remove_first, EVENTS),
-        st.builds(reverse, EVENTS), st.builds(put_key, OTHERS, st.sampled_from(["9", 7, None])),
-        st.builds(take_key, OTHERS),
-    ), max_size=5,
-)  # fmt: skip
-FILES = st.sampled_from([{}, OWN, {"env": {}}, {"hooks": {"Stop": []}}])
-QUICK = examples(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
-
-
-def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Wanted]:
-    hooks = [
-        Wanted(("hooks", event), "element",
-             {"type": "command", "command": f": hookctl={name}/{event}; run {run}", "timeout": 10}, f"{name}/{event}",
-             rf": hookctl={name}/{event}; run \w")
-        for event in events.split()
-    ]  # fmt: skip
-    return [*hooks, *(Wanted(("env", key), "leaf", value) for key, value in keys.items())]
-
-
-State = tuple[Any, tuple[Entry, ...]]
-P, Q = wants("p", {"A": "1", "S": "5"}), wants("q", {"B": "2", "S": "5"}, "Stop PreToolUse")
-
-
-def installed(state: State, name: str, what: list[Wanted], *, force: bool = False) -> State:
-    decision = engine.install(state[1], plain.live(state[0]), name, "1", what, force=force)
-    assert decision.conflicts == ()
-    return plain.carried_out(state[0], decision.edits), decision.entries
-
-
-def uninstalled(state: State, name: str) -> State:
-    decision = engine.uninstall(state[1], plain.live(state[0]), name)
-    return plain.carried_out(state[0], decision.edits), decision.entries
-
-
-def edited(document: Any, edits: list[Edit]) -> Any:
-    result = copy.deepcopy(document)
-    for edit in edits:
-        edit(result)
-    return result
-
-
-@QUICK
-@given(file=FILES, edits=EDITS, force=st.booleans())
-def test_invariant_05_uninstall_commutes_with_the_operators_edits(file: Any, edits: list[Edit], force: bool) -> None:
-    file_now, entries = installed((file, ()), "p", P, force=force)
-    left, nothing = uninstalled((edited(file_now, edits), entries), "p")
-    assert bare(left) == bare(edited(file, edits))
-    assert nothing == ()
-
-
 @pytest.mark.parametrize("what", ["edited", "removed", "timeout", "command", "hook removed"])
 def test_invariant_06_the_operator_has_the_last_word(what: str, settings: Path, hookctl: Hookctl) -> None:
     put(settings, TEXT)
@@ -380,27 +287,7 @@ def test_invariant_09_the_plan_is_exact(
         assert planned == set(differences(then, after))
 
 
-# 10, 11: in whatever order, and wherever it stands
-
-
-@QUICK
-@given(file=FILES, edits=EDITS)
-def test_invariant_10_packs_commute(file: Any, edits: list[Edit]) -> None:
-    packs = {"p": P, "q": Q}
-    results = []
-    for comes, goes in itertools.product(itertools.permutations("pq"), repeat=2):
-        state: State = (file, ())
-        for name in comes:
-            state = installed(state, name, packs[name])
-        results.append(sorted(ours(state[0])))
-        assert state[0]["env"]["S"] == "5"
-        state = (edited(state[0], edits), state[1])
-        first, entries = uninstalled(state, goes[0])
-        assert first["env"]["S"] == "5", "the other one still wants it"
-        last, nothing = uninstalled((first, entries), goes[1])
-        assert bare(last) == bare(edited(file, edits))
-        assert nothing == ()
-    assert all(result == results[0] for result in results)
+# 11: wherever it stands
 
 
 @pytest.mark.parametrize("indent", [None, 1, "\t"])
@@ -430,43 +317,7 @@ def test_invariant_11_elements_are_known_wherever_they_stand(
     assert bare(left) == {**OWN, "hooks": moved}
 
 
-# 12, 13: killed, and all at once
-
-
-class Killed(BaseException):
-    """As if by a signal: nothing is put in order any more."""
-
-
-@pytest.mark.parametrize("command", ["install", "uninstall"])
-@pytest.mark.parametrize("step", ["_begin", "replace", "save_records", "close_journal"])
-@pytest.mark.parametrize("late", [False, True])
-def test_invariant_12_after_a_crash_the_next_run_ends_as_if_there_had_been_none(
-    command: str, step: str, late: bool, settings: Path, isolated: Path, hookctl: Hookctl, monkeypatch: Any
-) -> None:
-    put(settings, TEXT)
-    path = pack("p", env={"A": "1"})
-    hookctl("install", "guard", *HOST)
-    if command == "uninstall":
-        hookctl("install", path, *HOST)
-    calls = (command, path, *HOST)
-    hookctl(*calls)
-    wanted = settings.read_bytes(), Path(folders.here().ledger).read_bytes()
-    hookctl("uninstall" if command == "install" else "install", path, *HOST)
-
-    place = run.files if step == "replace" else run
-    real = getattr(place, step)
-
-    def die(*arguments: Any, **options: Any) -> Any:
-        if late:
-            real(*arguments, **options)
-        raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(place, step, die)
-        hookctl(*calls)
-    assert hookctl(*calls).code == 0
-    assert (settings.read_bytes(), Path(folders.here().ledger).read_bytes()) == wanted
-    assert not os.path.exists(folders.here().journal)
+# 13: all at once
 
 
 def test_invariant_13_installs_at_once_are_installs_one_by_one(
@@ -510,24 +361,6 @@ def test_invariant_14_an_upgrade_then_an_uninstall_is_identity(
     assert places(isolated) == before
 
 
-KEYS = st.dictionaries(st.sampled_from("ABC"), st.sampled_from("12"))
-ONES = st.sampled_from(["Stop", "PreToolUse", "Stop PreToolUse", ""])
-
-
-@QUICK
-@given(file=FILES, old=KEYS, new=KEYS, events=st.tuples(ONES, ONES), runs=st.tuples(*[st.sampled_from("ab")] * 2))
-def test_invariant_14_an_upgrade_is_a_fresh_install(
-    file: Any, old: dict[str, str], new: dict[str, str], events: tuple[str, str], runs: tuple[str, str]
-) -> None:
-    first, second = (wants("p", keys, *rest) for keys, *rest in zip((old, new), events, runs, strict=True))
-    upgraded = installed(installed((file, ()), "p", first), "p", second)
-    fresh = installed((file, ()), "p", second)
-    assert sorted(ours(upgraded[0])) == sorted(ours(fresh[0]))
-    assert upgraded[0].get("env") == fresh[0].get("env")
-    assert sorted(map(str, upgraded[1])) == sorted(map(str, fresh[1]))
-    assert uninstalled(upgraded, "p") == uninstalled(fresh, "p")
-
-
 @pytest.mark.parametrize("lost", range(5))
 @SOME
 def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
@@ -545,22 +378,20 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
     assert "guard/stop" not in ours(value(settings) if settings.exists() else {})
 
 
-# 16, 17: any bytes, and any dialect
+# 17: any dialect
 
 
-@examples(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
-@given(text=st.one_of(st.binary(max_size=40), st.sampled_from([TEXT.encode(), COMMENTED]).flatmap(
-    lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut]))), book=st.booleans())  # fmt: skip
-def test_invariant_16_doctor_is_read_only_and_total(
-    text: bytes, book: bool, settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(Path(folders.here().ledger) if book else settings, text)
-    before = tree(isolated)
-    outcome = hookctl("doctor", *HOST, "--json")
-    assert outcome.code in (0, 1, 4)
-    assert outcome.result["command"] == "doctor"
-    assert tree(isolated) == before
-    (Path(folders.here().ledger) if book else settings).unlink()
+def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Wanted]:
+    hooks = [
+        Wanted(("hooks", event), "element",
+             {"type": "command", "command": f": hookctl={name}/{event}; run {run}", "timeout": 10}, f"{name}/{event}",
+             rf": hookctl={name}/{event}; run \w")
+        for event in events.split()
+    ]  # fmt: skip
+    return [*hooks, *(Wanted(("env", key), "leaf", value) for key, value in keys.items())]
+
+
+Q = wants("q", {"B": "2", "S": "5"}, "Stop PreToolUse")
 
 
 @pytest.mark.parametrize("data", [*(d for d in DIALECTS.values() if d), COMMENTED])
