@@ -118,9 +118,7 @@ OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "
 ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
 
 
-@pytest.mark.parametrize(
-    ("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str
-)
+@pytest.mark.parametrize(("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str)
 def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
     assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
 

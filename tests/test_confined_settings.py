@@ -48,7 +48,14 @@ ATTACKS: dict[str, dict[str, Any]] = {
     "what git keeps": {"run_dir": ".git", "task_file": ".git/victim.json"},
     "a state folder": {"state_dir": "OUT"},
     "variables in texts": {"show_env": ["SECRET"], "reason": "{env:SECRET}", "release_reason": "{env:SECRET}"},
-    "odd types": {"task_env": 5, "task_file": ["../out"], "run_dir": {"a": 1}, "show_env": "SECRET", "state_dir": 7},
+    "odd types": {
+        "dispatch_tools": [1],
+        "task_env": 5,
+        "task_file": ["../out"],
+        "run_dir": {"a": 1},
+        "show_env": "SECRET",
+        "state_dir": 7,
+    },
     "no path at all": {"task_file": "a\0b", "run_dir": "\ud800", "task_env": "\0"},
     "a host's variables": {"hosts": {"claude": {"project": "ELSEWHERE", "block": '{"decision":"block","reason":%s}'}}},
 }
@@ -91,7 +98,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 COMMANDS = (
     ("run", "status"), ("run", "status", "--json"), ("run", "remaining", "3"), ("run", "heartbeat"), ("run", "start"),
     ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "1"), ("status",),
-    ("doctor",), ("check",), ("check", "--require", "guard"), ("supervise", "--", "true"),
+    ("doctor",), ("check",), ("check", "--require", "guard"), ("supervise", "--", "true"), ("upgrade", "--dry-run"),
 )  # fmt: skip
 
 
@@ -302,3 +309,10 @@ def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
         target = targets.find(hosts.load("claude"), scope, here, str(isolated / "work"))
         folder = targets.pack_folder(here, target, "guard", {}, "")
         assert project_of(folder) == (str(isolated / "work") if scope == "project" else "")
+
+
+@pytest.mark.parametrize("env", ['{"HOOKCTL_RUN_DIR": "\\u0000x"}', '{"HOOKCTL_TASK_FILE": "\\ud800"}'])
+def test_no_variable_of_a_project_is_unexpected(hookctl: Hookctl, isolated: Path, env: str) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    put(Path(".claude/settings.json"), f'{{"env": {env}}}')
+    assert hookctl("doctor").code in (0, 1)

@@ -19,6 +19,7 @@ from hookctl.checks.scripts import find_scripts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
+from hookctl.model import HookEntry, Hooks
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -193,3 +194,30 @@ def test_words_are_split_as_the_standard_library_does(text: str) -> None:
             split_words(text)
         return
     assert split_words(text) == expected
+
+
+def test_a_hook_is_found_without_a_look_at_all_others() -> None:
+    class Counted(HookEntry):
+        looks = 0
+
+        @property
+        def id(self) -> str:  # type: ignore[override]
+            Counted.looks += 1
+            return self.path[0]  # type: ignore[return-value]
+
+    hooks = Hooks(Counted((f"h{number}",), "", {}) for number in range(1000))
+    found = [hooks.by_id.get(f"h{number}", []) for number in range(1000)]
+    assert [len(copies) for copies in found] == [1] * 1000
+    assert "none" not in hooks.by_id
+    assert Counted.looks == 1000
+
+
+def test_no_number_is_too_large(hookctl: Hookctl, isolated: Path) -> None:
+    hook = f'{{"hooks": [{{"type": "command", "command": "x", "timeout": 1{"0" * 400}}}]}}'
+    put(Path(".gemini/settings.json"), f'{{"hooks": {{"AfterAgent": [{hook}]}}}}')
+    hookctl("install", "--host", "gemini")
+    assert hookctl("doctor").code in (0, 1)
+    events = put(isolated / "events.jsonl", f'{{"event": "stop", "at": 1{"0" * 400}}}\n')
+    assert hookctl("simulate", str(events)).code == 4
+    put(events, json.dumps({"event": "stop", "env": {"A": "x" * 140_000}}))
+    assert hookctl("simulate", str(events)).code == 4

@@ -763,7 +763,7 @@ def check_that_doctor_bears(place: Place, path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@examples(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataObject) -> None:
     path = file_of(quick, name)

@@ -55,3 +55,11 @@ def test_the_answer_is_what_an_install_does(current: str | None, other: str | No
         answer = engine.leaf_after_install(entries, live, "guard", wants, PATH, force=force)
         assert answer == value_after(decision, current), entry
     assert asked > 10
+
+
+def test_a_leaf_that_no_pack_wants_has_the_value_of_the_file() -> None:
+    old, other = ("env", "OLD"), ("env", "OTHER")
+    entries = [Entry(old, "leaf", before='"theirs"', written="1", owners={"pk": Claim("1", "1")})]
+    current = Current({old: "1", other: "2"}, {old: '"1"', other: '"2"'}, Hooks())
+    assert engine.leaf_after_install(entries, current, "pk", [Wanted(("env", "NEW"), "leaf", "3")], other) == "2"
+    assert engine.leaf_after_install(entries, current, "pk", [], other) == "2"

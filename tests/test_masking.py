@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl import masking, report
+from hookctl import hosts, masking, report
 from hookctl.documents import redaction
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.redaction import redacted
@@ -556,24 +556,23 @@ def test_a_restore_says_of_ours_what_it_takes_out(hookctl: Hookctl, settings: Pa
     assert "mine" not in file["diff"]
 
 
-@pytest.mark.parametrize("host", ["antigravity", "claude", "codex", "hermes"])
+@pytest.mark.parametrize("host", hosts.names())
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
 def test_our_own_command_is_never_masked(
     hookctl: Hookctl, isolated: Path, host: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not for the pack's name, which is a key on Antigravity, nor for what the command itself says."""
+    """Not for the pack's name, which is a key on Antigravity, nor its hook's, nor for what the command itself says."""
     monkeypatch.setattr("hookctl.planner.consent._is_known", lambda *arguments: True)
     command = "run --token hunter2 sk-ant-abcdefg"
-    pack = put(
-        isolated / "counter.toml",
-        f'[pack]\nname = "token-counter"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "{command}"\n',
-    )
-    for verb in ("plan", "install", "status"):
-        arguments = [verb, *([] if verb == "status" else [str(pack), "--host", host]), *flags]
-        done = hookctl(*arguments)
-        assert done.code == 0
-        if verb == "plan" or (flags and verb != "plan"):
-            assert command in done.out, verb
+    head = '[pack]\nname = "token-counter"\nversion = "1"\n[[hooks]]\nevent = "stop"\nid = "api-key"\n'
+    pack = str(put(isolated / "counter.toml", f'{head}command = "{command}"\n'))
+    named = (pack, "--host", host)
+    removal = ("uninstall", "token-counter", "--dry-run")
+    for words in (("plan", *named), ("install", *named), ("status", "--verbose"), removal):
+        done = hookctl(*words, *flags)
+        assert done.code == 0 and masking.MASK not in done.out + done.err, words
+        if words[0] == "plan" or (flags and words != removal):
+            assert command in done.out, words
 
 
 def test_what_somebody_made_of_our_command_is_masked(hookctl: Hookctl, settings: Path) -> None:

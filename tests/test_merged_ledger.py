@@ -58,9 +58,7 @@ def packs_in_settings(text: str) -> set[str]:
 
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 @pytest.mark.parametrize(("mine", "yours"), PAIRS, ids=lambda name: name.replace(" ", "-"))
-def test_the_merge_is_resolved_by_what_the_tools_print(
-    team: Team, mine: str, yours: str, side: str
-) -> None:
+def test_the_merge_is_resolved_by_what_the_tools_print(team: Team, mine: str, yours: str, side: str) -> None:
     change(team, "ann", yours)
     change(team, "bob", mine)
     in_conflict = merge(team, side)

@@ -11,10 +11,14 @@ from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
-ODD = ["/* \u3000 */{}", "/* \u00a0 */{}", "// \f\n{}", "/* \v */{}", "// \u2028\n{}", "{ // mine\r}"]
+ODD = {
+    "/* \u3000 */{}": "U+3000 in", "/* \u00a0 */{}": "U+00A0 in", "// \f\n{}": "U+000C in",
+    "/* \v */{}": "U+000B in", "// \u2028\n{}": "U+2028 in", "{ // mine\r}": "carriage return alone",
+}  # fmt: skip
 PLAIN = [
     "/* a *//* b */{} // c",
     "{} // c\r\n",
+    "{} // c\r \t\n",
     "{}// c\r",
     "// one\r// two\n{}",
     "{ // mine\r\n}",
@@ -25,13 +29,13 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("host", ["gemini", "qwen"])
-@pytest.mark.parametrize("text", ODD)
-def test_such_a_file_is_refused_and_an_error(isolated: Path, hookctl: Hookctl, host: str, text: str) -> None:
+@pytest.mark.parametrize(("text", "kind"), ODD.items())
+def test_such_a_file_is_refused_and_an_error(isolated: Path, hookctl: Hookctl, host: str, text: str, kind: str) -> None:
     path = put(isolated / "home" / f".{host}" / "settings.json", text.encode())
     for verb in ("install", "plan"):
         done = hookctl(verb, "--host", host)
         assert (done.code, path.read_bytes()) == (4, text.encode())
-        assert "which this host does not read" in done.err
+        assert kind in done.err and "which this host does not read" in done.err
     told = json.loads(hookctl("doctor", "--host", host, "--json").out)["data"]["findings"]
     assert [finding["code"] for finding in told if finding["level"] == "error"] == ["strict_host"]
     assert hookctl("uninstall", "--host", host).code == 0

@@ -8,6 +8,7 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.packs.pack import load_file
+from hookctl.packs.risks import is_risky
 from tests.conftest import put
 
 HEAD = '[pack]\nname = "bell"\nversion = "1"\n'
@@ -68,3 +69,18 @@ def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> 
 
 def test_a_hosts_events_are_refused_only_where_all_are_known(isolated: Path) -> None:
     load(isolated / "work", HEAD + '[[host.cursor.hooks]]\nevent = "beforeShellExecution"\ncommand = "x"\n')
+
+
+@pytest.mark.parametrize("letter", ["\u3164", "\u115f", "\u2800", "\ufe00", "\U000e0100", "\u17b4", "\U0001d173"])
+def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
+    text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
+    with pytest.raises(HookctlError, match="invisible character"):
+        load_file(str(put(tmp_path / "p.toml", text)))
+
+
+RISKY = ["CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "MAKEFLAGS", "VIMINIT"]
+
+
+@pytest.mark.parametrize("name", RISKY)
+def test_variables_that_start_other_programs_are_asked_for(name: str) -> None:
+    assert is_risky(name)

@@ -137,6 +137,16 @@ def test_a_byte_order_mark_is_not_shown() -> None:
     assert "\ufeff" not in diffs.unified(file_plan("\ufeff{}", '\ufeff{"a": 1}'))
 
 
+def test_a_settings_file_that_would_not_be_readable_is_not_shown() -> None:
+    plan = file_plan("{}", "[")
+    assert "cannot be read" in diffs.unified(plan)
+
+
+def test_an_element_that_only_moves_is_no_change() -> None:
+    changes = diffs._changes({"a": [1, 2]}, {"a": [2, 1, 3]}, ())
+    assert list(changes) == [("+", ("a", 2), 3)]
+
+
 def test_tables_are_aligned_without_blanks_at_their_ends() -> None:
     assert table([]) == []
     assert table([["a", "long", ""], ["lo", "b", "c"]]) == ["a   long", "lo  b     c"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,16 @@ def test_an_empty_backup_folder_that_a_kill_left_keeps_nobody_from_installing(
     left.mkdir(parents=True)
     assert hookctl("install", "--host", "claude").code == 0
     assert not left.exists()
+
+
+def test_a_backup_from_the_future_does_not_cost_the_one_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, path = folders.Folders(str(tmp_path), "/data", {"HOME": "/home/u"}, "/"), "/settings.json"
+    now = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now + 2 * 3600 * 10**9)
+    for number in range(backups.KEEP + 1):
+        backups.back_up(here, path, f"{number}".encode(), first=number == 0)
+    monkeypatch.setattr(time, "time_ns", lambda: now)
+    backups.back_up(here, path, b"precious", first=False)
+    kept = backups.read_backups(here, path)
+    assert kept[-1].data == b"precious"
+    assert len(kept) == backups.KEEP + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from hookctl.settings import targets
 from hookctl.system import files, interpreter, owners, project
 
 from .conftest import Hookctl, put
+from .templates.modules import module
 
 STRANGER = 12345
 GROUP = 54321  # a group without a name: anybody may be in it
@@ -863,3 +865,30 @@ def test_no_folder_of_ours_lies_in_a_project(
         assert ("unsafe_path" in codes) == is_refused, command
     assert hookctl("check").code == 0
     assert (sorted(isolated.rglob("*")) == before) == is_refused
+
+
+def test_a_folder_without_a_mark_is_one_too() -> None:
+    home = "/home/me"
+    assert project.is_inside("/srv/work", "/srv/work/node_modules/.bin/claude", home)
+    assert not project.is_inside("/usr/lib", "/usr/lib/node/bin/claude", home)
+    assert not project.is_inside(home, f"{home}/.local/bin/claude", home)
+    assert not project.is_inside("/", "/usr/bin/claude", home)
+
+
+def test_a_program_of_the_project_around_this_one(tmp_path: Path) -> None:
+    for folder in (tmp_path / "top" / ".git", tmp_path / "top" / "sub" / ".git"):
+        folder.mkdir(parents=True)
+    assert project.is_inside(str(tmp_path / "top/sub"), str(tmp_path / "top/bin/claude"), "/home/me")
+    assert not project.is_inside(str(tmp_path / "top/sub"), str(tmp_path / "bin/claude"), "/home/me")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
+def test_the_mark_of_another_user_in_a_sticky_folder_is_none(tmp_path: Path) -> None:
+    top = tmp_path / "T"
+    (top / ".git").mkdir(parents=True)
+    (top / "work").mkdir()
+    top.chmod(0o1777)
+    assert project.search(str(top / "work"), {"HOME": "/home/me"}) == str(top)
+    shutil.chown(top / ".git", 12346, 12346)
+    assert project.search(str(top / "work"), {"HOME": "/home/me"}) == str(top / "work")
+    assert module("call").find_project(str(top / "work"), "/home/me") == str(top / "work")

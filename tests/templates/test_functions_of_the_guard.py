@@ -1,8 +1,9 @@
-"""Branches of the guard's programs that no other test takes."""
+"""Functions of the guard's programs, each called alone, where something is odd or missing."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import posix
 import pwd
@@ -136,6 +137,14 @@ def test_work_without_a_file_is_not_stale(tmp_path: Path) -> None:
     (tmp_path / "task.json").write_text("{}")
     call.now += 13 * 3600
     assert module("work").is_stale(call)
+
+
+@pytest.mark.parametrize(("since", "is_free"), [(4_102_444_801, True), (1_800_000_060, False)])
+def test_a_claim_from_the_future_holds_nobody(tmp_path: Path, since: int, is_free: bool) -> None:
+    call = stop_of(tmp_path)
+    call.now = 1_800_000_000
+    (tmp_path / "taken").write_text(json.dumps({"session": "somebody", "t": since}))
+    assert module("work").Holder(call).is_free(call) is is_free
 
 
 def test_of_two_sessions_the_one_that_locks_first_takes_the_work(

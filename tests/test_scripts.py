@@ -1,14 +1,16 @@
-"""doctor finds a missing script however its path is spelled, and says nothing where only a shell knows."""
+"""doctor finds a script that cannot run, however its path is spelled, and is silent where only a shell knows."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl.checks.scripts import Script, find_scripts
+from hookctl.hosts import load
 from tests.conftest import Hookctl, put
 
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/work"}
@@ -83,9 +85,11 @@ def test_what_only_a_shell_knows(command: str) -> None:
     assert find_scripts(command, KNOWN) == []
 
 
-def found(hookctl: Hookctl) -> list[dict[str, Any]]:
-    outcome = hookctl("doctor", "--host", "claude", "--json")
-    return [finding for finding in outcome.data["findings"] if finding["code"] == "script_missing"]
+def found(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:
+    """What doctor says of scripts; of other hosts than Claude Code, when none is named to it."""
+    options = ["--host", host] if host == "claude" else []
+    findings = hookctl("doctor", "--json", *options).data["findings"]
+    return [one for one in findings if (one["code"], one["host"]) == ("script_missing", host)]
 
 
 def stop_hook(command: str, event: str = "Stop") -> str:
@@ -162,3 +166,94 @@ def test_the_script_of_a_pack_on_hosts_that_take_a_failure_for_a_refusal(
     findings = hookctl("doctor", "--host", host, "--json").data["findings"]
     told = [finding["message"] for finding in findings if finding["code"] == "script_missing"]
     assert told == [f"bell/{event} runs /nowhere/gone.py, which is not there"]
+
+
+# A project's own hooks, where the user has none.
+
+ON_STOP = '"$OPENHANDS_PROJECT_DIR"/.openhands/hooks/on_stop.sh'
+
+
+@pytest.fixture
+def script(isolated: Path) -> Path:
+    """A project whose OpenHands runs a script at each stop; nothing of the user's says that it is in use."""
+    (isolated / "work" / ".git").mkdir()
+    hooks = {"stop": [{"hooks": [{"type": "command", "command": ON_STOP}]}]}
+    put(isolated / "work" / ".openhands" / "hooks.json", json.dumps(hooks))
+    return put(isolated / "work" / ".openhands" / "hooks" / "on_stop.sh", "#!/bin/sh\nexit 0\n")
+
+
+def broken(hookctl: Hookctl) -> list[tuple[str, str]]:
+    return [(one["level"], one["message"].partition("on_stop.sh, which ")[2]) for one in found(hookctl, "openhands")]
+
+
+def starts_with(line: str) -> Callable[[Path], None]:
+    def change(script: Path) -> None:
+        script.write_text(f"{line}\n")
+        script.chmod(0o755)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda script: script.chmod(0o755), ""),
+        (lambda script: script.unlink(), "is not there"),
+        (lambda script: script.chmod(0o644), "is not executable"),
+        (starts_with("#!/gone/python9"), "needs /gone/python9, which is not there"),
+        (starts_with("#!/usr/bin/env python9"), "needs python9, which is not there"),
+        (starts_with("#!/usr/bin/env -S A=1 python9 -I"), "needs python9, which is not there"),
+    ],
+)
+def test_why_a_script_cannot_run(script: Path, hookctl: Hookctl, change: Callable[[Path], None], said: str) -> None:
+    change(script)
+    assert broken(hookctl) == ([("warning", said)] if said else [])
+    assert all(
+        one["fix"].startswith(f"`chmod +x {script}`") == ("executable" in said) for one in found(hookctl, "openhands")
+    )
+
+
+RELATIVE = {
+    "openhands": ".openhands/hooks.json",
+    "codex": ".codex/hooks.json",
+    "claude": ".claude/settings.json",
+    "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "gone"),
+    [
+        ("python3 .openhands/hooks/gone.py", ".openhands/hooks/gone.py"),
+        ("./.openhands/hooks/gone", ".openhands/hooks/gone"),
+        ("cd .openhands && sh hooks/gone.sh", ".openhands/hooks/gone.sh"),
+        ("cd $SOMEWHERE && cd hooks && sh gone.sh", ""),
+        ("sh -c 'sh gone.sh'", "gone.sh"),
+        ("sh .openhands/hooks/on_stop.sh", ""),
+        ("python3 -m gone", ""),
+        ("gone", ""),
+    ],
+)
+@pytest.mark.parametrize(("name", "file"), RELATIVE.items())
+def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
+    script: Path, isolated: Path, hookctl: Hookctl, name: str, file: str, command: str, gone: str
+) -> None:
+    event = load(name).events["stop"]
+    handler = {"type": "command", "command": command}
+    put(isolated / "work" / file, json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
+    named = [one["message"] for one in found(hookctl, name)]
+    assert [f"{isolated / 'work' / gone}," in message for message in named] == ([True] if gone else [])
+
+
+def test_a_wrapped_script_that_is_gone(script: Path, hookctl: Hookctl) -> None:
+    options = ("--host", "openhands", "--scope", "project", "--mode", "off", "--wrap", "on_stop.sh")
+    assert hookctl("install", *options).code == 0
+    script.unlink()
+    assert broken(hookctl) == [("warning", "is not there")]
+
+
+def test_the_user_s_own_host_is_looked_at_as_ever(script: Path, hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / ".openhands" / "hooks.json", "{}")
+    paths = {one["path"] for one in hookctl("doctor", "--json").data["findings"] if one["host"] == "openhands"}
+    assert str(script.parent.parent / "hooks.json") in paths  # it hides the user's

@@ -1,8 +1,7 @@
-"""Branches of the documents that no other test takes: an edit or a refusal each."""
+"""Edits that seldom come about: of a null, of merged mappings, of a value that is there already, of old escapes."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -12,11 +11,7 @@ from hookctl.documents import jsonc as jsonc_module
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.toml import TomlDocument
 from hookctl.documents.yaml import YamlDocument
-from hookctl.documents.yaml_nodes import reader
-from hookctl.errors import HookctlError
-from hookctl.output import diffs
 from tests.documents.refused import WHERE, refused
-from tests.test_report import file_plan
 
 
 def yaml(text: str) -> YamlDocument:
@@ -89,37 +84,7 @@ def test_a_key_that_no_merged_mapping_has_is_missing() -> None:
         yaml(MERGED).raw(("a", "r"))
 
 
-def test_without_pyyaml_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader.cache_clear()
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(HookctlError) as caught:
-        reader(WHERE)
-    assert (caught.value.code, caught.value.path) == ("extra_missing", WHERE)
-    assert "PyYAML" in caught.value.hint or "yaml" in caught.value.hint
-
-
 # JSON
-
-ODD_COMMENTS = [
-    ("{ /* x */ // y\n}", None),
-    ("{ // x\u00a0y\n}", "U+00A0 in a comment"),
-    ("{ /* x\u2028 */ }", "U+2028 in a comment"),
-    ('{ // x\r"a": 1}', "carriage return alone"),
-    ("{} // x\r", None),
-    ("{} // x\r \t\n", None),
-]
-
-
-@pytest.mark.parametrize(("text", "kind"), ODD_COMMENTS)
-def test_a_comment_that_plain_programs_misread(text: str, kind: str | None) -> None:
-    document = jsonc(text)
-    document.require_strict(comments=True, trailing_commas=True)
-    if kind is None:
-        document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
-        return
-    with pytest.raises(HookctlError) as caught:
-        document.require_strict(comments=True, trailing_commas=True, plain_comments=True)
-    assert (caught.value.code, kind in caught.value.message) == ("strict_host", True)
 
 
 def test_a_value_that_is_there_already_changes_nothing() -> None:
@@ -139,20 +104,7 @@ def test_a_source_text_that_is_there_already_changes_nothing() -> None:
     assert document.set_raw(("a",), "1") is document
 
 
-# Diffs
-
-
-def test_a_settings_file_that_would_not_be_readable_is_not_shown() -> None:
-    plan = file_plan("{}", "[")
-    assert "cannot be read" in diffs.unified(plan)
-
-
-def test_an_element_that_only_moves_is_no_change() -> None:
-    changes = diffs._changes({"a": [1, 2]}, {"a": [2, 1, 3]}, ())
-    assert list(changes) == [("+", ("a", 2), 3)]
-
-
-# The rest
+# TOML, and the plugin
 
 
 @pytest.mark.parametrize(
