@@ -140,16 +140,49 @@ def off_the_record(project: Project, id: str) -> None:
     project.record.write_text("".join(kept))
 
 
+def copy_of_a_wrap(project: Project) -> None:
+    """A second copy of a wrapped hook, in front of it, that runs something else."""
+    wrap(project)
+    stops = json.loads(project.settings.read_text())["hooks"]["Stop"]
+    forged = json.loads(json.dumps(stops[-1]).replace("exec python3", "exec evil"))
+    project.change(project.settings, lambda v: v["hooks"]["Stop"].insert(0, forged))
+
+
+def forge_wrap(project: Project) -> None:
+    wrap(project)
+    forge(project.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
+
+
+PROGRAM = r"\"$CLAUDE_PROJECT_DIR\"/.hookctl/guard/claude/hook.py"
+
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
     "variable removed": (lambda p: p.change(p.settings, lambda v: v["env"].pop("BELL")), {"entry_missing"}),
     "command edited": (lambda p: p.replace(
         p.settings, "; exit 0", "; exit 2"), {"entry_edited"}),
     "command forged": (lambda p: forge(p.top, "; exit 0\"", f"; {EVIL}; exit 0\""), {"command_unknown"}),
+    "command forged at its head": (
+        lambda p: forge(p.top, ": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; "), {"command_unknown"},
+    ),
+    "program forged": (lambda p: forge(p.top, PROGRAM, "/tmp/evil/hook.py"), {"command_unknown"}),
+    "program of the project forged": (
+        lambda p: forge(p.top, PROGRAM, r'\"$CLAUDE_PROJECT_DIR\"/evil/hook.py'), {"command_unknown"},
+    ),
+    "interpreter forged": (lambda p: forge(p.top, "python3 -I -S", "./python3 -I -S"), {"command_unknown"}),
+    "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"command_unknown"}),
+    "wrap forged": (forge_wrap, {"command_unknown", "wrap_edited"}),
     "timeout forged": (lambda p: forge(p.top, '"timeout": 10', '"timeout": 1'), {"entry_disarmed"}),
     "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed"}),
     "hook doubled": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(v["hooks"]["Stop"][0])), {"entry_doubled"},
+    ),
+    "a second copy of a hook": (
+        lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
+            {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]})), {"entry_doubled"},
+    ),
+    "a second copy of a wrapped hook": (copy_of_a_wrap, {"wrap_edited"}),
+    "a wrapping program that nothing names": (
+        lambda p: put(p.hook.parent / "wrap.py", "print()\n"), {"hook_unknown"},
     ),
     "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_unknown"}),
     "program gone": (lambda p: p.hook.unlink(), {"hook_missing"}),
@@ -336,6 +369,20 @@ def test_nothing_of_the_user_is_looked_at_and_only_git_and_our_guard_start(proje
 def test_it_needs_no_home(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     assert project.check().code == 0
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: Path, scope: str) -> None:
+    text = '[pack]\nname = "notify"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo"\n'
+    pack = str(put(Path("hooks/notify.toml"), text))
+    assert hookctl("install", pack, "--host", "gemini", "--scope", scope, "--yes").code == 0
+    settings = (Path.cwd() if scope == "project" else Path.home()) / ".gemini/settings.json"
+    value = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**value, "hooksConfig": {"disabled": ["hookctl-notify"]}}))
+    assert "hook_disabled" in hookctl("doctor", "--json").out
+    if scope == "project":
+        outcome = hookctl("check", "--require", pack)
+        assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
 
 
 def test_a_program_of_a_newer_hookctl_is_not_taken_at_its_word(project: Project) -> None:

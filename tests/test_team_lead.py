@@ -19,7 +19,7 @@ from hookctl.hosts import shapes
 from hookctl.model import AddHook
 from hookctl.settings import targets
 from tests.conftest import Hookctl, put
-from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge, wrap
+from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
 
 SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
 
@@ -56,30 +56,6 @@ def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
     assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
 
 
-COMMAND = '"$CLAUDE_PROJECT_DIR"/.hookctl/guard/claude/hook.py'
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        (json.dumps(COMMAND)[1:-1], "/tmp/evil/hook.py", "command_unknown"),
-        (json.dumps(COMMAND)[1:-1], '\\"$CLAUDE_PROJECT_DIR\\"/evil/hook.py', "command_unknown"),
-        ("python3 -I -S", "./python3 -I -S", "command_unknown"),
-        ("stop --host claude", "stop --host codex", "command_unknown"),
-        ('"timeout": 10', '"timeout": 1', "entry_disarmed"),
-        ('"Stop"', '"SubagentStop"', "entry_disarmed"),
-        (": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; ", "command_unknown"),
-    ],
-)
-def test_what_a_forged_record_agrees_with_is_found_all_the_same(
-    work: Path, hookctl: Hookctl, old: str, new: str, code: str
-) -> None:
-    hookctl("install", *PROJECT)
-    forge(work, old, new)
-    assert levels(hookctl, "check").get(code) == "error"
-    assert levels(hookctl, "doctor", "--scope", "project").get(code) == "error"
-
-
 def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work: Path, hookctl: Hookctl) -> None:
     hookctl("install", *PROJECT)
     settings, record = work / ".claude" / "settings.json", work / ".hookctl" / "ledger.json"
@@ -91,23 +67,8 @@ def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work:
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, [f["code"] for f in done.data["findings"]]) == (1, ["entry_missing"])
     assert levels(hookctl, "doctor", "--scope", "project").get("entry_missing") == "error"
-    for command in commands_of([done.data["findings"][0]["fix"]]):
-        assert hookctl(*shlex.split(command)[1:]).code == 0
+    carry_out(hookctl, done.data["findings"][0]["fix"])
     assert hookctl("check", "--require", "guard").code == 0
-
-
-def test_a_second_copy_of_a_hook_is_no_hiding_place(project: Project) -> None:
-    project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
-        {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]}))  # fmt: skip
-    assert project.found() == {"entry_doubled"}
-
-
-def test_nor_is_a_second_copy_of_a_wrapped_hook(project: Project) -> None:
-    wrap(project)
-    stops = json.loads(project.settings.read_text())["hooks"]["Stop"]
-    forged = json.loads(json.dumps(stops[-1]).replace("exec python3", "exec evil"))
-    project.change(project.settings, lambda v: v["hooks"]["Stop"].insert(0, forged))
-    assert project.found() == {"wrap_edited"}
 
 
 def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
@@ -116,58 +77,56 @@ def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> N
     assert project.found("--require", str(project.pack)) == {"pack_required"}
 
 
-def test_a_forged_wrap_is_found(work: Path, hookctl: Hookctl) -> None:
-    hook = {"hooks": [{"type": "command", "command": "say done"}]}
-    put(work / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [hook]}}))
-    assert hookctl("install", *PROJECT, "--wrap", "say done").code == 0
-    assert hookctl("check", "--json").data["findings"] == []
-    forge(work, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
-    assert levels(hookctl, "check").get("command_unknown") == "error"
-    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
-
-
-def test_a_wrapping_program_that_nothing_names_is_looked_at(project: Project) -> None:
-    put(project.hook.parent / "wrap.py", "print()\n")
-    assert project.found() == {"hook_unknown"}
-
-
 # Every fix that is a command works as it stands.
 
 BY_HAND = {  # what no command can know
     "file beside a program", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
     "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
     "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
-    "hook doubled", "module added", "record deleted",
+    "hook doubled", "module added", "record deleted", "a second copy of a hook", "a second copy of a wrapped hook",
+    "a wrapping program that nothing names", "wrap forged",
     "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
     "ignore file emptied", "ignore file gone",
     "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
 }  # fmt: skip
 
 
-def commands_of(fixes: list[str]) -> list[str]:
-    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
-    return [command for command in dict.fromkeys(found) if " PATH " not in command]
+def carry_out(hookctl: Hookctl, *fixes: str) -> list[str]:
+    """Run the commands of hookctl in fixes, as they stand."""
+    commands = commands_of(list(fixes))
+    assert commands
+    for command in commands:
+        done = hookctl(*shlex.split(command)[1:])
+        assert done.code == 0, (command, done)
+    return commands
 
 
-@pytest.mark.parametrize("name", [name for name in BROKEN if name not in BY_HAND])
+FIXED = [("check", name) for name in BROKEN if name not in BY_HAND]
+FIXED += [("doctor", name) for name in ("entry removed", "variable removed", "command edited", "settings deleted")]
+
+
+@pytest.mark.parametrize(("verb", "name"), FIXED)
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_each_fix_of_check_works_as_it_stands(
-    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
+def test_each_fix_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, verb: str, name: str, elsewhere: bool
 ) -> None:
     BROKEN[name][0](project)
     where = ["--project", str(project.top)] if elsewhere else []
     if elsewhere:
         (isolated / "elsewhere").mkdir()
         monkeypatch.chdir(isolated / "elsewhere")
-    done = project.check(*where)
+    options = where if verb == "check" else ["--all", "--scope", "project"]
+    done = project.hookctl(verb, *options, "--json")
     assert done.code == 1
-    commands = commands_of([finding["fix"] for finding in done.data["findings"]])
-    assert commands
-    for command in commands:
-        ran = project.hookctl(*shlex.split(command)[1:])
-        assert ran.code == 0, (command, ran)
+    errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
+    commands = carry_out(project.hookctl, *(finding["fix"] for finding in errors))
     left = project.check(*where)
     assert (left.code, left.data["findings"]) == (0, []), commands
+
+
+def commands_of(fixes: list[str]) -> list[str]:
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    return [command for command in dict.fromkeys(found) if " PATH " not in command]
 
 
 @pytest.mark.parametrize("required", ["guard", "./bell/pack.toml"])
@@ -179,16 +138,14 @@ def test_the_fix_for_a_required_pack_installs_it(project: Project, required: str
         project.hookctl("uninstall", other, "--scope", "project")
     done = project.check("--require", required)
     assert [finding["code"] for finding in done.data["findings"]] == ["pack_required"]
-    for command in commands_of([done.data["findings"][0]["fix"]]):
-        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    carry_out(project.hookctl, done.data["findings"][0]["fix"])
     assert project.check("--require", required).code == 0
 
 
 def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Project) -> None:
     project.replace(project.pack, 'version = "1"', 'version = "2"')
     done = project.check("--require", "bell/pack.toml")
-    for command in commands_of([done.data["findings"][0]["fix"]]):
-        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    carry_out(project.hookctl, done.data["findings"][0]["fix"])
     assert project.check("--require", "bell/pack.toml").code == 0
 
 
@@ -217,8 +174,7 @@ def test_line_endings_of_git_are_said_to_be_those(project: Project, part: str) -
     for verb in ("check", "doctor") if part == "guard" else ("check",):
         (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["level"] == "error"]
         assert "line endings" in found["message"] and ".hookctl/** -text" in found["fix"], verb
-    for command in commands_of([found["fix"]]):
-        assert project.hookctl(*shlex.split(command)[1:]).code == 0
+    carry_out(project.hookctl, found["fix"])
     assert project.check().data["findings"] == []
 
 
@@ -278,8 +234,7 @@ def test_what_is_gone_is_one_finding_and_git_brings_it_back(
 def test_without_git_doctor_records_the_guard_again(project: Project) -> None:
     project.hookctl("uninstall", "bell", "--scope", "project")
     project.record.unlink()
-    for command in commands_of([only(project)["fix"]]):
-        assert project.hookctl(*shlex.split(command)[1:]).code == 0, command
+    carry_out(project.hookctl, only(project)["fix"])
     assert project.check("--require", "guard").data["findings"] == []
 
 
@@ -330,15 +285,16 @@ def test_a_conflicted_settings_file_is_named_where_the_record_does_not_know_it_y
     "name",
     ["guard switched off", "guard's mode switched off", "marked as a child", "no Python on the PATH",
      "a Python of the project's on the PATH", "guard configured away", "timeout forged", "event forged",
-     "command forged", "entry removed", "command edited", "hook doubled", "package edited", "program gone"],
+     "command forged", "command forged at its head", "program forged", "program of the project forged",
+     "host forged", "interpreter forged", "wrap forged", "entry removed", "command edited", "hook doubled",
+     "package edited", "program gone"],
 )  # fmt: skip
 def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str) -> None:
     project.hookctl("uninstall", "bell", "--scope", "project")
     break_it, codes = BROKEN[name]
     break_it(project)
-    (code,) = codes
     said = levels(project.hookctl, "doctor", "--scope", "project", "--host", "claude")
-    assert (project.found(), said.get(code)) == ({code}, "error")
+    assert (project.found(), said.get(min(codes))) == (codes, "error")
     assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
 
 
@@ -358,8 +314,7 @@ def test_a_required_guard_is_one_that_is_on(work: Path, hookctl: Hookctl) -> Non
     assert hookctl("check").code == 0
     done = hookctl("check", "--require", "guard", "--json")
     assert [finding["code"] for finding in done.data["findings"]] == ["guard_off"]
-    for command in commands_of([done.data["findings"][0]["fix"]]):
-        assert hookctl(*shlex.split(command)[1:]).code == 0
+    carry_out(hookctl, done.data["findings"][0]["fix"])
     assert hookctl("check", "--require", "guard").code == 0
 
 
@@ -441,22 +396,3 @@ def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Ho
     assert (done.code, done.data["findings"]) == (0, [])
     forge(work, "; if [ -f", f"; {EVIL}; if [ -f")
     assert "command_unknown" in levels(hookctl, "check")
-
-
-@pytest.mark.parametrize("name", ["entry removed", "variable removed", "command edited", "settings deleted"])
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_each_fix_of_doctor_in_a_project_works_as_it_stands(
-    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, elsewhere: bool
-) -> None:
-    BROKEN[name][0](project)
-    if elsewhere:
-        (isolated / "elsewhere").mkdir()
-        monkeypatch.chdir(isolated / "elsewhere")
-    where = ("--project", str(project.top))
-    done = project.hookctl("doctor", "--all", "--scope", "project", "--json")
-    errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
-    assert errors, done
-    for command in commands_of([finding["fix"] for finding in errors]):
-        ran = project.hookctl(*shlex.split(command)[1:])
-        assert ran.code == 0, (command, ran)
-    assert project.check(*where).data["findings"] == []
