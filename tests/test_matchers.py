@@ -22,11 +22,30 @@ from tests.conftest import Hookctl, put
         ("claude", "edit, write", "Edit"),
         ("droid", "Bash", "Execute"),
         ("openhands", "Bash", "terminal"),
-        ("opencode", "Bash", "bash"),
+        ("opencode", "LS", "glob"),
         ("hermes", "Write", "write_file"),
         ("codex", "run_shell_command", "Bash"),
         ("codex", "task", "spawn_agent"),
-        ("copilot", "Bash|Write", "create"),
+        ("copilot", "Bash|Write", "which has bash, create"),
+        ("openhands", "Bash|Write", "which has terminal, file_editor"),
+        ("hermes", "Bash|Write", "which has terminal, write_file"),
+        ("gemini", "^(Bash|Write)$", "which has run_shell_command, write_file"),
+        ("gemini", "^Bash$", "run_shell_command"),
+        ("cursor", "Bash|Edit", "which has Shell, Write"),
+        ("antigravity", "Grep|Glob", "which has grep_search, find_by_name, list_dir"),
+        ("codex", "Grep", "none of that kind"),
+        ("droid", "^Write$", "which has Create"),
+        ("gemini", "Bash, Write", "between names: run_shell_command|write_file"),
+        ("codex", "Bash,Write", "between names: Bash|Write"),
+        ("droid", "Bash,Write", "between names: Execute|Create"),
+        ("qwen", "Execute|MyOwn,Bash", "between names: run_shell_command|Bash|MyOwn"),
+        ("claude", "^(Bash,Write)$", "between names: Bash|Write"),
+        ("copilot", "mcp__hub__create", "hub-create"),
+        ("gemini", "mcp__hub__create", "mcp_hub_create"),
+        ("opencode", "mcp__hub__.*", "hub_.*"),
+        ("droid", "mcp__.*", ".*___.*"),
+        ("cursor", "^(mcp__hub__create)$", "MCP:create"),
+        ("claude", "mcp__hub", "mcp__hub__.*"),
         ("gemini", "Task", "invoke_agent"),
         ("qwen", "Execute", "run_shell_command"),
     ],
@@ -39,7 +58,7 @@ def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None
 
 @pytest.mark.parametrize("host", hosts.names())
 @pytest.mark.parametrize(
-    "matcher", ["", "*", ".*", "mcp__github__create", "Bash.*", "^Bash$", "MyOwnTool", "Bash|MyOwnTool", None, 3]
+    "matcher", [".*", "mcp_hub_create", "Bash.*", "MyOwnTool", "Bash|MyOwnTool", "Bash,Write|MyOwnTool", "(", None, 3]
 )
 def test_what_may_match(host: str, matcher: object) -> None:
     described = hosts.load(host)
@@ -47,16 +66,38 @@ def test_what_may_match(host: str, matcher: object) -> None:
         assert explain_mismatch(described, event, matcher) == ""
 
 
-@pytest.mark.parametrize("matcher", ["Bash", "Write", "Edit", "Read"])
-def test_qwen_knows_claude_codes_names(matcher: str) -> None:
-    assert explain_mismatch(hosts.load("qwen"), "PreToolUse", matcher) == ""
+@pytest.mark.parametrize(
+    ("host", "matcher"),
+    [
+        *(("qwen", name) for name in ("Bash", "Write", "Edit", "Read", "Bash|Write", "mcp__hub", "command")),
+        ("claude", "Bash,Write"),
+        ("claude", "Bash, MyOwn"),
+        ("claude", "mcp__hub__.*"),
+        ("codex", "Write"),
+        ("copilot", "bash|create"),
+        ("droid", "Exec"),
+        ("gemini", "shell"),
+        ("gemini", "mcp_hub_create"),
+        ("hermes", "mcp__hub__create"),
+        ("opencode", "Bash|WRITE"),
+    ],
+)
+def test_what_the_host_understands(host: str, matcher: str) -> None:
+    assert explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher) == ""
+
+
+@pytest.mark.parametrize("host", hosts.names())
+@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes")), ("", ("copilot",))])
+def test_a_matcher_for_all_tools(host: str, matcher: str, nowhere: tuple[str, ...]) -> None:
+    reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
+    assert ("matches no tool" in reason) == (host in nowhere)
 
 
 @pytest.mark.parametrize("host", hosts.names())
 def test_every_host_has_its_own_tools(host: str) -> None:
     described = hosts.load(host)
-    for tools in described.tools.values():
-        for tool in tools:
+    for kind, tools in described.tools.items():
+        for tool in tools if kind != "mcp" else ():
             assert explain_mismatch(described, described.events["pre-tool"], tool) == ""
             assert explain_mismatch(described, described.events["pre-tool"], f"{tool}|Other") == ""
 
@@ -69,6 +110,7 @@ event = "pre-tool"
 command = "true"
 matcher = "Bash"
 """
+ALL = PACK.replace('"Bash"', '"*"')
 OWN = '[[host.gemini.hooks]]\nevent = "BeforeTool"\nid = "pre-tool"\ncommand = "true"\nmatcher = "run_shell_command"\n'
 
 
@@ -89,3 +131,14 @@ def test_it_is_said_at_plan_install_and_doctor(isolated: Path, hookctl: Hookctl)
     both = ("--dispatch", "Task", "--dispatch", "run_shell_command")
     assert "does nothing" not in hookctl("plan", "--host", "gemini", *both).err
     assert "Name tools of gemini with `hookctl install --host gemini --dispatch TOOL`." in hookctl("doctor").out
+
+
+def test_a_hook_for_all_tools_gets_no_matcher_and_one_that_is_put_there_is_named(
+    isolated: Path, hookctl: Hookctl
+) -> None:
+    outcome = hookctl("install", str(put(isolated / "work" / "pack.toml", ALL)), "--host", "copilot")
+    settings = isolated / "home" / ".copilot" / "hooks" / "hookctl.json"
+    assert ("never runs" in outcome.err, "matcher" in settings.read_text()) == (False, False)
+    settings.write_text(settings.read_text().replace('"type"', '"matcher": "*", "type"'))
+    (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "matcher_misses"]
+    assert (finding["host"], finding["fix"]) == ("copilot", "Remove the matcher of bell/pre-tool.")

@@ -14,7 +14,7 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.documents import MISSING
 from hookctl.hosts import loading
-from hookctl.hosts.matchers import explain_mismatch
+from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
@@ -179,9 +179,12 @@ def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
         again = file.again(hook_entry.pack)
         yield file.find("entry_disarmed", level=_level(file), id=id, why=why, again=again)
     event = event_of(file.host.shape, hook_entry.path)
-    reason = explain_mismatch(file.host, event, hook_entry.fields.get("matcher"))
+    matcher = hook_entry.fields.get("matcher")
+    reason = explain_mismatch(file.host, event, matcher)
     if reason:
         entry = "matcher_misses.guard" if hook_entry.pack == GUARD else "matcher_misses"
+        if matcher in FOR_ALL:  # written by hand: hookctl leaves it out
+            entry = "matcher_misses.all"
         yield file.find(entry, id=id, reason=reason)
 
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from hookctl import hosts
 from hookctl.hosts import Host
 
-_NAMES = r"[A-Za-z][A-Za-z0-9_]*(?:[|,] ?[A-Za-z][A-Za-z0-9_]*)*"
+FOR_ALL = ("", "*")  # not on every host: a hook without a matcher runs for all tools everywhere
+
 _TOOL_EVENTS = ("pre-tool", "post-tool")
+# Names of tools, and of MCP tools with expressions in them, with | or commas between them.
+_NAME = r"(?:[A-Za-z][A-Za-z0-9_]*|mcp__[A-Za-z0-9_.*-]+)"
+_NAMES = rf"{_NAME}(?:[|,] ?{_NAME})*"
+_WHOLE = rf"\^(?:\(({_NAMES})\)|({_NAME}))\$"  # an expression for nothing but these names
+_MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
 
 def explain_mismatch(host: Host, event: str, matcher: object) -> str:
@@ -23,24 +29,88 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     tool_events = [host.events.get(name) for name in _TOOL_EVENTS]
     if not host.tools or event not in tool_events or not isinstance(matcher, str):
         return ""
-    if not re.fullmatch(_NAMES, matcher):
-        return ""  # a pattern
-    own = [tool for tools in host.tools.values() for tool in tools]
+    if matcher in FOR_ALL:
+        what = "where a hook for all tools has no matcher"
+        return "" if matcher in host.matchers.all else _reason(host, matcher, what)
+    whole = re.fullmatch(_WHOLE, matcher)
+    names = (whole[1] or whole[2]) if whole else matcher
+    if not re.fullmatch(_NAMES, names):
+        return ""  # an expression
+    if "," in names and not (host.matchers.commas and not whole):
+        return _explain_commas(host, matcher, names, is_whole=bool(whole))
+    found = _list_instead(host, re.split("[|,] ?", names), is_whole=bool(whole))
+    if found is None:
+        return ""
+    tools = ", ".join(dict.fromkeys(found)) or "none of that kind"
+    return _reason(host, matcher, f"which has {tools}")
+
+
+def _explain_commas(host: Host, matcher: str, names: str, *, is_whole: bool) -> str:
+    """Why a list with commas matches nothing where a comma is a letter; '' where a part may."""
+    parts = names.split("|")
+    others = [part for part in parts if "," not in part]
+    if _list_instead(host, others, is_whole=is_whole) is None:
+        return ""
     meant: list[str] = []
-    for name in re.split("[|,] ?", matcher):
-        if name.startswith("mcp") or any(name in tool for tool in own):
-            return ""
-        instead = [*_of_the_same_kind(host, name), *difflib.get_close_matches(name, own, 1, 0.75)]
-        if not instead:
-            return ""
-        meant += instead
-    names = ", ".join(dict.fromkeys(meant))
-    return f"the matcher {json.dumps(matcher)} matches no tool of {host.title}, which has {names}"
+    for name in re.split("[|,] ?", names):
+        meant += _list_instead(host, [name], is_whole=True) or [name]
+    with_bars = "|".join(dict.fromkeys(meant))
+    return _reason(host, matcher, f"where | and not a comma stands between names: {with_bars}")
 
 
-def _of_the_same_kind(host: Host, name: str) -> Iterator[str]:
-    """The host's tools with the same purpose as a tool of this name on other hosts."""
+def _reason(host: Host, matcher: str, what: str) -> str:
+    return f"the matcher {json.dumps(matcher)} matches no tool of {host.title}, {what}"
+
+
+def _list_instead(host: Host, names: Sequence[str], *, is_whole: bool) -> list[str] | None:
+    """The host's tools for names that match none of it; None where one matches, or may."""
+    found: list[str] = []
+    for name in names:
+        mcp = re.fullmatch(_MCP_NAME, name)
+        if mcp:
+            instead = _mcp_instead(host, *mcp.groups(), is_whole=is_whole)
+        elif name.startswith("mcp") or _is_own(host, name, is_whole=is_whole):
+            instead = None
+        else:
+            instead = _tools_instead(host, name)
+        if instead is None:
+            return None
+        found += instead
+    return found
+
+
+def _own_tools(host: Host) -> list[str]:
+    return [tool for kind, tools in host.tools.items() if kind != "mcp" for tool in tools]
+
+
+def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:
+    """Whether a name, or an expression that is one, matches a tool of the host."""
+    for tool in _own_tools(host):
+        if host.matchers.any_case:
+            name, tool = name.lower(), tool.lower()
+        if name == tool or (host.matchers.parts and not is_whole and name in tool):
+            return True
+    return False
+
+
+def _tools_instead(host: Host, name: str) -> list[str] | None:
+    """The tools with the purpose or nearly the spelling of a name; None where it is unknown."""
+    found, is_known = [], False
     for other in map(hosts.load, hosts.names()):
-        for kind, tools in other.tools.items():
-            if name in tools:
-                yield from host.tools.get(kind, ())
+        kinds = [kind for kind, tools in other.tools.items() if name in tools]
+        if kinds and kinds[0] in host.tools:  # one tool may have several purposes
+            is_known = True
+            found += host.tools[kinds[0]]
+    found += difflib.get_close_matches(name, _own_tools(host), 1, 0.75)
+    return found if found or is_known else None
+
+
+def _mcp_instead(host: Host, server: str, tool: str | None, *, is_whole: bool) -> list[str] | None:
+    """What a name of Claude Code's for MCP tools is there; None where it matches, or may."""
+    if "mcp" not in host.tools:
+        return None
+    (form,) = host.tools["mcp"]
+    has_rest = tool or server.endswith("*") or (host.matchers.parts and not is_whole)
+    if form.startswith("mcp__") and has_rest:
+        return None
+    return [form.format(server=server, tool=tool or ".*")]

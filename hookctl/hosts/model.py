@@ -194,6 +194,15 @@ class GuardNeeds(NamedTuple):
     reminds_where: str = ""  # a variable: where it is set, the host itself reminds of a tool
 
 
+class Matchers(NamedTuple):
+    """What a matcher may be, beside a name, names with | between them, and an expression."""
+
+    all: Sequence[str] = ("", "*")  # those that match every tool
+    commas: bool = False
+    parts: bool = False  # a part of a name is enough
+    any_case: bool = False
+
+
 class OtherAgent(NamedTuple):
     """Another agent that reads the same settings files."""
 
@@ -234,6 +243,7 @@ class Host(NamedTuple):
     trust: Trust
     folder_trust: FolderTrust
     guard: GuardNeeds
+    matchers: Matchers
     also_read_by: tuple[OtherAgent, ...]
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
     data: dict[str, Any]  # the whole file, for its variants
@@ -251,7 +261,7 @@ class Host(NamedTuple):
     denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
-    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by what they do
+    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from hookctl.hosts import Host
-from hookctl.hosts.matchers import explain_mismatch
+from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
@@ -19,7 +19,6 @@ PLACEHOLDERS = ("files", "host", "event")
 _FILES = (
     r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
 )
-_ALL_TOOLS = ("*", "")
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
@@ -54,7 +53,7 @@ def wants(
                     f"{pack.name}: {host.title} refuses what the hook {hook.id} is asked about if "
                     "it fails: exec in its command hides the status from sh"
                 )
-            reason = explain_mismatch(host, event, hook.matcher)
+            reason = explain_mismatch(host, event, _matcher(hook))
             if reason:
                 messages.append(f"{pack.name}: the hook {hook.id} never runs there: {reason}")
         else:
@@ -104,12 +103,15 @@ def _element(
 ) -> Wanted:
     id = f"{pack.name}/{hook.id}"
     command = "".join(_command(pack, hook, host, event, files_text))
-    # On some hosts a matcher for all tools matches none; without one a hook runs for all.
-    matcher = None if hook.matcher in _ALL_TOOLS else hook.matcher
     values = {key: claim.value for key, claim in env.items()}
-    fields = fields_of(host, pack.name, command, hook.timeout, matcher=matcher, env=values)
+    fields = fields_of(host, pack.name, command, hook.timeout, matcher=_matcher(hook), env=values)
     forms = _forms(pack, hook, host, event)
     return Wanted(host.shape.event_path(event, pack.name), "element", fields, id, forms)
+
+
+def _matcher(hook: PackHook) -> str | None:
+    """The matcher to write: none for all tools, as `*` and "" match none on some hosts."""
+    return None if hook.matcher in FOR_ALL else hook.matcher
 
 
 def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Iterator[str]:
