@@ -10,6 +10,7 @@ HEAD = ": hookctl="  # how the command of each of our hooks begins
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
 INTERRUPTED = "interrupted_run"  # the code of messages on what an interrupted run left to do
+GIT = "git+"  # how the address of a pack from git begins; no absolute path does
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 
@@ -91,6 +92,7 @@ class Consent(NamedTuple):
 
     digest: str = ""  # of the pack's file and its files; empty: no person was asked
     env: tuple[str, ...] = ()  # names of variables that --allow-env let in
+    source: str = ""  # the git address that it was fetched from; empty for a path
 
 
 class PackRecord(NamedTuple):
@@ -101,10 +103,12 @@ class PackRecord(NamedTuple):
     folder: str = ""  # where its runtime files lie
     # Name to sha256 as we wrote it; empty: not ours, or not known here.
     files: dict[str, str] = {}  # noqa: RUF012
-    # The pack's own file; empty for a built-in pack, and where a project's lies outside of it.
+    # The pack's own file or git address; empty for a built-in pack, and where a project's lies
+    # outside of it on another machine.
     source: str = ""
     digest: str = ""  # of all that the pack brought (files.content_digest)
     consent: Consent = Consent()  # never committed: it holds on this machine only
+    commit: str = ""  # of a pack from git
 
 
 class Record(NamedTuple):

@@ -204,7 +204,7 @@ def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
             continue
         names = sorted(pack_record.files)
         files_by_pack[name] = _compare_files(machine, pack_record, names, {})
-        if pack_record.source and not facts.target.shared:
+        if pack_record.source and not pack_record.commit and not facts.target.shared:
             sources[name] = _read_pack_source(pack_record.source)
     return facts._replace(pack_files=files_by_pack, pack_sources=sources)
 

@@ -13,7 +13,8 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.packs.choices import Permission
-from hookctl.report import say
+from hookctl.packs.model import Pack
+from hookctl.report import progress, say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
@@ -25,6 +26,20 @@ def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
     if as_json:
         return Permission(yes, accept_changed)
     return Permission(yes, accept_changed, say, confirm)
+
+
+def check_address(text: str) -> None:
+    """Refuse what is no git address, before anything is asked or fetched."""
+    from hookctl.system.git_address import parse  # late: most packs are the guard
+
+    parse(text)
+
+
+def fetch_pack(folders: Folders, address: str) -> Pack:
+    """The pack at a git address, fetched now."""
+    from hookctl.packs.git_source import load_from_git  # late: most packs are the guard
+
+    return load_from_git(address, folders, progress)
 
 
 def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:

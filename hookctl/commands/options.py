@@ -122,9 +122,10 @@ def _offer(name: str) -> Callable[[str], Sequence[str]]:
     return offered
 
 
+_PACK = "A built-in pack, the path of a pack file or its folder, or git+https://HOST/REPO[@REV]."
 Pack = Annotated[
     str,
-    argument(None, "A built-in pack, or the path of a pack file or its folder.", completes="pack"),
+    argument(None, _PACK, completes="pack"),
 ]
 _HOSTS = "The host; repeat it for several, or `all` for every detected one."
 Hosts = Annotated[list[str] | None, option("H", _HOSTS, "--host", completes="hosts", panel=WHERE)]

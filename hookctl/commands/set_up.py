@@ -44,13 +44,17 @@ def _set_up(
     command: str,
 ) -> int:
     from hookctl.commands import choosing
+    from hookctl.model import GIT
     from hookctl.packs import load
     from hookctl.packs.choices import Choice, Request
     from hookctl.planner.run import pending_first
     from hookctl.report import say
     from hookctl.verbs.install import install
 
-    content = load(pack)
+    is_from_git = pack.startswith(GIT)
+    if is_from_git:
+        choosing.check_address(pack)
+    known = None if is_from_git else load(pack)
     hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
     request = Request(
         mode, preset, assign or (), nudge, nudge_env, dispatch or (), wrap, guidance, rules
@@ -60,6 +64,7 @@ def _set_up(
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
         targets = choosing.find_targets(folders, hosts, scope, project)
+        content = known or choosing.fetch_pack(folders, pack)
         permission = choosing.permission(yes, accept_changed, json) if content.source else None
         result = install(
             folders, content, targets, choice, dry_run=dry_run, diff=diff, permission=permission
@@ -168,7 +173,8 @@ COMMANDS = {
         "  hookctl install --host claude\n"
         "  hookctl install --host claude --set MAX_STOP_BLOCKS=8\n"
         "  hookctl install --host claude --scope project  for each clone of it\n"
-        "  hookctl install ./notify.toml --host claude    a pack of your own",
+        "  hookctl install ./notify.toml --host claude    a pack of your own\n"
+        "  hookctl install git+https://github.com/ORG/REPO@v1 --host claude",
         fixed={"command": "install", "exit_code": False},
     ),
     "uninstall": Command(

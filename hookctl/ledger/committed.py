@@ -32,7 +32,7 @@ from hookctl.ledger.codec import (
     to_json,
     unreadable,
 )
-from hookctl.model import Entry, PackRecord, Path, Record
+from hookctl.model import GIT, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -69,7 +69,8 @@ class CommittedPack(NamedTuple):
     settings: dict[str, Any]
     files: tuple[str, ...]
     digest: str  # of the files without config.json; what else a pack brings is in the entries
-    source: str = ""  # relative to the project
+    source: str = ""  # relative to the project, or a git address
+    commit: str = ""  # of a pack from git
 
 
 class CommittedRecord(NamedTuple):
@@ -166,7 +167,9 @@ def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | 
     """
     if known:
         # A source outside of the project is known only on the machine that installed from it.
-        pack = pack._replace(consent=known.consent, source=pack.source or known.source)
+        pack = pack._replace(consent=known.consent)
+        if not pack.source:
+            pack = pack._replace(source=known.source, commit=known.commit)
         if known.digest == pack.digest and known.files.keys() == pack.files.keys():
             return pack._replace(files={file: known.files[file] for file in pack.files})
     contents = _read_programs(target.project, name, pack)
@@ -267,11 +270,13 @@ def _to_committed(project: str, record: Record) -> CommittedRecord:
     """The committed part of a record, in an order that does not depend on the history."""
     packs = {}
     for name, pack in record.packs.items():
-        source = ""
+        source, commit = "", ""
         if pack.source.startswith(top(project)):  # else it is a path of this machine
             source = os.path.relpath(pack.source, project)
+        elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
+            source, commit = pack.source, pack.commit
         names = tuple(sorted(pack.files))
-        packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source)
+        packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source, commit)
     created_dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
     entries = tuple(sorted(record.entries, key=_sort_key))
     return CommittedRecord(
@@ -340,6 +345,7 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
         files=dict.fromkeys(pack.files, ""),
         source=_resolve_source(target, pack),
         digest=pack.digest,
+        commit=pack.commit,
     )
 
 
@@ -351,6 +357,10 @@ def _is_file_name(name: str) -> bool:
 
 
 def _resolve_source(target: Target, pack: CommittedPack) -> str:
+    if pack.source.startswith(GIT):
+        return _require_address(pack)
+    if pack.commit:
+        raise ValueError("only a pack from git has a commit")
     if not pack.source:
         return ""
     if pack.source != os.path.normpath(pack.source) or pack.source.startswith(("/", "..")):
@@ -358,6 +368,21 @@ def _resolve_source(target: Target, pack: CommittedPack) -> str:
     source = os.path.join(target.project, pack.source)
     require_inside(target.project, source)
     return source
+
+
+def _require_address(pack: CommittedPack) -> str:
+    """The address of a pack from git, which is one that anybody can reach."""
+    from hookctl.system import git_address  # late: few packs come from git
+
+    try:
+        git_address.parse(pack.source)
+    except HookctlError:
+        raise ValueError("a pack's source is no git address") from None
+    if pack.source.startswith(git_address.OF_THIS_MACHINE):
+        raise ValueError("a pack's source is a repository of one machine")
+    if not git_address.is_commit(pack.commit):
+        raise ValueError("a pack's commit is not valid")
+    return pack.source
 
 
 def _resolve_folder(target: Target, name: str) -> str:

@@ -9,6 +9,7 @@ import os
 import tomllib
 
 from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.model import GIT
 from hookctl.packs.model import Pack, PackHook
 from hookctl.system.package_data import list_data, read_data
 
@@ -42,6 +43,11 @@ def load(name: str) -> Pack:
         data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
         hooks = [PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]]
         return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=tuple(hooks))
+    if name.startswith(GIT):
+        hint = "Give the pack's name, or the path of a copy."
+        raise HookctlError(
+            "usage", "this command fetches no pack", path=name, hint=hint, exit_code=USAGE
+        )
     if is_path(name) or os.path.isdir(name):
         from hookctl.packs.pack import load_file  # late: most calls are about the guard
 

@@ -18,7 +18,7 @@ Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is
 
 def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
     """The commands, variables and files of a pack, for people; never masked."""
-    shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.source} brings:"]
+    shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.origin} brings:"]
     shown += [_command_line(hook, host) for host, hook in pack.all_hooks]
     shown += [_env_line(name, claim.value, host) for host, name, claim in pack.all_env]
     for name, (data, _) in contents.items():
@@ -56,6 +56,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
         "name": pack.name,
         "version": pack.version,
         "source": OwnText(pack.source),
+        "commit": pack.commit,
         "digest": digest,
         "commands": commands,
         "env": env,

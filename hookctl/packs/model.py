@@ -1,6 +1,7 @@
 """Packs as values. This module is small: every command knows packs, few read a pack file."""
 
 import re
+from collections.abc import Mapping
 
 from hookctl.values import NamedTuple
 
@@ -48,13 +49,22 @@ class Pack(NamedTuple):
     name: str
     version: str
     description: str = ""
-    source: str = ""  # absolute path of the pack's file; empty for a built-in one
+    # Absolute path of the pack's file, or its git address; empty for a built-in one.
+    source: str = ""
     files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
     env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
     hooks: tuple[PackHook, ...] = ()
     hosts: dict[str, Part] = {}  # noqa: RUF012
     rules: str = ""  # for the file with instructions for the agent
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
+    commit: str = ""  # of a pack from git, whose source is its address
+    # Of a pack from git, by name: bytes, and whether it is executable. Else they are on the disk.
+    contents: Mapping[str, tuple[bytes, bool]] | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, in words."""
+        return f"{self.source} (commit {self.commit})" if self.commit else self.source
 
     @property
     def has_hooks(self) -> bool:

@@ -78,7 +78,7 @@ def _document(text: str) -> TomlDocument:
 
 def load_file(path: str) -> Pack:
     """The pack of a file, or of a folder's only pack file; `usage` if there is none."""
-    target = _find(path)
+    target = find_pack_file(path)
     return _load(target, _text(target))
 
 
@@ -86,6 +86,8 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
     """The pack's files by name: their bytes, and whether they are executable."""
     if not pack.source:
         return {}
+    if pack.contents is not None:
+        return dict(pack.contents)
     source = _text(pack.source)
     contents = {}
     for number, name in enumerate(pack.files):
@@ -101,7 +103,7 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
 # Finding and reading
 
 
-def _find(path: str) -> str:
+def find_pack_file(path: str) -> str:
     """The absolute path of the pack file that a path names."""
     try:
         if not stat.S_ISDIR(os.stat(path).st_mode):
@@ -440,6 +442,23 @@ def _check_files(source: _Source, pack: Pack) -> None:
             raise source.error(
                 ("files", "include", number), message, "Leave out what no hook needs."
             )
+
+
+def list_files(path: str) -> list[str]:
+    """The names under [files] in a pack file, of which nothing is checked yet."""
+    try:
+        table = _parse(_text(path)).get("files")
+    except RecursionError:
+        return []
+    names = table.get("include") if isinstance(table, dict) else None
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def file_error(path: str, number: int, problem: str, hint: str) -> HookctlError:
+    """The error of one of the names under [files]."""
+    source = _text(path)
+    name = list_files(path)[number]
+    return source.error(("files", "include", number), f"the file {name!r} {problem}", hint)
 
 
 def _require_file(source: _Source, number: int, name: str) -> tuple[str, os.stat_result]:

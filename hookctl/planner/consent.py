@@ -81,6 +81,7 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     changes: dict[str, None] = {}
     replaces = False
     for file in plan.files:
+        changes.update(dict.fromkeys(_describe_commit(file, pack)))
         lines = _describe_changes(sources, file, pack.name, contents)
         changes.update(dict.fromkeys(lines))
         replaces = replaces or _is_replaced(file, pack, digest, lines)
@@ -175,6 +176,26 @@ def _is_replaced(file: FilePlan, pack: Pack, digest: str, changes: list[str]) ->
 
 
 # What was, and what is to be
+
+
+def changed_commit(file: FilePlan, name: str) -> tuple[str, str] | None:
+    """The commit of a pack from git that is installed, and the one to be; None if it stays."""
+    if file.known is None or file.record is None:
+        return None
+    old, new = file.known.packs.get(name), file.record.packs.get(name)
+    if old is None or new is None or not old.commit or old.commit == new.commit:
+        return None
+    return old.commit, new.commit
+
+
+def _describe_commit(file: FilePlan, pack: Pack) -> list[str]:
+    """The version and commit of a pack from git, old and new."""
+    commits = changed_commit(file, pack.name)
+    if commits is None or file.known is None:
+        return []
+    version = file.known.packs[pack.name].version
+    new = f"{pack.version}, {commits[1]}" if commits[1] else f"{pack.version}, not from git"
+    return ["  version and commit", f"    was {version}, {commits[0]}", f"    now {new}"]
 
 
 def _describe_changes(

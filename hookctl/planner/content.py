@@ -42,6 +42,7 @@ class Content(NamedTuple):
     digest: str
     visible: tuple[Entry, ...]  # the entries to decide on: not those of hooks that we wrap
     consent: Consent = Consent()  # what an install of it needs; a built-in pack needs none
+    commit: str = ""  # of a pack from git
 
 
 def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:

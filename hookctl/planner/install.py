@@ -295,6 +295,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtim
         source=content.source,
         digest=content.digest,
         consent=content.consent,
+        commit=content.commit,
     )
 
 

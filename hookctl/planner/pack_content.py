@@ -27,7 +27,8 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     settings = hook_env.recorded_claims(pack, draft.host)
     draft.tell("not_on_host", *messages)
     source = pack.source
-    if draft.target.shared:  # links resolved, to tell whether it lies in the project
+    if draft.target.shared and not pack.commit:
+        # Links are resolved, to tell whether it lies in the project.
         source = draft.sources.once(os.path.realpath, source)
     known = draft.packs.get(pack.name)
     if known and known.source not in ("", source):
@@ -47,5 +48,9 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     consent = Consent(
         digest=content_digest(pack.manifest, contents),
         env=tuple(name for name in risky_env(pack) if name in allowed),
+        source=source if pack.commit else "",
     )
-    return Content(wants, files, settings, source, digest, visible, consent)
+    commit = pack.commit
+    if known and known.commit and known.consent == consent:
+        commit = known.commit  # the repository has moved on, but not the pack
+    return Content(wants, files, settings, source, digest, visible, consent, commit)

@@ -55,7 +55,7 @@ def _describe_lost(project: str, sides: Sides, joined: Mapping[str, Record]) -> 
         known = joined[key].packs if key in joined else {}
         for name in record.packs.keys() - known.keys():
             source = record.packs[name].source
-            if source:
+            if source and not record.packs[name].commit:
                 source = f"./{os.path.relpath(source, project)}"
             wanted = name if name == GUARD else source or f"the file of {name}"
             lost.setdefault(name, (wanted, {}))[1][record.host] = None

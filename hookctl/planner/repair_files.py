@@ -164,7 +164,7 @@ def _wanted_guard_files(draft: Draft, pack_record: PackRecord) -> dict[str, File
 
 def _missing_pack_files(draft: Draft, name: str, pack_record: PackRecord) -> dict[str, File]:
     """A pack's files as installed, if one is missing and its source still has this version."""
-    if draft.target.shared or not pack_record.source:
+    if draft.target.shared or not pack_record.source or pack_record.commit:
         return {}
     if not _misses_any(draft.sources, pack_record, pack_record.files):
         return {}

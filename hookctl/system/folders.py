@@ -35,6 +35,17 @@ class Folders:
     def _real_state(self) -> str:
         return os.path.realpath(self.state)
 
+    @cached_property
+    def cache(self) -> str:
+        """Where packs from git are fetched to, for the time of a command."""
+        named = self.environ.get("XDG_CACHE_HOME", "")
+        if sys.platform != "linux":
+            import platformdirs  # late: Linux has rules that are easily followed
+
+            return platformdirs.user_cache_dir("hookctl", appauthor=False)
+        parent = named if os.path.isabs(named) else os.path.join(self.environ["HOME"], ".cache")
+        return os.path.join(parent, "hookctl")
+
     def has_unfinished_run(self) -> bool:
         """Whether an interrupted run left something to finish or to clear away."""
         return os.path.lexists(self.journal) or os.path.lexists(self.pending)

@@ -19,6 +19,7 @@ from hookctl.values import NamedTuple
 
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
+_LOOK = 0.2  # seconds between two looks at a child that is watched
 _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -61,30 +62,55 @@ class Keeper(_Noting):
             self._wait(seconds)
 
     def run(
-        self, command: Sequence[str], environ: Mapping[str, str], output: int, seconds: float
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        output: int,
+        seconds: float,
+        *,
+        errors: int | None = None,
+        cwd: str | None = None,
+        prepare: Callable[[], None] | None = None,
+        watch: Callable[[], None] | None = None,
     ) -> int:
         """Run a command without a shell, a terminal or input; its status, negative for a signal.
 
-        Raises TimeoutError where it takes longer, and another OSError where it cannot be started.
-        After a timeout or an interrupt, no process of its group is left.
+        `errors` is for its stderr, `prepare` runs in the child before the command, and `watch`
+        again and again here meanwhile. Raises TimeoutError where it takes longer, another OSError
+        where it cannot be started, and what `watch` raises. Then, and after an interrupt, no
+        process of its group is left.
         """
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=output,
+            stderr=output if errors is None else errors,
             env=environ,
             start_new_session=True,
+            cwd=cwd,
+            preexec_fn=prepare,
         )
         threading.Thread(target=lambda: self._events.put(process.wait()), daemon=True).start()
         try:
-            return self._wait(seconds)
-        except (TimeoutError, KeyboardInterrupt):
+            return self._wait(seconds) if watch is None else self._watch(seconds, watch)
+        except BaseException:
             _end_group(process.pid)
             # It may be another user's process, which we may not end.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE)
             raise
+
+    def _watch(self, seconds: float, watch: Callable[[], None]) -> int:
+        """The status of the child; meanwhile `watch` is called."""
+        end = time.monotonic() + seconds
+        while True:
+            remaining = end - time.monotonic()
+            try:
+                return self._wait(min(_LOOK, remaining))
+            except TimeoutError:
+                if remaining <= _LOOK:
+                    raise
+            watch()
 
     def _wait(self, seconds: float) -> int:
         """The status of the child; TimeoutError after that time, KeyboardInterrupt on a signal."""

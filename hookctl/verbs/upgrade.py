@@ -10,7 +10,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
-from hookctl.model import Line, Message, Record, Result
+from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, program, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.packs.choices import Choice, Permission
@@ -44,6 +44,11 @@ class _Installed(NamedTuple):
     source: str  # empty for a built-in pack
     records: list[tuple[str, Record]]  # by the path of the settings file
 
+    @property
+    def is_from_git(self) -> bool:
+        """Whether its source is an address, and not a path."""
+        return self.source.startswith(GIT)
+
 
 class _Upgraded(NamedTuple):
     """The outcome for one pack: its plan, or why there is none."""
@@ -68,16 +73,19 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
     unreadable = _keep_own(folders, unreadable, request)
     installed = _list_installed(chosen, request.pack)
-    if request.pack and not installed:
+    if request.pack and not installed and not unreadable:
         names = sorted({name for record in chosen.values() for name in record.packs})
         hint = f"Use one of: {', '.join(names) or 'none is installed'}."
         raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
     sources = Sources(folders)
     outcomes = []
     steps = []
+    for item, error in _refuse_unknown_addresses(installed, records, request, permission):
+        installed.remove(item)
+        outcomes.append(_Upgraded(item, None, None, (error,)))
     for item in installed:
         try:
-            pack = _load(item)
+            pack = _load(folders, item)
             ask = None if request.dry_run else permission
             command = f"{program()} upgrade {item.name} --dry-run"
             for choice, targets in _find_targets(sources, item):
@@ -135,7 +143,35 @@ def _list_installed(records: dict[str, Record], wanted: str) -> list[_Installed]
     return [_Installed(name, source, found[name, source]) for name, source in sorted(found)]
 
 
-def _load(item: _Installed) -> Pack:
+def _refuse_unknown_addresses(
+    installed: list[_Installed],
+    records: dict[str, Record],
+    request: Request,
+    permission: Permission,
+) -> list[tuple[_Installed, HookctlError]]:
+    """The packs from git that are known only from a project's record, and may not be fetched."""
+    from_git = [item for item in installed if item.is_from_git]
+    if not from_git:
+        return []
+    from hookctl.planner import addresses  # late: few packs come from git
+
+    refused = []
+    for item in from_git:
+        committed = addresses.find_committed(item.name, item.source, records)
+        if committed is None:
+            continue
+        try:
+            is_named = request.pack == item.name
+            command = f"{program()} upgrade {item.name} --yes"
+            addresses.require_agreement(committed, permission, command, is_named=is_named)
+        except HookctlError as error:
+            if error.code == "declined" or not (permission.yes or request.dry_run):
+                raise
+            refused.append((item, error))
+    return refused
+
+
+def _load(folders: Folders, item: _Installed) -> Pack:
     """The pack as its source has it now."""
     if item.name in packs.names():
         return packs.load(item.name)
@@ -146,11 +182,11 @@ def _load(item: _Installed) -> Pack:
         example = f"{program()} install ./{item.name}.toml{options} --scope {records[0].scope}"
         hint = f"Install it once more from its file, as in `{example}`."
         raise _gone(message, item.records[0][0], hint)
-    from hookctl.packs.pack import load_file  # late: most records are the guard's
-
     try:
-        pack = load_file(item.source)
+        pack = _read_source(folders, item)
     except HookctlError as error:
+        if error.code in ("fetch_failed", "git_missing"):
+            error.exit_code = errors.FAILED
         if error.code not in ("usage", "unreadable"):
             raise
         message = f"{item.name}: its source is gone: {error.message}"
@@ -161,6 +197,16 @@ def _load(item: _Installed) -> Pack:
         hint = f"Uninstall {item.name}, then install {pack.name}."
         raise _gone(message, item.source, hint)
     return pack
+
+
+def _read_source(folders: Folders, item: _Installed) -> Pack:
+    if item.is_from_git:
+        from hookctl.packs.git_source import load_from_git  # late: few packs come from git
+
+        return load_from_git(item.source, folders, report.progress)
+    from hookctl.packs.pack import load_file  # late: most records are the guard's
+
+    return load_file(item.source)
 
 
 def _gone(message: str, path: str, hint: str) -> HookctlError:
@@ -232,6 +278,8 @@ def _make_result(
         if request.diff:
             data["diff"] = OwnText(data["diff"] + part["diff"])
         messages += [message for file in outcome.plan.files for message in file.messages]
+        if request.dry_run and outcome.installed.is_from_git:
+            messages += _describe_outdated(outcome)
         if request.dry_run and outcome.review:
             messages += outcome.review.messages
     if not outcomes and not problems:
@@ -242,6 +290,18 @@ def _make_result(
     said = {message.text: message for message in _shorten(messages)}
     error_list = tuple(problem.as_dict() for problem in problems)
     return Result(data, tuple(text), tuple(said.values()), error_list, exit_code)
+
+
+def _describe_outdated(outcome: _Upgraded) -> Iterator[Message]:
+    """What is installed of a pack from git, where there is another commit of it now."""
+    from hookctl.planner.consent import changed_commit  # late: few packs come from git
+
+    for file in outcome.plan.files if outcome.plan else ():
+        commits = changed_commit(file, outcome.installed.name)
+        if commits:
+            old, new = (commit[:12] for commit in commits)
+            text = f"{outcome.installed.name} is outdated: commit {old} is installed, {new} is new"
+            yield Message(text, "outdated", "info", host=file.target.host.name, path=file.path)
 
 
 def _shorten(messages: list[Message]) -> Iterator[Message]:

