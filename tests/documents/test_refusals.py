@@ -1,128 +1,68 @@
 # ruff: noqa: E501  # tables
 """What cannot be read or edited safely is refused: with a code, a place, a message and what to do."""
 
-import math
+import datetime
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from hookctl.documents import formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 
 from .refused import WHERE, refused
+from .table import Edit, document_of, read_table
 from .test_jsonc import parse
 
-UNREADABLE: list[tuple[str | bytes, tuple[str, int, int], str]] = [
-    # The text, the code and the place, a part of the message.
-    (b'{"a": "fran\xe7ais"}', ("not_utf8", 1, 12), "not UTF-8"),
-    ('{\r\n"é": "日", "a": "'.encode() + b'\xff"}', ("not_utf8", 2, 17), "not UTF-8"),
-    ("\ufeffé".encode() + b"\xe4\xb8", ("not_utf8", 1, 2), "not UTF-8"),
-    ('{"a": 1}'.encode("utf-16"), ("not_utf8", 1, 1), "UTF-16"),
-    ("\ufeff{}".encode("utf-16-be"), ("not_utf8", 1, 1), "UTF-16"),
-    ('{"a": 1}'.encode("utf-16-le"), ("unparsable", 1, 2), "UTF-16"),
-    ('{"a": 1}'.encode("utf-16-be"), ("unparsable", 1, 1), "UTF-16"),
-    ("\0" * 64, ("unparsable", 1, 1), "zero bytes"),
-    ('{\n  "a": 1\n  "b": 2\n}', ("unparsable", 3, 3), "comma"),
-    ('{"a" 1}', ("unparsable", 1, 6), "colon"),
-    ("{'a': 1}", ("unparsable", 1, 2), "double quotes"),
-    ("{a: 1}", ("unparsable", 1, 2), "double quotes"),
-    ('{\n  # yaml\n  "a": 1\n}', ("unparsable", 2, 3), "double quotes"),
-    ("[1,,2]", ("unparsable", 1, 4), "value"),
-    ("[,]", ("unparsable", 1, 2), "value"),
-    ("{,}", ("unparsable", 1, 2), "not valid JSON"),
-    ("[1,,]", ("unparsable", 1, 4), "not valid JSON"),
-    ('{"a":,}', ("unparsable", 1, 6), "value"),
-    ('{"a": "one\ttwo"}', ("unparsable", 1, 11), "control character"),
-    ('{"a": "one\ntwo"}', ("unparsable", 1, 11), "line break"),
-    ('{\n"a": NaN}', ("unparsable", 2, 6), "NaN"),
-    ('{"é": [1, Infinity]}', ("unparsable", 1, 11), "Infinity"),
-    ('{"NaN": "NaN", "b": -Infinity}', ("unparsable", 1, 21), "-Infinity"),
-    ('// NaN\n{"a": NaN}', ("unparsable", 2, 7), "NaN"),
-    ("\ufeff\ufeff{}", ("unparsable", 1, 1), "not valid JSON"),
-    ("{}\xa0", ("unparsable", 1, 3), "after the end"),
-    ("\xa0", ("unparsable", 1, 1), "not valid JSON"),
-    ("[1,\x0b2]", ("unparsable", 1, 4), "not valid JSON"),
-    ("[1,\u20282]", ("unparsable", 1, 4), "not valid JSON"),
-    ('["\u2028\x0b"', ("unparsable", 1, 4), "not valid JSON"),
-    ("/", ("unparsable", 1, 1), "not valid JSON"),
-    ("{} /", ("unparsable", 1, 4), "not valid JSON"),
-    ("{} */", ("unparsable", 1, 4), "not valid JSON"),
-    ("{} /* c", ("unparsable", 1, 4), "comment"),
-    ('{"a": 1 /* c }', ("unparsable", 1, 9), "comment"),
-    # Cut off.
-    ("{", ("unparsable", 1, 2), "ends in the middle"),
-    ('{\n  "a": 1,\n  "b"', ("unparsable", 3, 6), "ends in the middle"),
-    ('{\n  "a": 1,\n  "b": "x', ("unparsable", 3, 8), "ends in the middle"),
-    ('{\n  "a": [1, 2', ("unparsable", 2, 13), "ends in the middle"),
-    ('{\n  "a": 1,\n', ("unparsable", 3, 1), "ends in the middle"),
-    ('{\n  "a": 1, // c\n', ("unparsable", 3, 1), "ends in the middle"),
-    ('{\n  "a": 1 // c', ("unparsable", 2, 14), "ends in the middle"),
-    ("[tru", ("unparsable", 1, 2), "not valid JSON"),
-    # More than one document.
-    ('{"a": 1}\n{"a": 2}\n', ("unparsable", 2, 1), "after the end"),
-    ("{\n}\n}\n", ("unparsable", 3, 1), "after the end"),
-    ("1 2", ("unparsable", 1, 3), "after the end"),
-    ('{"a": 1}, {"b": 2}', ("unparsable", 1, 9), "after the end"),
-    # Merge conflicts.
-    ('{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> x\n}\n', ("unparsable", 2, 1), "merge-conflict"),
-    ('{\r\n  "b": 1,\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}\r\n', ("unparsable", 3, 1), "merge-conflict"),
-    ('<<<<<<< HEAD\n{}\n=======\n[]\n>>>>>>> x\n', ("unparsable", 1, 1), "merge-conflict"),
-    ('\ufeff<<<<<<< HEAD\n{}\n=======\n[]\n>>>>>>> x\n', ("unparsable", 1, 1), "merge-conflict"),
+LONG = [
+    ("toml", "a = " + "[" * 5000 + "]" * 5000, "unparsable 1:105", "deep"),
+    ("toml", "a = " + "[" * 101 + "]" * 101, "unparsable 1:105", "deep"),
+    ("toml", "a" + ".a" * 50_000 + " = 1", "unparsable 1:1", "many parts"),
+    ("toml", "[x]\n [ a" + ". 'a'" * 101 + "]", "unparsable 2:4", "many parts"),
+    ("toml", "x = { a" + '."\\""' * 101 + " = 1}", "unparsable 1:7", "many parts"),
+    ("toml", "a = " + "1" * 5000, "unparsable 1:5005", "4300 digits"),
+    ("yaml", "[" * 300, "unparsable 1:101", "nested too deeply"),
+    ("yaml", "- " * 300 + "x", "unparsable 1:1", "nested too deeply"),
+]
+UNREADABLE = [(format, document_of(text), *more) for format, text, *more in read_table("unreadable")]
+UNREADABLE += [(format, text.encode(), *more) for format, text, *more in LONG]
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "wanted", "words"),
+    UNREADABLE,
+    ids=[f"{row[0]}-{at}-{row[3]}" for at, row in enumerate(UNREADABLE)],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(format: str, data: bytes, wanted: str, words: str) -> None:
+    code, line, column = refused(lambda: formats.parse(format, data, where=WHERE))
+    assert f"{code} {line}:{column}" == wanted
+    with pytest.raises(HookctlError, match=re.escape(words)):
+        formats.parse(format, data)
+
+
+@pytest.mark.parametrize(("format", "edit", "text", "wanted"), read_table("unfit"))
+def test_an_edit_that_does_not_fit_is_refused_with_its_place(format: str, edit: str, text: str, wanted: str) -> None:
+    document = formats.parse(format, document_of(text), where=WHERE)
+    code, line, column = refused(lambda: Edit.read(edit).of(document))
+    assert f"{code} {line}:{column}" == wanted
+    assert document.data == document_of(text)
+
+
+UNWRITABLE: list[tuple[str, str, Any]] = [
+    ("json", '{"a": 1}', b"bytes"), ("yaml", "a: 1\n", datetime.date(2026, 11, 22)),
+    *(("toml", "a = 1\n", value) for value in (None, [None], {"a": None}, b"x", {1}, "\ud800", {"\ud800": 1})),
+    ("toml", "a = 1\n", datetime.date(2024, 2, 29)),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted", "said"), UNREADABLE)
-def test_what_cannot_be_read_is_refused_with_its_place(
-    text: str | bytes, wanted: tuple[str, int, int], said: str
-) -> None:
-    data = text if isinstance(text, bytes) else text.encode("utf-8")
-    assert refused(lambda: JsonDocument.parse(data, where=WHERE)) == wanted
-    with pytest.raises(HookctlError, match=said):
-        JsonDocument.parse(data)
-
-
-UNFIT: list[tuple[str, str, tuple[Any, ...], tuple[str, int, int]]] = [
-    ('{"a":1,"a":2}', "set", (("a",), 9), ("duplicate_key", 1, 8)),
-    ('{"a":{},\n "a":{}}', "set", (("a", "b"), 9), ("duplicate_key", 2, 2)),
-    ('{"a":{},\n "\\u0061":{}}', "set", (("a", "b"), 9), ("duplicate_key", 2, 2)),
-    ('{"x":{"a":1,"a":2}}', "remove", (("x", "a"),), ("duplicate_key", 1, 13)),
-    ('{"x":{"a":[],"a":[]}}', "append", (("x", "a"), 1), ("duplicate_key", 1, 14)),
-    ('{"a":1,"a":2}', "set_raw", (("a",), "9"), ("duplicate_key", 1, 8)),
-    ('{"a":1,"a":2}', "check_path", (("a",),), ("duplicate_key", 1, 8)),
-    ('{"a":{"b":1},"a":2}', "check_path", (("a", "b"),), ("duplicate_key", 1, 14)),
-    ('{"a": null}', "set", (("a", "b"), 2), ("wrong_shape", 1, 7)),
-    ('{"a":1}', "set", (("a", "b"), 2), ("wrong_shape", 1, 6)),
-    ('{"a":\n "x"}', "set", (("a", "b", "c"), 2), ("wrong_shape", 2, 2)),
-    ('{"a": []}', "set", (("a", "b"), 2), ("wrong_shape", 1, 7)),
-    ('{"a": {}}', "set", (("a", 0), 2), ("wrong_shape", 1, 7)),
-    ('{"a": [1]}', "set", (("a", 1), 2), ("wrong_shape", 1, 7)),
-    ('{"a": [1]}', "set", (("a", -1), 2), ("wrong_shape", 1, 7)),
-    ('{"a": {}}', "append", (("a",), 2), ("wrong_shape", 1, 7)),
-    ('{"a": "x"}', "append", (("a",), 2), ("wrong_shape", 1, 7)),
-    ('{"a": null}', "append", (("a", "b"), 2), ("wrong_shape", 1, 7)),
-    ("{}", "append", ((), 2), ("wrong_shape", 1, 1)),
-    ("[]", "set", (("a",), 2), ("wrong_shape", 1, 1)),
-    ("null", "set", (("a",), 2), ("wrong_shape", 1, 1)),
-    ("", "set", ((0,), 2), ("wrong_shape", 1, 1)),
-    ("{}", "set", (("a", 0), 2), ("wrong_shape", 1, 1)),
-    ('{"a": 1}', "set", (("b",), math.nan), ("unexpected", 1, 1)),
-    ('{"a": 1}', "set", (("a",), [math.inf]), ("unexpected", 1, 7)),
-    ('{"a": []}', "append", (("a",), -math.inf), ("unexpected", 1, 7)),
-    ('{"a": 1}', "set", (("a",), b"bytes"), ("unexpected", 1, 7)),
-    ('{"a": 1}', "set_raw", (("a",), "1, 2"), ("unexpected", 1, 7)),
-    ('{"a": 1}', "set_raw", (("a",), "nothing"), ("unexpected", 1, 7)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "method", "arguments", "wanted"), UNFIT)
-def test_an_edit_that_does_not_fit_is_refused_with_its_place(
-    text: str, method: str, arguments: tuple[Any, ...], wanted: tuple[str, int, int]
-) -> None:
-    document = parse(text)
-    assert refused(lambda: getattr(document, method)(*arguments)) == wanted
-    assert document.data == text.encode("utf-8")
+@pytest.mark.parametrize(("format", "text", "value"), UNWRITABLE)
+def test_a_value_that_cannot_be_written_is_refused(format: str, text: str, value: Any) -> None:
+    document = formats.parse(format, text.encode(), where=WHERE)
+    for method in (document.set, document.append):
+        assert refused(lambda method=method: method(("b",), value)) == ("unexpected", 1, 1)
 
 
 @pytest.mark.parametrize(
