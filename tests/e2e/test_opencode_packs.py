@@ -1,11 +1,13 @@
 """A pack that answers as for Claude Code, with the real OpenCode: refusals, a changed input, and context."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
 
 from .clients import Client
+from .dialects import Call
 from .opencode import Place, play, play_one_turn, shell
 from .product import hookctl
 
@@ -85,6 +87,32 @@ def test_every_context_reaches_the_model(opencode: Client, place: Place) -> None
     assert [part["text"] for part in told] == ["begin", "at the start\n\nwith the prompt"]
     # A person sees their own words alone.
     assert [prompt["text"] for prompt in run.prompts] == ["begin"]
+
+
+MCP_SERVER = """\
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {
+        "initialize": {"capabilities": {"tools": {}}, "serverInfo": {"name": "probe", "version": "1"}},
+        "tools/list": {"tools": [{"name": "ping", "description": "x", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": "pong"}]},
+    }.get(asked["method"], {})
+    if asked["method"] == "initialize":
+        told["protocolVersion"] = asked["params"]["protocolVersion"]
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)
+"""
+
+
+def test_context_stands_behind_the_result_of_an_mcp_tool_too(opencode: Client, place: Place) -> None:
+    install_judge(place, post_tool=nested("PostToolUse", additionalContext="after the call"))
+    server = place.root / "server.py"
+    server.write_text(MCP_SERVER)
+    command = {"type": "local", "command": [sys.executable, str(server)]}
+    place.config.write_text(json.dumps({"mcp": {"probe": command}}))
+    run = play_one_turn(opencode, place, [Call("probe_ping", {}), "done"])
+    assert (run.requests, run.told("tool")) == (2, ["pong\n\nafter the call"])
 
 
 def test_a_status_of_2_after_a_call_is_said_beside_its_result(opencode: Client, place: Place) -> None:

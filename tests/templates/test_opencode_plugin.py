@@ -255,6 +255,7 @@ REFUSALS = {
     "nested, ask": "echo '" + DENIED.replace('"deny"', '"ask"') + "'",
     "nested, with another status": f"echo '{DENIED}'; exit 3",
     "status 2": "echo not this one >&2; exit 2",
+    "nested, beside what it leaves behind": f"sleep 9 >/dev/null & echo '{DENIED}'",
     "status 2, and what it leaves behind": "sleep 9 >/dev/null & echo not this one >&2; exit 2",
     "status 2, and its reason on stdout": f"echo '{DENIED}'; echo another >&2; exit 2",
 }
@@ -262,7 +263,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_a_refusal_reaches_the_model_as_the_tools_error(stage: Stage, name: str) -> None:
-    stage.hook(BEFORE, command=REFUSALS[name], matcher="bash")
+    stage.hook(BEFORE, command=REFUSALS[name], matcher="bash", timeout=5)
     assert stage.play(before(), before("edit"))["ended"] == ["not this one", ""]
 
 
