@@ -27,6 +27,7 @@ from tests.conftest import Hookctl, put
         ("codex", "run_shell_command", "Bash"),
         ("codex", "task", "spawn_agent"),
         ("copilot", "Bash|Write", "which has bash, create"),
+        ("copilot", "Write|Bash", "which has create, bash"),
         ("openhands", "Bash|Write", "which has terminal, file_editor"),
         ("hermes", "Bash|Write", "which has terminal, write_file"),
         ("gemini", "^(Bash|Write)$", "which has run_shell_command, write_file"),
@@ -73,13 +74,14 @@ def test_what_may_match(host: str, matcher: object) -> None:
         ("claude", "Bash,Write"),
         ("claude", "Bash, MyOwn"),
         ("claude", "mcp__hub__.*"),
+        ("claude", "mcp__.*"),
         ("codex", "Write"),
         ("copilot", "bash|create"),
-        ("droid", "Exec"),
-        ("gemini", "shell"),
+        ("droid", "Bash|Write"),  # a part of TodoWrite
+        ("gemini", "web_search"),
         ("gemini", "mcp_hub_create"),
         ("hermes", "mcp__hub__create"),
-        ("opencode", "Bash|WRITE"),
+        ("opencode", "Bash|Write"),
     ],
 )
 def test_what_the_host_understands(host: str, matcher: str) -> None:

@@ -69,7 +69,7 @@ def _list_instead(host: Host, names: Sequence[str], *, is_whole: bool) -> list[s
         mcp = re.fullmatch(_MCP_NAME, name)
         if mcp:
             instead = _mcp_instead(host, *mcp.groups(), is_whole=is_whole)
-        elif name.startswith("mcp") or _is_own(host, name, is_whole=is_whole):
+        elif _is_own(host, name, is_whole=is_whole):
             instead = None
         else:
             instead = _tools_instead(host, name)
