@@ -3,64 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Hookctl, put
-
-BEFORE = '{\n    "model": "opus",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}\n}'
-
-
-def folder_becomes_a_link(settings: Path) -> None:
-    dotfiles = settings.parents[1] / "dotfiles"
-    settings.parent.rename(dotfiles)
-    settings.parent.symlink_to(dotfiles)
-
-
-def file_becomes_a_link(settings: Path) -> None:
-    target = settings.parents[1] / "dotfiles" / "claude.json"
-    target.parent.mkdir()
-    settings.rename(target)
-    settings.symlink_to(target)
-
-
-MOVES: list[Callable[[Path], None]] = [folder_becomes_a_link, file_becomes_a_link]
-
-
-@pytest.fixture(params=MOVES, ids=lambda move: move.__name__)
-def moved(request: pytest.FixtureRequest, settings: Path, hookctl: Hookctl) -> Path:
-    """Settings with the guard installed, which have been moved since."""
-    put(settings, BEFORE)
-    assert hookctl("install", "--host", "claude").code == 0
-    request.param(settings)
-    return settings
-
-
-def test_uninstall_gives_the_bytes_back(isolated: Path, moved: Path, hookctl: Hookctl) -> None:
-    assert hookctl("uninstall").code == 0
-    assert moved.read_text() == BEFORE
-    assert not (isolated / "data").exists()
-    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
-
-
-def test_status_and_doctor_see_one_file(moved: Path, hookctl: Hookctl) -> None:
-    (page,) = hookctl("status", "--json").data["files"]
-    assert page["file"] == str(moved) and {entry["state"] for entry in page["entries"]} == {"owned"}
-    findings = hookctl("doctor", "--json").data["findings"]
-    assert [finding for finding in findings if finding["level"] != "info"] == []
-
-
-def test_folders_that_were_made_go_again(
-    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / "home" / "share" / "deep" / "hookctl"))
-    hookctl("install", "--host", "claude")
-    hookctl("install", "--host", "claude", "--set", "latch=no")
-    assert hookctl("uninstall").code == 0
-    assert list((isolated / "home").iterdir()) == []
 
 
 def install(hookctl: Hookctl, *options: str) -> None:
@@ -71,89 +18,6 @@ def install(hookctl: Hookctl, *options: str) -> None:
 def uninstall(hookctl: Hookctl, *options: str) -> None:
     outcome = hookctl("uninstall", *options)
     assert outcome.code == 0, outcome
-
-
-def test_a_link_that_leads_elsewhere_since_leaves_the_page_with_the_file(settings: Path, hookctl: Hookctl) -> None:
-    first, second = (put(settings.parents[1] / name, f'{{"{name}": 1}}') for name in ("first", "second"))
-    put(settings, "")
-    settings.unlink()
-    settings.symlink_to(first)
-    install(hookctl)
-    settings.unlink()
-    settings.symlink_to(second)
-    assert "nothing to do" in hookctl("uninstall").out
-    install(hookctl)
-    uninstall(hookctl, "--all", "--json")
-    assert (first.read_text(), second.read_text()) == ('{"first": 1}', '{"second": 1}')
-
-
-def test_a_lost_ledger_takes_no_other_registrations_files(
-    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(hookctl)
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "other"))
-    install(hookctl)
-    (isolated / "state" / "ledger.json").unlink()
-    uninstall(hookctl)
-    (left,) = (isolated / "data" / "guard").iterdir()
-    assert str(left / "hook.py") in settings.read_text()
-
-
-def test_backups_stay_as_long_as_a_page_needs_them(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
-    put(settings, "\n")
-    install(hookctl)
-    for path in (isolated / "state" / "backups").rglob("*"):
-        os.utime(path, (0, 0))
-    file_becomes_a_link(settings)
-    install(hookctl)
-    for path in (isolated / "state" / "backups").rglob("*"):
-        os.utime(path, (0, 0))
-    install(hookctl, "--set", "latch=no")
-    uninstall(hookctl)
-    assert settings.read_text() == "\n"
-
-
-def test_backups_stay_for_a_month_after_the_uninstall(
-    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(settings, BEFORE)
-    install(hookctl)
-    backups = isolated / "state" / "backups"
-    for path in backups.rglob("*"):
-        os.utime(path, (0, 0))
-    settings.unlink()
-    uninstall(hookctl)
-    assert [path for path in backups.rglob("first-*") if path.read_text() == BEFORE]
-    for path in backups.rglob("*"):
-        os.utime(path, (0, 0))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(isolated / "other"))
-    install(hookctl)
-    assert list(backups.rglob("first-*")) == []
-
-
-def test_a_settings_file_of_odd_shapes_does_not_upset_a_guard_that_is_off(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, '{"env": "x", "hooks": 3}')
-    install(hookctl, "--mode", "off")
-    assert hookctl("status").code == 0
-    uninstall(hookctl)
-    assert settings.read_text() == '{"env": "x", "hooks": 3}'
-
-
-def test_two_pages_that_the_host_calls_the_same_are_both_taken_out(
-    isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = put(isolated / "other" / "settings.json", '{"b": 1}')
-    put(settings, BEFORE)
-    install(hookctl)
-    with monkeypatch.context() as patch:
-        patch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
-        install(hookctl)
-    settings.parent.rename(isolated / "away")
-    settings.parent.symlink_to(other.parent)
-    install(hookctl)
-    uninstall(hookctl, "--all", "--json")
-    assert other.read_text() == '{"b": 1}'
-    assert json.loads((isolated / "state" / "ledger.json").read_text())["files"] == {}
 
 
 def test_files_that_another_registration_runs_stay(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
