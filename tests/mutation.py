@@ -336,8 +336,12 @@ def _tests_of_lines(path: Path) -> dict[tuple[str, int], set[str]]:
     tests: dict[tuple[str, int], set[str]] = {}
     for file in data.measured_files():
         name = file[file.rindex("/hookctl/") + 1 :]
+        whole: set[str] = set()
         for line, contexts in data.contexts_by_lineno(file).items():
             tests[name, line] = {_node(context) for context in contexts if context}
+            whole |= tests[name, line]
+        for line in data.contexts_by_lineno(file):  # what ran when the file was imported
+            tests[name, line] = tests[name, line] or whole
     return tests
 
 
