@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -117,78 +116,6 @@ def test_an_upgrade_puts_the_whole_package_there_before_the_launcher_names_it(
     assert named_by(isolated / "data" / "guard" / "claude-user" / "hook.py") == new
 
 
-def test_the_replaced_package_stays_until_the_next_upgrade(upgrade: Upgrade, hookctl: Hookctl, isolated: Path) -> None:
-    """A call that began before may still be importing from it."""
-    assert hookctl(*INSTALL).code == 0
-    (first,) = packages(isolated / "data")
-    second = upgrade()
-    assert hookctl(*INSTALL).code == 0
-    assert packages(isolated / "data") == {first, second}
-    assert hookctl(*INSTALL).out == "nothing to do\n"
-    third = upgrade()
-    assert hookctl(*INSTALL).code == 0
-    assert packages(isolated / "data") == {second, third}
-    assert hookctl("uninstall").code == 0
-    assert not (isolated / "data").exists()
-
-
-def test_in_a_project_the_replaced_package_goes_at_once(upgrade: Upgrade, hookctl: Hookctl, isolated: Path) -> None:
-    """It would be committed."""
-    shared = ("install", "--host", "claude", "--host", "gemini", "--scope", "project")
-    own = isolated / "work" / ".hookctl"
-    assert hookctl(*shared).code == 0
-    assert len(packages(own)) == 1
-    new = upgrade()
-    outcome = hookctl(*shared)
-    assert outcome.code == 0 and "~ program files" in outcome.out
-    assert packages(own) == {new}
-    assert hookctl("check").code == 0
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert not own.exists()
-
-
-@pytest.mark.parametrize("scope", ["user", "project"])
-def test_an_upgrade_of_one_host_moves_the_launchers_of_all(
-    upgrade: Upgrade, hookctl: Hookctl, isolated: Path, scope: str
-) -> None:
-    assert hookctl("install", "--host", "claude", "--host", "gemini", "--scope", scope).code == 0
-    new = upgrade()
-    assert hookctl(*INSTALL, "--scope", scope).code == 0
-    top = isolated / ("data" if scope == "user" else "work/.hookctl")
-    launchers = list(top.glob("guard/*/hook.py"))
-    assert [named_by(path) for path in launchers] == [new, new]
-    assert hookctl("install", "--host", "gemini", "--scope", scope).out == "nothing to do\n"
-    assert "hook_old" not in [finding["code"] for finding in hookctl("doctor", "--json").data["findings"]]
-    assert scope == "user" or hookctl("check").code == 0
-    assert hookctl("uninstall", "--scope", scope).code == 0
-    assert not top.exists()
-
-
-@pytest.mark.parametrize("scope", ["user", "project"])
-def test_an_upgrade_of_two_hosts_moves_the_launcher_of_a_third(
-    upgrade: Upgrade, hookctl: Hookctl, isolated: Path, scope: str
-) -> None:
-    assert hookctl(*INSTALL, "--host", "gemini", "--host", "codex", "--scope", scope).code == 0
-    new = upgrade()
-    outcome = hookctl(*INSTALL, "--host", "gemini", "--scope", scope)
-    assert outcome.code == 0, outcome.err
-    top = isolated / ("data" if scope == "user" else "work/.hookctl")
-    assert [named_by(path) for path in top.glob("guard/*/hook.py")] == [new, new, new]
-    assert hookctl("uninstall", "--scope", scope).code == 0
-    assert not top.exists()
-
-
-def test_a_launcher_that_somebody_edited_is_not_moved(upgrade: Upgrade, hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
-    edited = isolated / "data" / "guard" / "gemini-user" / "hook.py"
-    put(edited, edited.read_text() + "# mine\n")
-    whole = edited.read_bytes()
-    new = upgrade()
-    assert hookctl(*INSTALL).code == 0
-    assert edited.read_bytes() == whole
-    assert packages(isolated / "data") == {named_by(edited), new}
-
-
 def test_bytecode_goes_with_its_package(upgrade: Upgrade, hookctl: Hookctl, isolated: Path, settings: Path) -> None:
     assert hookctl(*INSTALL).code == 0
     old = run(isolated, settings)
@@ -199,35 +126,6 @@ def test_bytecode_goes_with_its_package(upgrade: Upgrade, hookctl: Hookctl, isol
     run(isolated, settings)
     assert hookctl("uninstall", "--host", "claude").code == 0
     assert not (isolated / "data").exists()
-
-
-def test_what_is_linked_into_our_folders_stays(hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl(*INSTALL).code == 0
-    runtime = isolated / "data" / "runtime"
-    (package,) = runtime.iterdir()
-    mine = put(isolated / "mine" / "__pycache__" / "a.pyc", b"mine")
-    linked = runtime / "guard_0123456789abcdef"
-    linked.symlink_to(mine.parents[1])
-    (package / "__pycache__").mkdir()
-    (package / "__pycache__" / "b.pyc").symlink_to(mine)
-    outcome = hookctl("uninstall", "--host", "claude")
-    assert outcome.code == 0 and "edited by hand, so it stays" in outcome.out
-    assert mine.read_bytes() == b"mine" and linked.is_symlink() and package.exists()
-    (package / "__pycache__" / "b.pyc").unlink()
-    linked.unlink()
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl("uninstall", "--host", "claude").code == 0
-    assert not runtime.exists()
-
-
-def test_bytecode_in_a_project_is_not_ours(hookctl: Hookctl, isolated: Path) -> None:
-    """hookctl never makes it there: it is somebody else's, like any other file."""
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    (package,) = (isolated / "work" / ".hookctl" / "runtime").iterdir()
-    theirs = put(package / "__pycache__" / "stop.cpython-311.pyc", b"theirs")
-    outcome = hookctl("uninstall", "--host", "claude", "--scope", "project")
-    assert outcome.code == 0 and "edited by hand, so it stays" in outcome.out
-    assert theirs.exists()
 
 
 def test_a_package_that_a_merge_left_behind_goes_with_the_next_install(hookctl: Hookctl, isolated: Path) -> None:
@@ -277,107 +175,6 @@ def test_an_edited_launcher_keeps_the_package_that_it_names(
     assert stop(settings, run_folder, False) == "B"
     assert hookctl(*INSTALL, "--force").code == 0
     assert named_by(hook) == programs.load_programs(wrapper=False).package
-
-
-def test_an_edited_module_stays_until_force(hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl(*INSTALL).code == 0
-    (module,) = isolated.glob("data/runtime/*/hosts.py")
-    whole = module.read_bytes()
-    module.write_bytes(whole + b"# mine\n")
-    assert "hook_unknown" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
-    assert hookctl(*INSTALL).code == 0
-    assert module.read_bytes() != whole
-    assert hookctl(*INSTALL, "--force").code == 0
-    assert module.read_bytes() == whole
-
-
-def test_a_module_that_is_gone_is_missed_and_put_back(hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl(*INSTALL).code == 0
-    (module,) = isolated.glob("data/runtime/*/hosts.py")
-    module.unlink()
-    assert "hook_missing" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
-    hookctl("doctor", "--fix")
-    assert module.exists()
-    assert "self_test_passed" in [f["code"] for f in hookctl("doctor", "--json").data["findings"]]
-
-
-def test_a_launcher_that_is_moved_by_a_repair_of_another_host_is_still_ours(
-    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
-) -> None:
-    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
-    upgrade()
-    guard = isolated / "data" / "guard"
-    (guard / "claude-user" / "hook.py").unlink()
-    put(isolated / "home" / ".gemini" / "settings.json", "{}")  # its record changes too
-    hookctl("doctor", "--fix")
-    assert named_by(guard / "gemini-user" / "hook.py") == named_by(guard / "claude-user" / "hook.py")
-    outcome = hookctl("uninstall")
-    assert outcome.code == 0 and "edited by hand" not in outcome.out
-    assert not (isolated / "data").exists()
-
-
-def test_a_package_that_an_edited_launcher_starts_in_its_own_words_stays(
-    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
-) -> None:
-    """As a formatter may have it."""
-    assert hookctl("install", "--host", "claude", "--host", "gemini").code == 0
-    launcher = isolated / "data" / "guard" / "claude-user" / "hook.py"
-    name = named_by(launcher)
-    put(launcher, launcher.read_text().replace(f'"../../runtime/{name}"', f"'../../runtime/{name}'"))
-    for _ in range(2):
-        upgrade()
-        assert hookctl("install", "--host", "gemini").code == 0
-    assert hookctl("uninstall", "--host", "gemini").code == 0
-    assert packages(isolated / "data") == {name}
-
-
-@pytest.mark.parametrize("repair", [INSTALL, ("doctor", "--fix")])
-def test_a_file_of_somebody_elses_in_a_package_stays_until_force(
-    hookctl: Hookctl, isolated: Path, repair: tuple[str, ...]
-) -> None:
-    assert hookctl(*INSTALL).code == 0
-    (package,) = (isolated / "data" / "runtime").iterdir()
-    notes = put(package / "notes.txt", "mine")
-    (package / "state.py").unlink()
-    hookctl(*repair)
-    assert notes.read_text() == "mine"
-    assert hookctl(*INSTALL, "--force").code == 0
-    assert not notes.exists() and (package / "state.py").exists()
-
-
-def test_an_ignore_file_that_a_run_made_stays(hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl("run", "remaining", "3").code == 0
-    ignore = isolated / "work" / ".hookctl" / ".gitignore"
-    before = ignore.read_bytes()
-    assert hookctl(*INSTALL, "--scope", "project").code == 0
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert ignore.read_bytes() == before
-
-
-def test_no_package_is_laid_beside_what_a_linked_folder_of_launchers_leads_to(hookctl: Hookctl, isolated: Path) -> None:
-    theirs = isolated / "dot" / "claude-guard"
-    theirs.mkdir(parents=True)
-    folder = isolated / "data" / "guard" / "claude-user"
-    folder.parent.mkdir(parents=True)
-    folder.symlink_to(theirs)
-    outcome = hookctl(*INSTALL, "--json")
-    assert outcome.code == 1 and [error["code"] for error in outcome.result["errors"]] == ["linked"]
-    assert not (isolated / "runtime").exists() and not (isolated / "home" / ".claude" / "settings.json").exists()
-
-
-def test_going_back_to_a_package_that_is_still_there_moves_all_launchers_too(
-    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
-) -> None:
-    both = ("install", "--host", "claude", "--host", "gemini")
-    first = programs.load_programs(wrapper=False)
-    assert hookctl(*both).code == 0
-    upgrade()
-    assert hookctl(*both).code == 0
-    with mock.patch.object(programs, "_read_modules", lambda: first.modules):
-        programs.load_programs.cache_clear()
-        assert hookctl(*INSTALL).code == 0
-    launchers = (isolated / "data" / "guard").glob("*/hook.py")
-    assert {named_by(path) for path in launchers} == {first.package}
 
 
 # Under fire.
