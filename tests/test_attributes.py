@@ -17,6 +17,7 @@ from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.disk import quiet
 
+pytestmark = pytest.mark.usefixtures("fixed_python")
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 OWNER, CALLER, SHARED, STRANGER = 41001, 41002, 42000, 44321
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
@@ -99,80 +100,56 @@ def shared_file(loaded: None, open_to_others: Path, settings: Path, monkeypatch:
     return settings
 
 
+# Whose file it is, its mode, whether the caller is in its group; and afterwards, or who would lose or get access.
+OWNERS = [
+    (OWNER, 0o660, [SHARED], f"user {OWNER}"),
+    (0, 0o660, [SHARED], (CALLER, SHARED, 0o660)),  # root can read every file, so it loses nothing
+    (OWNER, 0o666, [SHARED], (CALLER, SHARED, 0o666)),
+    (CALLER, 0o660, [], f"group {SHARED}"),  # the caller's own group would be let in
+    (CALLER, 0o600, [], (CALLER, CALLER, 0o600)),  # a group without rights of its own may change
+]
+
+
 @ROOT
-@pytest.mark.usefixtures("fixed_python")
-def test_a_file_whose_owner_would_lose_it_is_refused(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("owner", "mode", "groups", "after"), OWNERS)
+def test_nobody_loses_access_or_gets_it(
+    shared_file: Path, capfd: pytest.CaptureFixture[str], owner: int, mode: int, groups: list[int], after: object
+) -> None:
+    os.chown(shared_file, owner, SHARED)
+    shared_file.chmod(mode)
     before = owner_and_mode(shared_file)
-    assert as_user(CALLER, [SHARED], install_guard) == 1
+    refused = isinstance(after, str)
+    assert as_user(CALLER, groups, install_guard) == int(refused)
     said = capfd.readouterr().err
-    assert f"user {OWNER}" in said and str(shared_file) in said.replace("~", str(shared_file.parents[1]))
-    assert (owner_and_mode(shared_file), shared_file.read_text()) == (before, THEIRS)
-    assert [path.name for path in shared_file.parent.iterdir()] == ["settings.json"]
-
-
-@ROOT
-@pytest.mark.usefixtures("fixed_python")
-def test_the_group_stays_where_only_the_owner_changes(shared_file: Path) -> None:
-    """Root can read every file, so it loses nothing."""
-    os.chown(shared_file, 0, SHARED)
-    shared_file.chmod(0o660)
-    assert as_user(CALLER, [SHARED], install_guard) == 0
-    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o660)
-    assert as_user(CALLER, [SHARED], lambda: quiet("uninstall")) == 0
-    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o660)
+    if isinstance(after, str):
+        assert after in said and str(shared_file) in said.replace("~", str(shared_file.parents[1]))
+        assert [path.name for path in shared_file.parent.iterdir()] == ["settings.json"]
+    assert owner_and_mode(shared_file) == (before if refused else after)
+    if not refused:
+        assert as_user(CALLER, groups, lambda: quiet("uninstall")) == 0
+        assert owner_and_mode(shared_file) == after
     assert shared_file.read_text() == THEIRS
 
 
-@ROOT
-@pytest.mark.usefixtures("fixed_python")
-def test_a_file_that_everybody_may_write_may_change_its_owner(shared_file: Path) -> None:
-    shared_file.chmod(0o666)
-    assert as_user(CALLER, [SHARED], install_guard) == 0
-    assert owner_and_mode(shared_file) == (CALLER, SHARED, 0o666)
-
-
-@ROOT
-@pytest.mark.usefixtures("fixed_python")
-def test_a_group_that_cannot_be_kept_is_refused(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The caller owns the file, but is not in its group: their own group would be let in."""
-    os.chown(shared_file, CALLER, SHARED)
-    assert as_user(CALLER, [], install_guard) == 1
-    assert f"group {SHARED}" in capfd.readouterr().err
-    assert (owner_and_mode(shared_file), shared_file.read_text()) == ((CALLER, SHARED, 0o660), THEIRS)
-
-
-@ROOT
-@pytest.mark.usefixtures("fixed_python")
-def test_a_group_without_rights_of_its_own_may_change(shared_file: Path) -> None:
-    os.chown(shared_file, CALLER, SHARED)
-    shared_file.chmod(0o600)
-    assert as_user(CALLER, [], install_guard) == 0
-    assert owner_and_mode(shared_file)[2] == 0o600
-
-
-@pytest.mark.usefixtures("fixed_python")
-def test_a_file_gets_no_access_list_from_its_folder(settings: Path, hookctl: Hookctl) -> None:
+@pytest.mark.parametrize("has_list", [False, True])
+def test_a_file_keeps_its_access_list_and_gets_none_from_its_folder(
+    settings: Path, hookctl: Hookctl, has_list: bool
+) -> None:
     put(settings, THEIRS).chmod(0o640)
+    if has_list:
+        set_list(settings, ACCESS, access_list({STRANGER: 4}, owner=6, group=0, mask=4))
     set_list(settings.parent, DEFAULT, access_list({STRANGER: 7}))
-    assert hookctl(*INSTALL).code == 0
-    assert (ACCESS in os.listxattr(settings), stat.S_IMODE(settings.stat().st_mode)) == (False, 0o640)
-    assert hookctl("uninstall").code == 0
-    assert (ACCESS in os.listxattr(settings), stat.S_IMODE(settings.stat().st_mode)) == (False, 0o640)
+
+    def rights() -> tuple[bytes, int]:
+        return os.getxattr(settings, ACCESS) if ACCESS in os.listxattr(settings) else b"", settings.stat().st_mode
+
+    before = rights()
+    assert bool(before[0]) == has_list
+    for command in (INSTALL, ("uninstall",)):
+        assert hookctl(*command).code == 0
+        assert rights() == before
 
 
-@pytest.mark.usefixtures("fixed_python")
-def test_a_file_keeps_the_access_list_that_it_has(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, THEIRS)
-    set_list(settings, ACCESS, access_list({STRANGER: 4}, owner=6, group=0, mask=4))
-    set_list(settings.parent, DEFAULT, access_list({STRANGER: 7}))
-    kept = os.getxattr(settings, ACCESS), settings.stat().st_mode
-    assert hookctl(*INSTALL).code == 0
-    assert (os.getxattr(settings, ACCESS), settings.stat().st_mode) == kept
-    assert hookctl("uninstall").code == 0
-    assert (os.getxattr(settings, ACCESS), settings.stat().st_mode) == kept
-
-
-@pytest.mark.usefixtures("fixed_python")
 def test_a_new_file_lets_in_nobody_by_an_access_list(settings: Path, hookctl: Hookctl) -> None:
     """The rights of a list end at the mode's group bits, which a private file has none of."""
     settings.parent.mkdir()
@@ -181,7 +158,6 @@ def test_a_new_file_lets_in_nobody_by_an_access_list(settings: Path, hookctl: Ho
     assert stat.S_IMODE(settings.stat().st_mode) == 0o600
 
 
-@pytest.mark.usefixtures("fixed_python")
 def test_an_access_list_that_cannot_be_kept_is_refused(
     settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +177,6 @@ def test_an_access_list_that_cannot_be_kept_is_refused(
 
 
 @ROOT
-@pytest.mark.usefixtures("fixed_python")
 def test_an_append_only_file_is_named(settings: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
     if subprocess.run(["chattr", "+a", settings], capture_output=True).returncode:
@@ -217,7 +192,6 @@ def test_an_append_only_file_is_named(settings: Path, hookctl: Hookctl) -> None:
 
 
 @ROOT
-@pytest.mark.usefixtures("fixed_python")
 def test_a_sticky_folder_is_named(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     os.chown(shared_file.parent, OWNER, SHARED)
     os.chown(shared_file, 0, SHARED)
@@ -229,7 +203,6 @@ def test_a_sticky_folder_is_named(shared_file: Path, capfd: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "雪"])
-@pytest.mark.usefixtures("fixed_python")
 def test_a_long_name_behind_a_link_is_no_obstacle(letter: str, settings: Path, hookctl: Hookctl) -> None:
     target = put(settings.parents[1] / "dotfiles" / (letter * (255 // len(letter.encode()))), THEIRS)
     settings.parent.mkdir()
@@ -240,7 +213,6 @@ def test_a_long_name_behind_a_link_is_no_obstacle(letter: str, settings: Path, h
     assert target.read_text() == THEIRS
 
 
-@pytest.mark.usefixtures("fixed_python")
 def test_a_name_that_is_too_long_is_said(settings: Path, hookctl: Hookctl) -> None:
     settings.parent.mkdir()
     settings.symlink_to("x" * 256)

@@ -143,25 +143,6 @@ def test_a_changed_hook_is_not_taken_for_ours_with_the_page(place: Place) -> Non
     assert place.hook.read_text() == "mine"
 
 
-def test_a_hook_that_runs_from_elsewhere_gets_no_page(place: Place) -> None:
-    """With another data folder, or the settings of somebody else's machine."""
-    place.install().ledger.unlink()
-    place.monkeypatch.setenv("HOOKCTL_DATA_DIR", str(place.root / "other"))
-    before = tree(place.root)
-    fixed, left = fix(place)
-    assert (fixed, tree(place.root)) == ([], before)
-    assert "ledger_missing" in left
-
-
-def test_a_copy_of_the_settings_does_not_get_the_folder_of_the_first(place: Place) -> None:
-    place.install()
-    other = put(place.root / "other" / "settings.json", place.settings.read_bytes())
-    place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
-    fixed, left = fix(place)
-    assert fixed == []
-    assert "ledger_missing" in left
-
-
 def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
     findings.with_python(place, "exit 0").unlink()
     place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
@@ -174,15 +155,6 @@ def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: 
     assert place.settings.read_text() == text.replace(gone, new)
     assert "interpreter_missing" not in left
     assert place.hookctl("install", "--host", "claude").out.endswith("nothing to do\n")
-
-
-def test_a_command_that_was_edited_keeps_its_python(place: Place) -> None:
-    findings.with_python(place, "exit 0").unlink()
-    place.edit("exit 0", "exit 1")
-    before = tree(place.root)
-    fixed, left = fix(place)
-    assert (fixed, tree(place.root)) == ([], before)
-    assert "interpreter_missing" in left
 
 
 def test_after_a_wipe_the_command_names_a_python_that_is_there(place: Place) -> None:
@@ -235,23 +207,6 @@ def test_a_project_whose_ledger_cannot_be_read_does_not_either(place: Place) -> 
     assert "ledger_unreadable" in left
 
 
-def test_a_project_that_went_is_not_made_again(place: Place) -> None:
-    findings.project_gone(place)
-    place.hook.parent.mkdir(parents=True, exist_ok=True)
-    assert fix(place)[0] == []
-    assert not (place.root / "work").exists()
-
-
-def test_nothing_is_written_through_a_link_that_leaves_the_project(place: Place) -> None:
-    place.install("--scope", "project")
-    shutil.rmtree(".hookctl/guard")
-    (place.root / "outside").mkdir()
-    Path(".hookctl/guard").symlink_to(place.root / "outside")
-    before = tree(place.root)
-    fixed, _ = fix(place)
-    assert (fixed, tree(place.root)) == ([], before)
-
-
 def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(place: Place) -> None:
     findings.interrupted_run(place)
     outcome = place.hookctl("doctor", "--fix")
@@ -262,57 +217,104 @@ def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(
     assert "nothing to repair" not in outcome.out
 
 
-@pytest.mark.parametrize(
-    "craft",
-    [
-        lambda page: page["entries"][0]["written"].update(command=": hookctl=guard/stop; evil"),
-        lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"),
-        lambda page: page["entries"].insert(0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]}),
-        lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []}),
-    ],
-)
-def test_a_committed_ledger_cannot_have_anything_else_written(place: Place, craft: Callable[[Any], None]) -> None:
-    place.install("--scope", "project")
-    put(Path(".claude/settings.json"), "{}")
-    place.change(lambda page: craft(page["files"][".claude/settings.json"]), Path(".hookctl/ledger.json"))
-    before = tree(place.root)
-    fixed, left = fix(place)
-    assert (fixed, tree(place.root)) == ([], before)
-    assert "entries_wiped" in left
+# What nobody can mend with certainty: nothing is written at all.
 
 
-def test_a_program_of_the_repositorys_is_not_registered(place: Place) -> None:
+def runs_from_elsewhere(place: Place) -> None:
+    """With another data folder, or the settings of somebody else's machine."""
+    place.install().ledger.unlink()
+    place.monkeypatch.setenv("HOOKCTL_DATA_DIR", str(place.root / "other"))
+
+
+def copy_of_the_settings(place: Place) -> None:
+    """Which does not get the folder of the first."""
+    place.install()
+    other = put(place.root / "other" / "settings.json", place.settings.read_bytes())
+    place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
+
+
+def edited_command_without_its_python(place: Place) -> None:
+    findings.with_python(place, "exit 0").unlink()
+    place.edit("exit 0", "exit 1")
+
+
+def link_that_leaves_the_project(place: Place) -> None:
     place.install("--scope", "project")
-    put(Path(".claude/settings.json"), "{}")
-    program = put(Path(".hookctl/guard/claude/hook.py"), "evil")
+    shutil.rmtree(".hookctl/guard")
+    (place.root / "outside").mkdir()
+    Path(".hookctl/guard").symlink_to(place.root / "outside")
+
+
+def committed(craft: Callable[[Any], Any]) -> Callable[[Place], None]:
+    """A project without our entries, and a record that wants something else written."""
+
+    def arrange(place: Place) -> None:
+        place.install("--scope", "project")
+        put(Path(".claude/settings.json"), "{}")
+        place.change(lambda page: craft(page["files"][".claude/settings.json"]), Path(".hookctl/ledger.json"))
+
+    return arrange
+
+
+def program_of_the_repositorys(place: Place) -> None:
+    digest = content_digest(b"", {"hook.py": b"evil"})
+    committed(lambda page: page["packs"]["guard"].update(digest=digest))(place)
+    put(Path(".hookctl/guard/claude/hook.py"), "evil")
+
+
+def without_a_packs_file(change: Callable[[Path], object]) -> Callable[[Place], None]:
+    """A file of a pack is gone, and the pack in its folder has become another one."""
+
+    def arrange(place: Place) -> None:
+        findings.pack_file_missing(place)
+        change(place.root / "notify")
+
+    return arrange
+
+
+def record_that_names_a_file_of_this_machine(place: Place) -> None:
+    place.install()
+    file = pack(place)
+    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
     ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
-        digest=content_digest(b"", {"hook.py": program.read_bytes()})), ledger)  # fmt: skip
-    assert fix(place)[0] == []
-    assert Path(".claude/settings.json").read_text() == "{}"
+    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["notify"]["settings"].update(
+        source=str(file)), ledger)  # fmt: skip
+    Path(".hookctl/packs/notify/notify.py").unlink()
 
 
-# Packs by path.
+def edited(old: str, new: str) -> Callable[[Path], object]:
+    return lambda folder: put(folder / "pack.toml", (folder / "pack.toml").read_text().replace(old, new))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda place: place.edit('"1.0"', '"1.1"', place.root / "notify" / "pack.toml"),
-        lambda place: place.edit('"notify"', '"other"', place.root / "notify" / "pack.toml"),
-        lambda place: put(place.root / "notify" / "notify.py", "other bytes"),
-        lambda place: (place.root / "notify" / "notify.py").unlink(),
-        lambda place: (place.root / "notify" / "pack.toml").unlink(),
-        lambda place: put(place.root / "notify" / "pack.toml", "["),
-    ],
-)
-def test_a_packs_file_is_not_put_back_from_another_pack(place: Place, change: Callable[[Place], None]) -> None:
-    findings.pack_file_missing(place)
-    change(place)
+UNCERTAIN: list[tuple[str, Callable[[Place], None]]] = [
+    ("ledger_missing", runs_from_elsewhere),
+    ("ledger_missing", copy_of_the_settings),
+    ("interpreter_missing", edited_command_without_its_python),
+    ("link_leaves_project", link_that_leaves_the_project),
+    ("entries_wiped", program_of_the_repositorys),
+    ("entries_wiped", committed(lambda page: page["entries"][0]["written"].update(
+        command=": hookctl=guard/stop; evil"))),
+    ("entries_wiped", committed(lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"))),
+    ("entries_wiped", committed(lambda page: page["entries"].insert(
+        0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]}))),
+    ("entries_wiped", committed(lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []}))),
+    ("hook_missing", without_a_packs_file(edited('"1.0"', '"1.1"'))),
+    ("hook_missing", without_a_packs_file(edited('"notify"', '"other"'))),
+    ("hook_missing", without_a_packs_file(lambda folder: put(folder / "notify.py", "other bytes"))),
+    ("hook_missing", without_a_packs_file(lambda folder: (folder / "notify.py").unlink())),
+    ("hook_missing", without_a_packs_file(lambda folder: (folder / "pack.toml").unlink())),
+    ("hook_missing", without_a_packs_file(lambda folder: put(folder / "pack.toml", "["))),
+    ("hook_missing", record_that_names_a_file_of_this_machine),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "arrange"), UNCERTAIN, ids=named)
+def test_what_is_uncertain_stays_as_it_is(place: Place, code: str, arrange: Callable[[Place], None]) -> None:
+    arrange(place)
     before = tree(place.root)
     fixed, left = fix(place)
     assert (fixed, tree(place.root)) == ([], before)
-    assert "hook_missing" in left
+    assert code in left
 
 
 def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:
@@ -328,19 +330,6 @@ def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:
     assert {name: (about[0], about[2]) for name, about in after.items()} == {
         name: (about[0], about[2]) for name, about in before.items()
     }
-
-
-def test_a_committed_ledger_cannot_have_a_file_of_this_machine_copied_into_the_project(place: Place) -> None:
-    place.install()
-    file = pack(place)
-    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
-    ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["notify"]["settings"].update(
-        source=str(file)), ledger)  # fmt: skip
-    Path(".hookctl/packs/notify/notify.py").unlink()
-    fixed, left = fix(place)
-    assert fixed == []
-    assert "hook_missing" in left
 
 
 # What is said.

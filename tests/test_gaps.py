@@ -31,121 +31,6 @@ def folder(isolated: Path) -> Path:
     return isolated / "home" / ".codex"
 
 
-def install(hookctl: Hookctl, isolated: Path, *more: str) -> None:
-    for pack in ("guard", *(str(isolated / f"{name}.toml") for name in OTHERS)):
-        assert hookctl("install", pack, "--host", "codex", *more).code == 0
-
-
-@pytest.mark.parametrize("name", ["hooks.json", "config.toml"])
-@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
-@pytest.mark.parametrize(
-    ("there", "trust"), [(True, []), (False, ["--trust"])], ids=["with a hook of theirs", "trusted, without"]
-)
-def test_packs_leave_in_any_order_and_no_byte_stays(
-    hookctl: Hookctl, isolated: Path, folder: Path, name: str, order: tuple[str, ...], there: bool, trust: list[str]
-) -> None:
-    text = {"hooks.json": JSON if there else "", "config.toml": TOML if there else 'model = "m"\n'}[name]
-    if text:
-        (folder / name).write_text(text)
-    install(hookctl, isolated, *trust)
-    for pack in order:
-        assert hookctl("uninstall", pack, "--host", "codex").code == 0
-    assert {path.name: path.read_text() for path in folder.iterdir()} == ({name: text} if text else {})
-    assert "nothing is installed" in hookctl("status").out
-
-
-@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
-def test_so_it_is_at_project_scope_where_the_ledger_is_committed(
-    hookctl: Hookctl, isolated: Path, folder: Path, order: tuple[str, ...]
-) -> None:
-    project = ("--scope", "project", "--project", str(isolated / "site"))
-    path = put(isolated / "site" / ".codex" / "hooks.json", JSON)
-    (isolated / "site" / ".git").mkdir()
-    install(hookctl, isolated, *project)
-    for pack in order:
-        assert hookctl("uninstall", pack, "--host", "codex", *project).code == 0
-    assert path.read_text() == JSON
-
-
-def test_a_gap_of_theirs_stays_and_so_does_one_in_front_of_a_hook_of_theirs(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    path = folder / "hooks.json"
-    theirs = {"hooks": {"Stop": [GAP, GAP]}}
-    path.write_text(json.dumps(theirs))
-    install(hookctl, isolated)
-    assert hookctl("uninstall", "guard", "--host", "codex").code == 0
-    page = json.loads(path.read_text())
-    page["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "late"}]})
-    path.write_text(json.dumps(page))
-    for pack in OTHERS:
-        done = hookctl("uninstall", pack, "--host", "codex")
-        assert "an empty place stays" in done.out
-    commands = [[one["command"] for one in group["hooks"]] for group in json.loads(path.read_text())["hooks"]["Stop"]]
-    assert commands == [[], [], [], [], [], ["late"]]
-
-
-def test_in_toml_the_places_of_hooks_behind_stay_too(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    path = folder / "config.toml"
-    path.write_text(TOML)
-    install(hookctl, isolated)
-    assert hookctl("uninstall", "guard", "--host", "codex").code == 0
-    groups = tomllib.loads(path.read_text())["hooks"]["Stop"]
-    assert [len(group["hooks"]) for group in groups] == [1, 0, 1, 1]
-
-
-def test_a_gap_between_two_hooks_of_one_pack_goes_with_them(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    path = put(folder / "hooks.json", JSON)
-    for pack in OTHERS:
-        assert hookctl("install", str(isolated / f"{pack}.toml"), "--host", "codex").code == 0
-    first = PACK.format("one").replace("1.0.0", "2.0.0").replace("event =", 'id = "stop"\nevent =')
-    put(isolated / "one.toml", f'{first}\n[[hooks]]\nid = "again"\nevent = "stop"\ncommand = "true again"\n')
-    assert hookctl("install", str(isolated / "one.toml"), "--host", "codex").code == 0
-    for pack in reversed(OTHERS):
-        assert hookctl("uninstall", pack, "--host", "codex").code == 0
-    assert path.read_text() == JSON
-
-
-@pytest.mark.parametrize("text", [JSON, ""], ids=["with a hook of theirs", "without"])
-def test_the_last_pack_may_leave_by_being_switched_off(
-    hookctl: Hookctl, isolated: Path, folder: Path, text: str
-) -> None:
-    path = folder / "hooks.json"
-    if text:
-        path.write_text(text)
-    assert hookctl("install", str(isolated / "one.toml"), "--host", "codex").code == 0
-    assert hookctl("install", "--host", "codex").code == 0
-    assert hookctl("uninstall", "one", "--host", "codex").code == 0
-    assert hookctl("install", "--host", "codex", "--mode", "off").code == 0
-    assert hookctl("uninstall", "--host", "codex").code == 0
-    assert (path.read_text() if path.exists() else "") == text
-
-
-def test_a_gap_goes_too_where_the_hook_behind_it_was_taken_out_by_hand(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    path = put(folder / "hooks.json", JSON)
-    for pack in OTHERS:
-        assert hookctl("install", str(isolated / f"{pack}.toml"), "--host", "codex").code == 0
-    assert hookctl("uninstall", "one", "--host", "codex").code == 0
-    page = json.loads(path.read_text())
-    page["hooks"]["Stop"].pop()
-    path.write_text(json.dumps(page))
-    assert hookctl("uninstall", "two", "--host", "codex").code == 0
-    assert json.loads(path.read_text()) == json.loads(JSON)
-
-
-def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    project = ("--scope", "project", "--project", str(isolated / "site"))
-    (isolated / "site" / ".git").mkdir(parents=True)
-    install(hookctl, isolated, *project)
-    assert hookctl("uninstall", "guard", "--host", "codex", *project).code == 0
-    assert '"gaps"' in (isolated / "site" / ".hookctl" / "ledger.json").read_text()
-    assert '"gaps"' not in (isolated / "state" / "ledger.json").read_text()
-
-
 PLACES = ["hooks.json", "config.toml", "project"]
 
 
@@ -167,6 +52,10 @@ class Codex:
         done = self.hookctl(*words, *self.options)
         assert done.code == 0, done.out + done.err
         return done.out
+
+    def install(self, *names: str, options: tuple[str, ...] = ()) -> None:
+        for name in names:
+            self.run("install", name if name == "guard" else str(self.top / f"{name}.toml"), *options)
 
     @property
     def text(self) -> str:
@@ -207,6 +96,94 @@ def toml_group(command: str) -> str:
 
 def name_of(command: str) -> str:
     return command.removeprefix(": hookctl=").partition("/")[0] if command.startswith(": hookctl=") else command
+
+
+LEFT = {
+    "a hook of theirs": ("hooks.json", JSON, ()),
+    "trusted, without": ("hooks.json", "", ("--trust",)),
+    "a hook of theirs in TOML": ("config.toml", TOML, ()),
+    "trusted, without, in TOML": ("config.toml", 'model = "m"\n', ("--trust",)),
+    "a project, whose ledger is committed": ("project", JSON, ()),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+@pytest.mark.parametrize("case", LEFT)
+def test_packs_leave_in_any_order_and_no_byte_stays(
+    hookctl: Hookctl, isolated: Path, folder: Path, case: str, order: tuple[str, ...]
+) -> None:
+    place, text, trust = LEFT[case]
+    codex = Codex(hookctl, isolated, place, text)
+    codex.install("guard", *OTHERS, options=trust)
+    for pack in order:
+        codex.run("uninstall", pack)
+    assert {path.name: path.read_text() for path in codex.file.parent.iterdir()} == (
+        {codex.file.name: text} if text else {}
+    )
+    assert "nothing is installed" in hookctl("status").out
+
+
+def test_a_gap_of_theirs_stays_and_so_does_one_in_front_of_a_hook_of_theirs(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    codex = Codex(hookctl, isolated, "hooks.json", json.dumps({"hooks": {"Stop": [GAP, GAP]}}))
+    codex.install("guard", *OTHERS)
+    codex.run("uninstall", "guard")
+    codex.add("late")
+    for pack in OTHERS:
+        assert "an empty place stays" in codex.run("uninstall", pack)
+    assert codex.groups() == [[], [], [], [], [], ["late"]]
+
+
+def test_in_toml_the_places_of_hooks_behind_stay_too(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
+    codex = Codex(hookctl, isolated, "config.toml", TOML)
+    codex.install("guard", *OTHERS)
+    codex.run("uninstall", "guard")
+    assert codex.groups() == [["true"], [], ["one"], ["two"]]
+
+
+def test_a_gap_between_two_hooks_of_one_pack_goes_with_them(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
+    codex = Codex(hookctl, isolated, "hooks.json", JSON)
+    codex.install(*OTHERS)
+    first = PACK.format("one").replace("1.0.0", "2.0.0").replace("event =", 'id = "stop"\nevent =')
+    put(isolated / "one.toml", f'{first}\n[[hooks]]\nid = "again"\nevent = "stop"\ncommand = "true again"\n')
+    codex.install("one")
+    for pack in reversed(OTHERS):
+        codex.run("uninstall", pack)
+    assert codex.text == JSON
+
+
+@pytest.mark.parametrize("text", [JSON, ""], ids=["with a hook of theirs", "without"])
+def test_the_last_pack_may_leave_by_being_switched_off(
+    hookctl: Hookctl, isolated: Path, folder: Path, text: str
+) -> None:
+    codex = Codex(hookctl, isolated, "hooks.json", text)
+    codex.install("one", "guard")
+    codex.run("uninstall", "one")
+    codex.run("install", "--mode", "off")
+    codex.run("uninstall")
+    assert codex.text == text
+
+
+def test_a_gap_goes_too_where_the_hook_behind_it_was_taken_out_by_hand(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    codex = Codex(hookctl, isolated, "hooks.json", JSON)
+    codex.install(*OTHERS)
+    codex.run("uninstall", "one")
+    codex.drop_last("two")
+    codex.run("uninstall", "two")
+    assert json.loads(codex.text) == json.loads(JSON)
+
+
+def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    codex = Codex(hookctl, isolated, "project", "")
+    codex.install("guard", *OTHERS)
+    codex.run("uninstall", "guard")
+    assert '"gaps"' in (isolated / "site" / ".hookctl" / "ledger.json").read_text()
+    assert '"gaps"' not in (isolated / "state" / "ledger.json").read_text()
 
 
 @pytest.fixture(params=PLACES)

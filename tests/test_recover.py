@@ -17,7 +17,7 @@ from hookctl.run import execute as run
 from hookctl.run import lock
 from hookctl.run.journal import Journal, Step, read_journal, write_journal
 from hookctl.run.recover import list_unwritten, recover
-from hookctl.system import backups, files, folders
+from hookctl.system import files, folders
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
 from tests.conftest import Hookctl, put
@@ -58,20 +58,6 @@ def known(here: Folders) -> dict[str, Record]:
 
 
 # The lock
-
-
-def test_who_waits_for_the_lock_gets_it_once_it_is_free(here: Folders) -> None:
-    os.makedirs(here.state)
-    other = filelock.FileLock(os.path.join(here.state, "lock"))
-    other.acquire()
-    waited = []
-
-    def waiting() -> None:
-        waited.append(True)
-        other.release()
-
-    with lock.locked(here, waiting):
-        assert waited == [True]
 
 
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,25 +235,6 @@ def test_a_file_without_any_record_gets_none(has_record: bool, here: Folders, fi
     file.write_text("theirs")
     recover(here)
     assert (file.read_text(), known(here)) == ("theirs", {})
-
-
-TORN = [
-    (NEW[:5] + OLD[5:], True),  # the new bytes in part, then the old ones
-    (NEW[:12] + OLD[12:], True),
-    (b'{"theirs": 1}\n', False),
-]
-
-
-@pytest.mark.parametrize(("data", "is_ours"), TORN)
-def test_a_file_with_two_names_that_was_torn_is_written_whole(
-    data: bytes, is_ours: bool, here: Folders, file: Path
-) -> None:
-    backups.back_up(here, str(file), OLD, first=True)
-    left(here, file, record())
-    file.write_bytes(data)
-    os.link(file, file.with_name("second name"))
-    recover(here)
-    assert file.read_bytes() == (NEW if is_ours else data)
 
 
 @pytest.mark.parametrize(("data", "is_ours"), [(b'{"a": 1, "b', True), (b"{}", False)])

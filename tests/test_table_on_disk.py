@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from hookctl.run import execute as run
-from hookctl.system import folders
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -60,25 +59,6 @@ def test_row_18_doctor_has_nothing_against_a_move(settings: Path, hookctl: Hookc
     here["hooks"]["Stop"] = [{"hooks": [THEIRS, ours]}]
     put(settings, json.dumps(here))
     assert findings(hookctl) == {}
-
-
-def test_row_9b_doctor_warns_of_an_edited_command_and_names_the_way_back(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, OWN)
-    hookctl("install", *HOST)
-    put(settings, settings.read_text().replace("exit 0", "exit 0 # mine"))
-    found = findings(hookctl)
-    assert found.keys() == {"entry_edited"}
-    assert found["entry_edited"]["level"] == "warning"
-    assert "--force" in found["entry_edited"]["fix"]
-
-
-def test_row_16_doctor_calls_a_lost_ledger_an_error(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, OWN)
-    hookctl("install", *HOST)
-    Path(folders.here().ledger).unlink()
-    found = findings(hookctl)
-    assert found.keys() == {"ledger_missing"}
-    assert found["ledger_missing"]["level"] == "error"
 
 
 def test_row_22_fix_works_on_the_real_file_and_leaves_the_link(
