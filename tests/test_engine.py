@@ -834,80 +834,151 @@ def test_a_conflict_is_about_values_and_not_about_their_spelling() -> None:
     assert engine.install(entries, live, "p", "1", [leaf(other)]).conflicts == ()
 
 
+class Settings:
+    """A settings file and its record, which pack p comes to and goes from."""
+
+    def __init__(self, value: dict[str, Any], *entries: Entry) -> None:
+        self.value, self.entries = value, tuple(entries)
+
+    def install(self, *wants: Wanted, pack: str = "p", version: str = "1", force: bool = False) -> Decision:
+        return self._carry_out(
+            engine.install(self.entries, plain.live(self.value), pack, version, list(wants), force=force)
+        )
+
+    def uninstall(self, *wants: Wanted) -> Decision:
+        return self._carry_out(engine.uninstall(self.entries, plain.live(self.value), "p", list(wants)))
+
+    def _carry_out(self, decision: Decision) -> Decision:
+        self.value, self.entries = plain.carried_out(self.value, decision.edits), decision.entries
+        return decision
+
+
 def test_an_upgrade_after_row_10_still_leaves_the_field_to_the_operator() -> None:
     here = stop(group(handler(timeout=30)))
-    first = engine.install([element()], plain.live(here), "p", "2", [hook(timeout=30)])
-    second = engine.install(first.entries, plain.live(here), "p", "3", [hook(timeout=40)])
-    assert plain.carried_out(here, second.edits) == here
+    file = Settings(here, element())
+    for timeout in (30, 40):
+        file.install(hook(timeout=timeout))
+        assert file.value == here
 
 
-def test_force_says_what_it_took_over() -> None:
-    here = stop(group(handler(EDITED, timeout=3), matcher="x"))
-    done = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
-    assert done.actions[0].reason == f'took over your command="{EDITED}", timeout=3'
-    assert done.kept[0].reason == 'kept your matcher="x" (ours: no matcher)'
-    done = engine.install([owned("5")], plain.live(env(LIMIT="9")), "p", "1", [leaf("5")], force=True)
-    assert done.actions[0].reason == 'took over your LIMIT="9"'
-    done = engine.install([element()], plain.live(stop(group(handler()))), "p", "1", [hook(OLDER)], force=True)
-    assert done.actions[0].reason == ""
+TOOK_OVER = [
+    (stop(group(handler(EDITED, timeout=3))), element(), hook(), f'took over your command="{EDITED}", timeout=3'),
+    (env(LIMIT="9"), owned("5"), leaf("5"), 'took over your LIMIT="9"'),
+    (stop(group(handler())), element(), hook(OLDER), ""),
+    (stop(group({"timeout": 3, "type": "command", "command": EDITED})), element(), hook(),
+     f'took over your timeout=3, command="{EDITED}"'),  # in the order of the file
+    (env(LIMIT="5"), owned("5", q="5"), leaf("7"), 'over q, which wants "5"'),
+    (env(API_TOKEN="first"), owned("first", ("env", "API_TOKEN"), q="first"), leaf("second", ("env", "API_TOKEN")),
+     'over q, which wants "***"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("here", "entry", "wanted", "reason"), TOOK_OVER)
+def test_force_says_what_it_took_over(here: dict[str, Any], entry: Entry, wanted: Wanted, reason: str) -> None:
+    assert [action.reason for action in Settings(here, entry).install(wanted, force=True).actions] == [reason]
 
 
 def test_a_command_that_was_taken_over_is_given_back() -> None:
     here = stop(group(THEIRS, handler(EDITED, timeout=3)))
-    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
-    forced = plain.carried_out(here, first.edits)
-    assert forced == stop(group(THEIRS, handler()))
-    upgrade = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER)])
-    forced = plain.carried_out(forced, upgrade.edits)
-    last = engine.uninstall(upgrade.entries, plain.live(forced), "p", [hook(OLDER)])
-    assert plain.carried_out(forced, last.edits) == here
-    assert last.entries == ()
+    file = Settings(here, element())
+    file.install(hook(), force=True)
+    assert file.value == stop(group(THEIRS, handler()))
+    file.install(hook(OLDER), version="2")
+    doubled = Settings(stop(group(THEIRS, handler(OLDER)), group(handler(OLDER))), *file.entries)
+    last = file.uninstall(hook(OLDER))
+    assert (file.value, file.entries) == (here, ())
     assert [action[4:7] for action in last.actions] == [("owned", "edited copy", "back to your command")]
-    doubled = stop(group(THEIRS, handler(OLDER)), group(handler(OLDER)))
-    last = engine.uninstall(upgrade.entries, plain.live(doubled), "p", [hook(OLDER)])
-    assert plain.carried_out(doubled, last.edits) == here, "the first of them was theirs"
+    doubled.uninstall(hook(OLDER))
+    assert doubled.value == here, "the first of them was theirs"
 
 
 def test_where_a_command_was_taken_over_the_matcher_stays_theirs_and_their_later_edits_too() -> None:
     here = stop(group(handler(EDITED), matcher="x"))
-    first = engine.install([element()], plain.live(here), "p", "1", [hook(matcher="y", timeout=15)], force=True)
-    forced = plain.carried_out(here, first.edits)
-    assert forced == stop(group(handler(timeout=15), matcher="x"))
+    file = Settings(here, element())
+    first = file.install(hook(matcher="y", timeout=15), force=True)
+    assert file.value == stop(group(handler(timeout=15), matcher="x"))
     assert [keep.reason for keep in first.kept] == ['kept your matcher="x" (ours: matcher="y")']
-    forced["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
-    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER, matcher="y", timeout=20)])
-    then = plain.carried_out(forced, second.edits)
-    assert then == stop(group(handler(OLDER, timeout=99), matcher="x"))
-    (keep,) = second.kept
+    file.value["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
+    (keep,) = file.install(hook(OLDER, matcher="y", timeout=20), version="2").kept
+    assert file.value == stop(group(handler(OLDER, timeout=99), matcher="x"))
     assert keep.reason == 'kept your timeout=99, matcher="x" (ours: timeout=20, matcher="y")'
-    again = engine.install(second.entries, plain.live(then), "p", "2", [hook(OLDER, timeout=20)], force=True)
-    then = plain.carried_out(then, again.edits)
-    assert then == stop(group(handler(OLDER, timeout=20), matcher="x"))
-    last = engine.uninstall(again.entries, plain.live(then), "p")
-    assert plain.carried_out(then, last.edits) == here
+    file.install(hook(OLDER, timeout=20), version="2", force=True)
+    assert file.value == stop(group(handler(OLDER, timeout=20), matcher="x"))
+    file.uninstall()
+    assert file.value == here
 
 
 def test_a_command_that_was_taken_over_is_given_back_where_the_hook_goes_to_another_event() -> None:
     here = stop(group(handler(EDITED), matcher="x"))
-    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
-    forced = plain.carried_out(here, first.edits)
-    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(OLDER, path=END, matcher="z")])
-    then = plain.carried_out(forced, second.edits)
-    assert then["hooks"]["Stop"] == here["hooks"]["Stop"]
-    assert [group["hooks"][0]["command"] for group in then["hooks"]["SessionEnd"]] == [OLDER]
-    last = engine.uninstall(second.entries, plain.live(then), "p")
-    assert plain.carried_out(then, last.edits) == here
-    assert last.entries == ()
+    file = Settings(here, element())
+    file.install(hook(), force=True)
+    file.install(hook(OLDER, path=END, matcher="z"), version="2")
+    assert file.value["hooks"]["Stop"] == here["hooks"]["Stop"]
+    assert [group["hooks"][0]["command"] for group in file.value["hooks"]["SessionEnd"]] == [OLDER]
+    file.uninstall()
+    assert (file.value, file.entries) == (here, ())
 
 
 @pytest.mark.parametrize("force", [False, True])
 def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force: bool) -> None:
-    here = stop(group(handler(EDITED)))
-    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
-    second = engine.install(first.entries, plain.live({}), "p", "1", [hook()], force=force)
-    here = plain.carried_out({}, second.edits)
-    last = engine.uninstall(second.entries, plain.live(here), "p")
-    assert plain.carried_out(here, last.edits) == {}
+    file = Settings(stop(group(handler(EDITED))), element())
+    file.install(hook(), force=True)
+    file.value = {}
+    file.install(hook(), force=force)
+    file.uninstall()
+    assert file.value == {}
+
+
+def test_a_command_that_was_taken_over_goes_to_another_event_with_the_matcher_that_it_needs_there() -> None:
+    file = Settings(stop(group(handler(EDITED))), element())
+    file.install(hook(), force=True)
+    file.install(hook(path=END, matcher="z"), version="2")
+    assert file.value["hooks"]["SessionEnd"] == [group(handler(), matcher="z")]
+
+
+def test_a_hook_that_goes_to_another_event_has_the_operators_fields_behind_ours() -> None:
+    file = Settings(stop(group({"timeout": 3, "type": "command", "command": COMMAND})), element())
+    file.install(hook(path=END), version="2")
+    (moved,) = file.value["hooks"]["SessionEnd"]
+    assert list(moved["hooks"][0].items()) == [("type", "command"), ("command", COMMAND), ("timeout", 3)]
+
+
+def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
+    file = Settings(env(LIMIT="7"))
+    file.install(leaf("5"), force=True)
+    file.value = env(LIMIT="9")
+    file.install(leaf("5"), force=True)
+    file.uninstall()
+    assert file.value == env(LIMIT="9")
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [(Settings(env(LIMIT="5"), owned("5")), leaf("5")), (Settings(stop(group(handler())), element()), hook()),
+     (Settings({}), leaf("5"))],
+)  # fmt: skip
+def test_the_version_of_the_pack_is_recorded_with_each_wish(file: Settings, wanted: Wanted) -> None:
+    assert file.install(wanted, version="2").entries[0].owners["p"].version == "2"
+
+
+def test_what_is_kept_is_told_in_order_and_as_it_is_written() -> None:
+    first = Settings(stop(group(handler(EDITED, timeout=3), matcher="x")), element()).install(hook(), force=True)
+    assert first.kept[0].reason == 'kept your matcher="x" (ours: no matcher)'
+    doubled = Settings(stop(group(handler(timeout=3)), group(handler(EDITED))), element())
+    assert [keep.from_state for keep in doubled.install(hook()).kept] == ["overridden", "doubled"]
+    copy_alone = Settings({**stop(group(handler(EDITED))), **env(LIMIT="5")})
+    assert [(keep.from_state, keep.kind) for keep in copy_alone.uninstall(hook(), leaf("5")).kept] == [
+        ("edited copy", "element")
+    ], "an edited copy alone does not make a lost value ours"
+    (kept,) = Settings(env(LIMIT="sechs")).install(leaf("fünf")).kept
+    assert kept.reason == 'kept your LIMIT="sechs"; --force sets "fünf"'
+
+
+def test_no_element_is_removed_twice() -> None:
+    file = Settings(stop(group(handler()), group(THEIRS)), element(END))
+    done = file.uninstall(hook())
+    assert [edit for edit in done.edits if isinstance(edit, DropHook)] == [done.edits[0]]
+    assert file.value == stop(group(THEIRS))
 
 
 WHY = {
@@ -976,24 +1047,6 @@ def test_containers_of_any_path_go() -> None:
     done = engine.uninstall([owned(1, ("a", 1, "b")), container("a"), Entry(("a", 1), "container"),
                              Entry(("a", "x"), "container")], plain.live({}), "p")  # fmt: skip
     assert done.entries == ()
-
-
-def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
-    here = env(LIMIT="7")
-    first = engine.install([], plain.live(here), "p", "1", [leaf("5")], force=True)
-    edited = env(LIMIT="9")
-    second = engine.install(first.entries, plain.live(edited), "p", "1", [leaf("5")], force=True)
-    here = plain.carried_out(edited, second.edits)
-    last = engine.uninstall(second.entries, plain.live(here), "p")
-    assert plain.carried_out(here, last.edits) == env(LIMIT="9")
-
-
-def test_the_version_of_the_pack_is_recorded_with_each_wish() -> None:
-    done = engine.install([owned("5")], plain.live(env(LIMIT="5")), "p", "2", [leaf("5")])
-    assert done.entries[0].owners["p"].version == "2"
-    done = engine.install([element()], plain.live(stop(group(handler()))), "p", "2", [hook()])
-    assert done.entries[0].owners["p"].version == "2"
-    assert engine.install([], plain.live({}), "p", "2", [leaf("5")]).entries[0].owners["p"].version == "2"
 
 
 def test_containers_go_from_the_inside_to_the_outside() -> None:
@@ -1084,61 +1137,3 @@ def test_values_are_the_same_by_what_they_mean() -> None:
     assert not engine.same(1, True)
     assert not engine.same(1, 1.0)
     assert not engine.same(None, 0)
-
-
-def test_no_element_is_removed_twice() -> None:
-    here = stop(group(handler()), group(THEIRS))
-    done = engine.uninstall([element(END)], plain.live(here), "p", [hook()])
-    assert [edit for edit in done.edits if isinstance(edit, DropHook)] == [done.edits[0]]
-    assert plain.carried_out(here, done.edits) == stop(group(THEIRS))
-
-
-def test_a_value_that_goes_over_another_packs_wish_names_that_pack() -> None:
-    entries, there = [owned("5", q="5")], plain.live(env(LIMIT="5"))
-    (action,) = engine.install(entries, there, "p", "1", [leaf("7")], force=True).actions
-    assert (action.action, action.reason) == ("replace", 'over q, which wants "5"')
-
-
-def test_a_secret_of_a_pack_that_loses_is_masked() -> None:
-    token = ("env", "API_TOKEN")
-    there = plain.live(env(API_TOKEN="first"))
-    (action,) = engine.install([owned("first", token)], there, "q", "1", [leaf("second", token)], force=True).actions
-    assert action.reason == 'over p, which wants "***"'
-
-
-def test_a_report_shows_texts_as_they_are_written() -> None:
-    (kept,) = engine.install([], plain.live(env(LIMIT="sechs")), "p", "1", [leaf("fünf")]).kept
-    assert kept.reason == 'kept your LIMIT="sechs"; --force sets "fünf"'
-
-
-def test_fields_are_named_in_the_order_of_the_file() -> None:
-    here = stop(group({"timeout": 3, "type": "command", "command": EDITED}))
-    (action,) = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True).actions
-    assert action.reason == f'took over your timeout=3, command="{EDITED}"'
-
-
-def test_a_hook_that_goes_to_another_event_has_the_operators_fields_behind_ours() -> None:
-    here = stop(group({"timeout": 3, "type": "command", "command": COMMAND}))
-    done = engine.install([element()], plain.live(here), "p", "2", [hook(path=END)])
-    (moved,) = plain.carried_out(here, done.edits)["hooks"]["SessionEnd"]
-    assert list(moved["hooks"][0].items()) == [("type", "command"), ("command", COMMAND), ("timeout", 3)]
-
-
-def test_a_command_that_was_taken_over_goes_to_another_event_with_the_matcher_that_it_needs_there() -> None:
-    here = stop(group(handler(EDITED)))
-    first = engine.install([element()], plain.live(here), "p", "1", [hook()], force=True)
-    forced = plain.carried_out(here, first.edits)
-    second = engine.install(first.entries, plain.live(forced), "p", "2", [hook(path=END, matcher="z")])
-    assert plain.carried_out(forced, second.edits)["hooks"]["SessionEnd"] == [group(handler(), matcher="z")]
-
-
-def test_what_an_update_leaves_is_told_before_the_copy_that_runs_too() -> None:
-    here = stop(group(handler(timeout=3)), group(handler(EDITED)))
-    done = engine.install([element()], plain.live(here), "p", "1", [hook()])
-    assert [keep.from_state for keep in done.kept] == ["overridden", "doubled"]
-
-
-def test_an_edited_copy_alone_does_not_make_a_lost_value_ours() -> None:
-    here = {**stop(group(handler(EDITED))), **env(LIMIT="5")}
-    done = engine.uninstall([], plain.live(here), "p", [hook(), leaf("5")])
-    assert [(keep.from_state, keep.kind) for keep in done.kept] == [("edited copy", "element")]
