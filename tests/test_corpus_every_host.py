@@ -62,7 +62,7 @@ def each(found: list[tuple[Kind, Path]]) -> Any:
     return pytest.mark.parametrize(("kind", "data"), parameters)
 
 
-# Files with a command that an operator may edit; a version is taken over by --force, or stays (test_odd_settings.py).
+# Files with a command that an operator may edit; a version is taken over by --force, or stays (tests/stories).
 VERSIONS = ("another-version", "no-version")
 BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem not in VERSIONS]
 KEYS = [(k, p) for k, p in files(JSON) if re.search(rb"version|MAX_STOP_BLOCKS|_CAP", p.read_bytes())]

@@ -25,7 +25,6 @@ from .findings_of_hosts import (
     HERMES,
     HOOK,
     MADE_OF_HOSTS,
-    TOML_HOOKS,
     Arrange,
     at,
     both,
@@ -97,33 +96,6 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
-def test_a_trusted_folder_is_no_finding(place: Place) -> None:
-    work = str(place.root / "work")
-    for host, name, text in (
-        ("gemini", ".gemini/trustedFolders.json", json.dumps({str(place.root): "TRUST_FOLDER"})),
-        ("gemini", ".gemini/trustedFolders.json", json.dumps({f"{work}/sub": "TRUST_PARENT"})),
-        ("codex", CONFIG, f'[projects."{work}"]\ntrust_level = "trusted"\n'),
-    ):
-        installed(host, "--scope", "project")(place)
-        put(at(place, name), text)
-        assert "not_trusted" not in [one["code"] for one in found(place, host)], text
-    put(at(place, ".gemini/trustedFolders.json"), json.dumps({work: "DO_NOT_TRUST", str(place.root): "TRUST_FOLDER"}))
-    assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
-    put(at(place, GEMINI), '{"security": {"folderTrust": {"enabled": false}}}')
-    assert "not_trusted" not in [one["code"] for one in found(place, "gemini")]
-
-
-def test_the_level_of_a_hook_that_waits_for_its_approval_goes_with_it(place: Place) -> None:
-    installed("codex")(place)
-    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "it is not approved" in finding["message"] and "/hooks" in finding["fix"]
-    installed("codex", "--trust")(place)
-    assert "not_approved" not in [one["code"] for one in found(place, "codex")]
-    place.change(lambda page: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=20), at(place, CODEX))
-    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "was changed since it was approved" in finding["message"]
-
-
 def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) -> None:
     for host in ("claude", "copilot"):
         installed(host)(place)
@@ -187,26 +159,6 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
         assert place.hookctl("install", "--host", "codex", "--trust").code == 0
 
 
-def test_what_a_torn_file_costs_is_said(place: Place) -> None:
-    for host, name, said in (
-        ("gemini", GEMINI, "Gemini CLI does not start (exit 52)"),
-        ("codex", CODEX, "Codex CLI loads no hook of this file, with a warning"),
-        ("codex", CONFIG, "Codex CLI does not start (exit 1)"),
-    ):
-        put(at(place, name), "{")
-        assert said in " ".join(one["message"] for one in found(place, host) if one["code"] == "unparsable")
-
-
-def test_install_says_what_a_file_that_it_refuses_costs(place: Place) -> None:
-    put(at(place, GEMINI), b"\xef\xbb\xbf{}")
-    outcome = place.hookctl("install", "--host", "gemini", "--json")
-    (error,) = outcome.result["errors"]
-    assert (outcome.code, error["code"], error["line"]) == (4, "strict_host", 1)
-    assert "Gemini CLI does not start (exit 52)" in error["hint"]
-    put(at(place, GEMINI), "")
-    assert place.hookctl("install", "--host", "gemini").code == 0, "an edit mends that"
-
-
 @pytest.mark.parametrize(
     ("host", "options", "said"),
     [
@@ -242,71 +194,9 @@ def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, op
     assert said in page["guard"]
 
 
-@pytest.mark.parametrize(
-    ("host", "name", "value"),
-    [("gemini", GEMINI, '"hooksConfig": {"enabled": false}'), ("codex", CONFIG, "features.hooks = false\n")],
-    ids=["gemini", "codex"],
-)
-def test_status_says_that_hooks_are_switched_off(place: Place, host: str, name: str, value: str) -> None:
-    installed(host)(place)
-    if host == "gemini":
-        place.edit('"hooks": {', f'{value},\n  "hooks": {{', at(place, name))
-    else:
-        put(at(place, name), value)
-    (page,) = place.hookctl("status", "--json").data["files"]
-    assert page["guard"].startswith("does nothing: ")
-    assert "is false" in page["guard"]
-
-
 def test_a_comment_does_not_hide_the_settings_of_a_host_that_reads_it(place: Place) -> None:
     both(there(".qwen/settings.json", '{"stopHookBlockingCap": 4} // mine\n'), installed("qwen"))(place)
     assert "cap_below_limit" in [one["code"] for one in found(place, "qwen")]
-
-
-def test_a_hook_with_an_environment_of_its_own_has_its_own_limit(place: Place) -> None:
-    installed("gemini", "--set", "MAX_STOP_BLOCKS=3")(place)
-    installed("gemini", "--set", "MAX_STOP_BLOCKS=9", "--scope", "project")(place)
-    pages = {page["scope"]: page["guard"] for page in place.hookctl("status", "--json").data["files"]}
-    assert pages["user"].startswith("blocks at most 3 stops") and pages["project"].startswith("blocks at most 9 stops")
-
-
-def test_a_host_without_a_cap_has_none_to_switch_off(place: Place) -> None:
-    installed("codex", "--trust", "--set", "end_foreign_chains=false")(place)
-    at(place, CONFIG).write_text(at(place, CONFIG).read_text() + TOML_HOOKS)
-    (finding,) = [one for one in found(place, "codex") if one["code"] == "foreign_stop"]
-    assert "Codex CLI has no cap: nothing ends it" in finding["message"]
-    assert "Set " not in finding["fix"]
-
-
-def test_the_same_command_in_two_scopes_runs_twice_where_the_host_does_not_look(place: Place) -> None:
-    installed("droid")(place)
-    put(at(place, f"project/{DROID}"), at(place, DROID).read_text())
-    (finding,) = [one for one in found(place, "droid") if one["code"] == "two_scopes"]
-    assert "they all run" in finding["message"]
-
-
-def test_every_pack_waits_for_its_approval(place: Place) -> None:
-    pack = put(place.root / "pack.toml", '[pack]\nname = "say"\nversion = "1.0.0"\n\n'
-               '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
-    assert place.hookctl("install", str(pack), "--host", "codex").code == 0
-    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "skips a hook of say: it is not approved" in finding["message"]
-    assert place.hookctl("install", "--host", "codex", "--trust").code == 0
-    (finding,) = [one for one in found(place, "codex") if one["code"] == "not_approved"]
-    assert "a hook of say" in finding["message"]
-    assert place.hookctl("install", str(pack), "--host", "codex", "--trust").code == 0
-    assert "not_approved" not in [one["code"] for one in found(place, "codex")]
-
-
-def test_status_names_the_one_hook_that_waits(place: Place) -> None:
-    installed("codex", "--trust")(place)
-    installed("codex", "--dispatch", "Bash")(place)
-    path = at(place, CONFIG)
-    text = path.read_text()
-    put(path, text[: text.rindex("[hooks.state", 0, text.index("pre_tool_use"))])
-    (page,) = place.hookctl("status", "--json").data["files"]
-    assert page["guard"].startswith("blocks at most 5 stops")
-    assert page["guard"].endswith(" (its hook for pre-tool waits for an approval)")
 
 
 @pytest.mark.parametrize(("nudges", "blocks"), [("10", 5), ("4", 4), ("3", 3)])
@@ -327,14 +217,6 @@ def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) ->
     installed("hermes")(place)
     put(place.root / "home" / AGREED, odd)
     assert "not_approved" in [one["code"] for one in found(place, "hermes")]
-
-
-def test_a_setting_that_is_no_number_is_named(place: Place) -> None:
-    put(place.root / "home" / HERMES, "agent:\n  max_verify_nudges: many\n")
-    place.hookctl("install", "--host", "hermes")
-    (finding,) = (one for one in found(place, "hermes") if one["code"] == "cap_invalid")
-    assert finding["message"].startswith('agent.max_verify_nudges="many" is not a whole number')
-    assert finding["fix"] == "Set agent.max_verify_nudges to 8."
 
 
 @pytest.mark.parametrize("asked", [True, False], ids=["approved by us", "not asked for"])

@@ -309,66 +309,7 @@ def test_another_mode_in_the_env_is_named_and_no_failure(project: Project) -> No
     assert (project.found(), project.found(level="info")) == (set(), {"hook_environment"})
 
 
-def test_a_required_guard_is_one_that_is_on(work: Path, hookctl: Hookctl) -> None:
-    hookctl("install", *PROJECT, "--mode", "off")
-    assert hookctl("check").code == 0
-    done = hookctl("check", "--require", "guard", "--json")
-    assert [finding["code"] for finding in done.data["findings"]] == ["guard_off"]
-    carry_out(hookctl, done.data["findings"][0]["fix"])
-    assert hookctl("check", "--require", "guard").code == 0
-
-
-@pytest.mark.parametrize("host", ["claude", "codex"])
-def test_a_value_in_the_configuration_that_differs_is_named(work: Path, hookctl: Hookctl, host: str) -> None:
-    hookctl("install", "--host", host, "--scope", "project", "--set", "MAX_STOP_BLOCKS=8", "--set", "latch=false")
-    assert hookctl("check", "--json").data["findings"] == []
-    config = work / ".hookctl" / "guard" / host / "config.json"
-    values = json.loads(config.read_text())
-    config.write_text(json.dumps({**values, "max_stop_blocks": 6, "latch": True}))
-    done = hookctl("check", "--json")
-    (found,) = done.data["findings"]
-    assert (done.code, found["code"], found["level"], found["path"]) == (0, "config_changed", "info", str(config))
-    assert "max_stop_blocks is 6" in found["message"] and "latch is true" in found["message"]
-    assert "latch is true" in hookctl("check").out
-    assert hookctl("install", "--host", host, "--scope", "project").code == 0
-    assert hookctl("check").code == 0
-
-
-def test_what_to_commit_has_the_packs_own_files(work: Path, hookctl: Hookctl) -> None:
-    pack = '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "true"\n'
-    source = put(work / "hooks" / "bell.toml", pack)
-    elsewhere = put(work.parent / "two.toml", pack.replace("bell", "two"))
-    said = hookctl("install", str(source), *PROJECT, "--yes").out
-    assert "commit .claude/settings.json hooks/bell.toml and .hookctl, so" in said
-    assert "two.toml" not in hookctl("install", str(elsewhere), *PROJECT, "--yes").out
-
-
-def test_an_install_that_works_is_not_headed_by_a_warning(hookctl: Hookctl, isolated: Path) -> None:
-    (isolated / "fine" / ".git").mkdir(parents=True)
-    done = hookctl("install", *PROJECT, "--project", str(isolated / "fine"))
-    assert done.out.startswith("ok    Claude Code (project)") and "only where it is started" in done.err
-
-
 # Leaving.
-
-
-def test_leaving_says_what_is_left_to_do_by_hand(project: Project, isolated: Path) -> None:
-    for name in ("one", "two"):
-        (isolated / name / ".git").mkdir(parents=True)
-        assert project.hookctl("install", *PROJECT, "--project", str(isolated / name)).code == 0
-    done = project.hookctl("uninstall", "--scope", "project")
-    assert "commit .claude/settings.json and .hookctl" in done.out and "hookctl check" not in done.out
-    assert "guard stays installed in 2 other settings files" in done.err
-    assert "--all" not in done.err and str(isolated / "one") not in done.err
-    last = project.hookctl("uninstall", "bell", "--scope", "project")
-    assert "take `hookctl check` out of CI and the pre-commit hook" in last.out
-    assert "Next" not in project.hookctl("uninstall", "bell", "--scope", "project").out
-
-
-def test_what_stays_in_the_same_project_is_named(project: Project) -> None:
-    project.hookctl("install", "--host", "claude", "--scope", "local")
-    told = project.hookctl("uninstall", "--scope", "project").err
-    assert f"`hookctl uninstall guard --scope local --project {project.top}`" in told
 
 
 @pytest.mark.parametrize(
