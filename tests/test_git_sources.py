@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from hookctl.errors import HookctlError
 from hookctl.system import fetch
 from hookctl.system.git_address import Address, parse
 from tests.conftest import Hookctl, Outcome, put
+from tests.test_startup import LIST, modules
 
 ROOT = Path(__file__).parents[1]
 PACK = """[pack]
@@ -456,6 +459,12 @@ def name_twins(top: Path) -> None:
     put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "Ring.sh"'))
 
 
+def name_twin_folders(top: Path) -> None:
+    put(top / "a" / "x.sh", "echo\n")
+    put(top / "A" / "y.sh", "echo\n")
+    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "a/x.sh", "A/y.sh"'))
+
+
 def name_twin_of_manifest(top: Path) -> None:
     put(top / "Pack.toml", "x = 1\n")
     put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "Pack.toml"'))
@@ -492,7 +501,8 @@ def hide(top: Path) -> None:
 
 BAD = [
     (link_manifest, "a link or a submodule"), (link_file, "a link or a submodule"), (link_folder, "does not exist"),
-    (name_twins, "only in case"), (name_twin_of_manifest, "only in case"), (name_outside, "files.include"),
+    (name_twins, "only in case"), (name_twin_folders, "only in case"),
+    (name_twin_of_manifest, "only in case"), (name_outside, "files.include"),
     (grow_file, "too large"), (grow_manifest, "larger than"), (fold_folder, "is a folder"),
     (lose_file, "does not exist"), (nest, "nested"), (hide, "invisible character"),
 ]  # fmt: skip
@@ -535,23 +545,40 @@ def test_names_of_other_files_do_not_matter(repository: Repository, hookctl: Hoo
     assert hookctl("install", repository.address, *HOST).code == 0
 
 
+@pytest.mark.parametrize("by", ["the system", "a look at the folder"])
 def test_a_repository_that_is_too_large_is_ended(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     put(repository.folder / "noise", os.urandom(3 * 2**20))
     repository.commit()
     monkeypatch.setattr(fetch, "MOST", 2**20)
-    done = hookctl("install", repository.address, *HOST, "--json")
+    if by == "the system":
+        monkeypatch.setattr(fetch._Git, "_watch", lambda run: None)
+    else:  # several files, say
+        monkeypatch.setattr(fetch, "_limit", lambda: None)
+        script = isolated / "ssh-bin" / "ssh"
+        script.write_text(script.read_text().replace("exec env", "env") + "sleep 5\n")
+    done = hookctl("install", repository.ssh, *HOST, "--json")
     assert (done.code, error_of(done)["code"]) == (4, "fetch_failed"), done
     assert error_of(done)["message"] == "the repository is larger than 64 MiB"
     assert is_untouched(isolated)
 
 
-def test_an_object_that_grows_when_it_is_unpacked_is_refused(
-    repository: Repository, hookctl: Hookctl, ssh: Path
+def test_a_list_of_files_has_an_end(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fetch, "_MOST_NAMES", 60)
+    done = hookctl("install", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files there")
+    assert is_untouched(isolated)
+
+
+def test_an_object_that_grows_when_it_is_unpacked_is_refused(
+    repository: Repository, hookctl: Hookctl, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "MEMORY", "8m")
     with (repository.folder / "bomb").open("wb") as file:
-        file.truncate(300 * 2**20)
+        file.truncate(20 * 2**20)
     repository.commit()
     begin = time.monotonic()
     done = hookctl("install", repository.ssh, *HOST)  # the pack does not name it
@@ -562,6 +589,44 @@ def test_an_object_that_grows_when_it_is_unpacked_is_refused(
     done = hookctl("plan", repository.ssh, *HOST, "--json")
     assert (done.code, "too large" in error_of(done)["message"]) == (4, True)
     assert time.monotonic() - begin < 60
+
+
+def number(value: int, first: int, shift: int) -> bytes:
+    """A number as a pack has it: seven bits a byte, the last byte without the high bit."""
+    data, value = [first | value & ((1 << shift) - 1)], value >> shift
+    while value:
+        data[-1] |= 0x80
+        data, value = [*data, value & 0x7F], value >> 7
+    return bytes(data)
+
+
+def delta_bomb(size: int) -> tuple[bytes, list[str]]:
+    """A small pack with two files of this size, the second as a difference; and their ids."""
+    base, tail = bytes(size), b"tail"
+    ids = [hashlib.sha1(b"blob %d\0" % len(data) + data) for data in (base, base + tail)]
+    copies = b""
+    for start in range(0, size, 2**16):  # 0x8f: copy from this offset; a length of 0 is 64 KiB
+        copies += b"\x8f" + start.to_bytes(4, "little")
+    delta = number(size, 0, 7) + number(size + 4, 0, 7) + copies + b"\x04" + tail
+    pack = b"PACK" + (2).to_bytes(4, "big") + (2).to_bytes(4, "big")
+    pack += number(size, 0x30, 4) + zlib.compress(base)
+    pack += number(len(delta), 0x70, 4) + ids[0].digest() + zlib.compress(delta)
+    return pack + hashlib.sha1(pack).digest(), [id.hexdigest() for id in ids]
+
+
+def test_differences_that_grow_in_memory_are_refused(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "MEMORY", "8m")
+    pack, ids = delta_bomb(12 * 2**20)
+    assert len(pack) < 2**16
+    subprocess.run(["git", "index-pack", "--stdin"], input=pack, cwd=repository.folder, capture_output=True, check=True)
+    for id in ids:
+        repository.git("update-index", "--add", "--cacheinfo", f"100644,{id},{id}")
+    repository.git("commit", "-q", "-m", "x")
+    done = hookctl("install", repository.ssh, *HOST, "--json")
+    assert (done.code, "too much memory" in error_of(done)["message"]) == (4, True), done
+    assert is_untouched(isolated)
 
 
 def test_a_fetch_ends_in_time_with_all_its_processes(
@@ -650,6 +715,52 @@ def test_a_cache_that_others_can_write_is_refused(repository: Repository, hookct
     assert (done.code, error_of(done)["code"]) == (1, "unsafe_path")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write into another user's home")
+def test_root_leaves_nothing_in_another_users_home(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    os.chown(isolated / "home", 4242, 4242)
+    done = hookctl("plan", repository.address, *HOST, "--json")
+    assert (done.code, error_of(done)["code"]) == (1, "other_user"), done
+    assert not (isolated / "home" / ".cache").exists()
+
+
+@pytest.mark.parametrize("name", ["bin", ".local/bin"])
+def test_the_users_own_git_is_taken_where_home_is_a_repository(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    home = isolated / "home"
+    (home / ".git").mkdir()
+    put(home / name / "git", f'#!/bin/sh\nexec {shutil.which("git")} "$@"\n').chmod(0o755)
+    tools = isolated / "tools"  # what git needs, without git
+    tools.mkdir()
+    for tool in ("sh", "git-upload-pack"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
+    monkeypatch.setenv("PATH", f"{home / name}:{tools}")
+    monkeypatch.chdir(home)
+    assert hookctl("plan", repository.address, *HOST).code == 0
+
+
+def test_two_fetches_do_not_meet(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command's folder may vanish while ours looks for old ones."""
+    cache = isolated / "home" / ".cache" / "hookctl"
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path=".": [*listed(path), *(["git-gone"] if path == str(cache) else [])])
+    assert hookctl("plan", repository.address, *HOST).code == 0
+
+
+def test_packs_by_path_import_nothing_of_git(repository: Repository, hookctl: Hookctl) -> None:
+    ours = {
+        f"hookctl.{name}" for name in ("packs.git_source", "planner.addresses", "system.fetch", "system.git_address")
+    }
+    for command in (("install", str(repository.folder), *HOST, "--yes"), ("upgrade",), ("doctor", *HOST), ("check",)):
+        assert not modules(LIST, *command) & ours, command
+    assert hookctl("install", repository.address, *HOST).code == 0
+    assert modules(LIST, "upgrade") >= ours
+    for command in (("status",), ("uninstall", "bell")):
+        assert not modules(LIST, *command) & ours, command
+
+
 def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path) -> None:
     text = r"printf 'remote: run me\nfatal: \033[31mred\033[0m https://a:hunter2@h\n' >&2; exit 1"
     (isolated / "ssh-bin" / "ssh").write_text(f"#!/bin/sh\n{text}\n")
@@ -715,6 +826,13 @@ def test_a_commit_never_changes(repository: Repository, hookctl: Hookctl, isolat
     assert (pack_of(isolated)["commit"], pack_of(isolated)["version"]) == (commit, "1")
 
 
+def test_the_id_of_a_tag_is_no_commit(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    repository.git("tag", "-a", "-m", "x", "v1.0")
+    done = hookctl("install", f"{repository.address}@{repository.git('rev-parse', 'v1.0')}", *HOST, "--json")
+    assert (done.code, "is no commit" in error_of(done)["message"]) == (4, True), done
+    assert is_untouched(isolated)
+
+
 def test_a_new_commit_that_leaves_the_pack_alone_is_no_change(
     installed: Repository, hookctl: Hookctl, isolated: Path
 ) -> None:
@@ -737,6 +855,7 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     put(horn.folder / "pack.toml", PACK.format(version="2").replace("bell", "horn"))
     horn.commit()
     shutil.rmtree(installed.folder)
+    assert hookctl("upgrade", "bell", agrees=False).code == 1
     done = hookctl("upgrade", "--yes", "--json", agrees=False)
     assert (done.code, error_of(done)["code"], error_of(done)["path"]) == (1, "fetch_failed", installed.address)
     packs = json.loads((isolated / "state" / "ledger.json").read_text())["files"].popitem()[1]["packs"]
@@ -762,11 +881,24 @@ def test_no_git_runs_where_nothing_from_git_is_installed(
 
 def test_doctor_does_not_fetch(installed: Repository, hookctl: Hookctl, isolated: Path) -> None:
     shutil.rmtree(installed.folder)
-    assert hookctl("doctor").code == 0
+    done = hookctl("doctor", "--json")
+    assert (done.code, "pack_gone" in done.out) == (0, False), done
     (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").unlink()
     done = hookctl("doctor", "--fix")
-    assert done.code == 1
-    assert "hook_missing" in hookctl("doctor", "--json").out
+    assert (done.code, "hook_missing" in done.out, "no such pack" in done.out + done.err) == (1, True, False), done
+
+
+def test_a_folder_that_is_called_like_an_address_is_no_source(
+    installed: Repository, hookctl: Hookctl, isolated: Path
+) -> None:
+    shutil.copytree(installed.folder, isolated / "work" / installed.address)
+    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    copied.unlink()
+    hookctl("doctor", "--fix")
+    assert not copied.exists()
+    shutil.rmtree(installed.folder)
+    for command in (("upgrade",), ("install", installed.address, *HOST), ("check", "--require", installed.address)):
+        assert hookctl(*command).code != 0, command
 
 
 # A project
@@ -949,6 +1081,20 @@ def test_a_merge_keeps_the_address(team: Path, repository: Repository, hookctl: 
     put(team / ".hookctl" / "ledger.json", "".join([*lines[:at], *conflict, *lines[at + 1 :]]))
     hookctl("doctor", "--fix")
     assert repository.ssh in ledger(team) and "<<<" not in ledger(team)
+
+
+def test_a_pack_that_a_merge_lost_is_named_with_its_address(
+    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path
+) -> None:
+    assert hookctl("install", *PROJECT).code == 0
+    conflict = f"<<<<<<< a\n{ledger(team)}=======\n{ledger(team).replace('true', 'false')}>>>>>>> b\n"
+    settings = json.loads((team / ".claude" / "settings.json").read_text())
+    stops = settings["hooks"]["Stop"]
+    settings["hooks"]["Stop"] = [group for group in stops if "bell" not in json.dumps(group)]
+    put(team / ".claude" / "settings.json", json.dumps(settings))
+    put(team / ".hookctl" / "ledger.json", conflict)
+    done = hookctl("doctor", "--fix")
+    assert f"hookctl install {repository.ssh} --host claude --scope project" in done.out + done.err, done
 
 
 def test_a_kill_leaves_nothing_running(repository: Repository, isolated: Path, ssh: Path) -> None:

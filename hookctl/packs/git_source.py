@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import LIMIT
@@ -122,13 +123,28 @@ def _write_files(place: _Place, path: str, written: dict[str, str]) -> None:
             problem = "is a link or a submodule"
         elif entry.size > LIMIT or total > TOTAL_LIMIT:
             problem, hint = "is too large", "A file has 16 MiB at most, all together have 64."
-        elif name.casefold() in written and written[name.casefold()] != name:
-            problem = f"differs from {written[name.casefold()]!r} only in case"
+        elif twin := _find_twin(name, written):
+            problem = f"differs from {twin!r} only in case"
             hint = "Give it another name: many systems have one file of both."
         if problem:
             raise file_error(path, names.index(name), problem, hint)
         if name.casefold() not in written:
             _write(place, entry, name, written)
+
+
+def _find_twin(name: str, written: Mapping[str, str]) -> str:
+    """What a file system that ignores case takes for the file, or for a folder of it; or ''."""
+    for part in _with_folders(name):
+        known = written.get(part.casefold(), part)
+        if known != part:
+            return known
+    return ""
+
+
+def _with_folders(name: str) -> list[str]:
+    """A path, and those of its folders."""
+    parts = name.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def _is_safe(name: str) -> bool:
@@ -145,7 +161,8 @@ def _write(place: _Place, entry: TreeEntry, name: str, written: dict[str, str]) 
         os.makedirs(target, exist_ok=True)
     else:
         place.commit.write(entry, target)
-    written[name.casefold()] = name
+    for part in _with_folders(name):
+        written[part.casefold()] = part
 
 
 def _with_address(error: HookctlError, place: _Place) -> HookctlError:

@@ -25,6 +25,7 @@ from hookctl.values import NamedTuple
 
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
+MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _SILENT, _TELL_AGAIN = 1.0, 10.0  # seconds until progress is shown
 _OLD = 24 * 3600.0  # seconds: what a run that was killed has left
@@ -72,6 +73,11 @@ _REASONS = (
         r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z",
         "the repository is larger than 64 MiB",
         "Give its author a word: a pack needs no more.",
+    ),
+    (
+        r"over limit|possible repository corruption|out of memory",
+        "git needs too much memory for the repository, or it is broken",
+        "Give its author a word: a pack needs no file of that size.",
     ),
     (
         r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref",
@@ -208,7 +214,7 @@ class _Git:
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_LITERAL_PATHSPECS": "1",
-            "GIT_ALLOC_LIMIT": "128m",  # an object may grow a thousandfold when it is unpacked
+            "GIT_ALLOC_LIMIT": MEMORY,
         }
 
     def fetch(self) -> str:
@@ -272,8 +278,8 @@ class _Git:
             self._tell(f"fetching {self._address.url}{so_far}")
 
     def _explain(self, said: str) -> HookctlError:
-        """The error for what git says; a line that the server says could say anything."""
-        lines = [line for line in said.splitlines() if line and not line.startswith("remote:")]
+        """The error for what git says, and the server, who could say anything."""
+        lines = [line for line in said.splitlines() if line]
         for pattern, message, hint in _REASONS:
             if re.search(pattern, "\n".join(lines)):
                 return self._error(message, hint)
@@ -311,7 +317,9 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
 
     Raises `git_missing` and `fetch_failed`. Nothing is left in the cache afterwards.
     """
-    top = git.find_top(folders.cwd)
+    top = git.find_top(os.path.realpath(folders.cwd))
+    if top == folders.home:  # with the user's own programs in it
+        top = ""
     path = git.search_path(folders.environ, top)
     program = git.find_program(folders.environ, top)
     if not program:
@@ -344,6 +352,7 @@ def _require_own_repository(address: Address) -> None:
 @contextlib.contextmanager
 def _cache_folder(cache: str) -> Iterator[str]:
     """A new private folder in the cache, removed at the end with what is in it."""
+    owners.require_own_home(cache)
     owners.require_safe(cache)
     try:
         files.make_folders(cache, files.PRIVATE)
@@ -363,9 +372,10 @@ def _clear(cache: str) -> None:
     """Remove what a command that was killed has left."""
     for name in os.listdir(cache):
         path = os.path.join(cache, name)
-        is_old = time.time() - os.lstat(path).st_mtime > _OLD
-        if name.startswith("git-") and is_old:
-            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another command was done with it
+            is_old = time.time() - os.lstat(path).st_mtime > _OLD
+            if name.startswith("git-") and is_old:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _no_git(message: str, address: Address) -> HookctlError:
