@@ -23,7 +23,8 @@ def read_table(name: str) -> list[list[str]]:
         if named:
             texts[named[1]] = named[2]
         elif line and not line.startswith("#"):
-            rows.append(re.sub(r"\$\{([A-Z]+)\}", lambda name: texts[name[1]], line).split(" | "))
+            text = re.sub(r"\$\{([A-Z]+)\}", lambda name: texts[name[1]], line)
+            rows.append(re.sub(r" \|$", " | ", text).split(" | "))
     return rows
 
 

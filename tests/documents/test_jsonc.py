@@ -42,25 +42,6 @@ def test_a_value_takes_the_comments_inside_it_along_even_if_it_had_the_only_ones
     assert text_of(bare.set_raw(("a",), before.raw(("a",)))) == '{\n  "a": [1, /* c */ 2,]\n}'
 
 
-READ: list[tuple[str, Any]] = [
-    ("", MISSING), (" \r\n\t", MISSING), ("\ufeff", MISSING), ("\ufeff\n", MISSING), ("// c", MISSING), ("/* c */\n", MISSING),
-    ("{}", {}), ("null", None), ('"x"', "x"), ("[1, 2.5, true]", [1, 2.5, True]), ('{"a":1,"a":2}', {"a": 2}),
-    ('\ufeff{"a": "\\ud800"}', {"a": "\ud800"}), ('{"a": 1, /* , */ }', {"a": 1}), ('["/* no */ // no", ",]"]', ["/* no */ // no", ",]"]),
-    ("[1 // ]\n, 2 /* ] */ ,]", [1, 2]), ("1e400", float("inf")), ("12345678901234567890", 12345678901234567890),
-    ("/**/ 1 /***/", 1), ("[/*/ 1 */ 2]", [2]), ('["\\\\", "\\"//", 1]', ["\\", '"//', 1]), ("[1, /* , */ // ,\n ]", [1]),
-    ("// a\r[1]", [1]), ("// \u2028 [\n[1]", [1]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "value"), READ)
-def test_a_document_is_read_as_its_host_reads_it(text: str, value: Any) -> None:
-    document = parse(text)
-    assert document.value is value if value is MISSING else document.value == value
-    assert document.get(()) is value if value is MISSING else document.get(()) == value
-    assert text_of(document) == text
-    assert document.data == text.encode()
-
-
 def test_values_source_texts_and_places_are_found_by_path() -> None:
     document = parse('\ufeff// ü\r\n{"a": {"b" : [1.0,\r  {"c": null}]},\n\t"\\u0064": "é", "x": 1, "x": 2}')
     found = {

@@ -1,7 +1,9 @@
-"""The rules for JSON, TOML and YAML, row by row (rows/edits-*.txt): which bytes an edit gives.
+"""The rules for JSON, TOML and YAML, row by row (rows/): which bytes an edit gives, and what is read.
 
 What an edit gives in a file that a program wrote is not here: `test_edits.py` compares it with what `json` writes.
 """
+
+import json
 
 import pytest
 
@@ -52,3 +54,20 @@ def test_a_hook_that_is_removed_again_leaves_the_very_bytes(before: str, after: 
             assert "".join(document.raw(path).split()) in ("{}", "[]")
             document = document.remove(path)
     assert document.data == document_of(before)
+
+
+@pytest.mark.parametrize(("format", "asked", "text", "answer"), read_table("reads"))
+def test_what_is_read_at_a_path(format: str, asked: str, text: str, answer: str) -> None:
+    document, edit = parse(format, text), Edit.read(asked)
+    found = edit.of(document)
+    if edit.method == "raw":
+        assert found.encode() == document_of(answer)
+    elif edit.method == "position":
+        assert "{}:{}".format(*found) == answer
+    elif answer == "MISSING":
+        assert found is MISSING
+    else:
+        assert found == json.loads(answer)
+    if asked == "get []":
+        assert document.value is found or document.value == found
+    assert document.data == document_of(text)
