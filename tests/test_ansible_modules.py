@@ -86,7 +86,13 @@ def test_the_documents_and_the_options_are_one(collections: Path, name: str) -> 
     for option in options.values():
         option.pop("description")
     assert spec == options
-    assert sorted(spec["host"]["choices"]) == hosts.names()
+
+
+def test_the_hookctl_of_the_target_says_which_hosts_there_are(modules: Modules) -> None:
+    for name, host in (("hook", "emacs"), ("hook_info", ["emacs"])):
+        answer = modules.run(name, host=host)
+        assert answer["failed"] and "unknown host 'emacs'" in answer["msg"]
+        assert f"Name one of: {', '.join(hosts.names())}." in json.dumps(answer)
 
 
 def test_the_choices_are_those_of_hookctl(collections: Path) -> None:

@@ -27,21 +27,16 @@ GOLDEN = Path(__file__).parent / "golden"
 WRITE = os.environ.get("HOOKCTL_TEST_GOLDEN") == "write"
 PYTHON = "/usr/bin/python3"
 PACK = str(GOLDEN / "pack")
-MODES = {
+USUAL_MODE = ("keepalive", ("--mode", "keepalive"))
+MODES = {  # where it is another
     "antigravity": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "run_command:3/60")),
     "claude": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "Task:3/60", "--dispatch", "mcp__a.b")),
-    "codex": ("keepalive", ("--mode", "keepalive")),
-    "codex-config": ("keepalive", ("--mode", "keepalive")),
     "copilot": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
-    "cursor": ("keepalive", ("--mode", "keepalive")),
     "droid": ("guard", ("--mode", "guard")),
-    "droid-hooks": ("keepalive", ("--mode", "keepalive")),
     "gemini": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "run_shell_command:3/60")),
-    "hermes": ("keepalive", ("--mode", "keepalive")),
     "opencode": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
     "openhands": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "terminal:3/60")),
     "openhands-wrapped": ("guard", ("--mode", "guard")),
-    "qwen": ("keepalive", ("--mode", "keepalive")),
 }
 
 
@@ -65,7 +60,7 @@ def theirs(kind: Kind) -> Path:
 
 def cases() -> Iterator[Case]:
     for kind in KINDS:
-        mode, options = MODES[kind.name]
+        mode, options = MODES.get(kind.name, USUAL_MODE)
         for scope in kind.files:
             if theirs(kind).exists():
                 yield Case(kind, scope, "-theirs", theirs=True)
@@ -97,6 +92,7 @@ def readable(text: str, isolated: Path) -> str:
 
 def compare(golden: Path, text: str) -> None:
     if WRITE:
+        golden.parent.mkdir(exist_ok=True)
         golden.write_bytes(text.encode())
     assert text == golden.read_bytes().decode(), f"{golden} says something else"
 

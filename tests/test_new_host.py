@@ -12,6 +12,7 @@ import pytest
 
 from hookctl import hosts
 from tests.conftest import Hookctl, put
+from tests.trees import tree
 
 ROOT = Path(__file__).parents[1]
 MINE = '{\n\t"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}\n'
@@ -27,6 +28,59 @@ def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')
     monkeypatch.setattr(hosts, "_FOLDER", str(folder))
     return put(isolated / "home" / ".robin" / "hooks.json", MINE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[switches]", "[switch]", "'switch' was unexpected"),
+        ('root = ["hooks"]', 'rot = ["hooks"]', "registration: "),
+        ('root = ["hooks"]', 'root = "hooks"', "registration.root: 'hooks' is not of type 'array'"),
+        ('timeout_unit = "seconds"', 'timeout_unit = "minutes"', "timeout_unit: 'minutes' is not one of"),
+        ('name = "robin"', 'name = "rabbit"', "name: 'rabbit' is not the name of this file"),
+        ("in_command = ", "# in_command = ", "environment: 'in_command' is a required property"),
+        ('in_command = "."', 'in_command = ""', "environment.in_command: '' "),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [("hosts",), ("plan", "--host", "robin"), ("install", "--host", "robin", "--scope", "project"), ("doctor",)],
+    ids=lambda command: command[0],
+)
+def test_a_slip_in_a_new_host_s_file_is_named_with_its_file_and_key(
+    robin: Path, isolated: Path, hookctl: Hookctl, old: str, new: str, said: str, command: tuple[str, ...]
+) -> None:
+    file = isolated / "hosts" / "robin.toml"
+    assert old in file.read_text()
+    put(file, file.read_text().replace(old, new, 1))
+    before = tree(isolated)
+    outcome = hookctl(*command)
+    assert (outcome.code, outcome.out) == (4, "")
+    assert said in outcome.err and str(file) in outcome.err and "docs/adding-a-host.md" in outcome.err
+    assert tree(isolated) == before
+
+
+def test_what_a_new_host_does_not_need_may_be_left_out(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    file = isolated / "hosts" / "robin.toml"
+    text = re.sub(r"(?m)^(in_command|project) = .*\n|^\[switches\].*\n", "", file.read_text())
+    assert len(text) < len(file.read_text())
+    put(file, text)
+    assert hookctl("install", "--host", "robin").code == 0
+    assert hookctl("doctor", "--host", "robin").code == 0
+
+
+def test_a_guard_that_needs_every_tool_call_of_a_new_host_is_registered_for_all(
+    robin: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    file = isolated / "hosts" / "robin.toml"
+    text = file.read_text().replace('refuse = ""', 'refuse = \'{"decision":"deny","reason":%s}\'')
+    put(file, text.replace('events = ["prompt", "post-tool"]', 'events = ["pre-tool"]'))
+    assert hookctl("install", "--host", "robin", "--dispatch", "run:3/60").code == 0
+    _, ours = json.loads(robin.read_text())["hooks"]["BeforeTool"]
+    assert "matcher" not in ours and "guard/pre-tool" in ours["hooks"][0]["command"]
+    assert hookctl("uninstall", "--host", "robin").code == 0
+    assert hookctl("install", "--host", "robin").code == 0
+    assert len(json.loads(robin.read_text())["hooks"]["BeforeTool"]) == 2
 
 
 def stop(settings: Path, isolated: Path) -> str:

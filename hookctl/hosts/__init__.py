@@ -32,6 +32,21 @@ EVENTS = (
     "session-end",
 )
 
+# Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
+SHIPPED = (
+    "antigravity",
+    "claude",
+    "codex",
+    "copilot",
+    "cursor",
+    "droid",
+    "gemini",
+    "hermes",
+    "opencode",
+    "openhands",
+    "qwen",
+)
+
 _FOLDER = "hosts"  # in the package
 _HUGE = 1e300  # the hook takes no larger number either
 
@@ -64,6 +79,10 @@ def _load(folder: str, name: str) -> Host:
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
+    if name not in SHIPPED:
+        from hookctl.hosts.check import require_valid  # late: only with a file of one's own
+
+        require_valid(name)
     return read_host(tomllib.loads(read_table(name).decode()))
 
 

@@ -302,6 +302,9 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
     """The host of these tables, with the name of its settings variant."""
     files, environment = data["files"], data["environment"]
     own_files = {scope: files[scope] for scope in SCOPES if scope in files}
+    if "project" in own_files and not environment.get("in_command"):
+        # Else a command of project scope would name a path below the root folder.
+        raise ValueError("environment: 'in_command' is missing")
     channel, path = environment.get("channel"), tuple(environment.get("path", ()))
     table = {
         **data,

@@ -33,7 +33,7 @@ def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
 
-        reason = explain_mismatch(host, host.events["pre-tool"], matcher_of(settings))
+        reason = explain_mismatch(host, host.events["pre-tool"], matcher_of(settings, host))
         lines += [f"--dispatch does nothing: {reason}"] if reason else []
     return [f"{host.title}: {line}" for line in lines]
 

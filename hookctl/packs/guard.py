@@ -129,7 +129,7 @@ def _wanted_hook(
         GUARD,
         command(id, target, folder, settings.python, hook.event),
         hook.timeout or 10,
-        matcher=matcher_of(settings) if hook.event == "pre-tool" else None,
+        matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
         env=_shared_env(settings) if is_stop else None,
         cap=wanted_cap(settings, host, limit) if is_stop else "",
     )
@@ -145,8 +145,8 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     needed = list(settings.events)
     if "stop" in needed or wraps:
         needed += host.guard.events
-    if "pre-tool" in needed and not can_refuse(host):
-        needed.remove("pre-tool")
+    if not can_refuse(host):
+        needed = [event for event in needed if event != "pre-tool"]
     if "pre-tool" in needed and ends_refused(settings, host) and "prompt" in host.guard.events:
         needed.append("prompt")  # a prompt begins the count anew, and no tool call tells of it
     if "session-start" in needed and not host.dialect.context:
@@ -176,8 +176,13 @@ def everything(settings: Settings) -> Settings:
     return Settings("breaker", options, settings.python, settings.preset)
 
 
-def matcher_of(settings: Settings) -> str | None:
-    """The matcher for the tools that the hook counts; the hook compares the names again."""
+def matcher_of(settings: Settings, host: Host) -> str | None:
+    """The matcher for the tools that the hook counts; the hook compares the names again.
+
+    None, for every tool, where the guard needs this event whatever its settings are.
+    """
+    if "pre-tool" in host.guard.events:
+        return None
     tools = settings.effective["dispatch_tools"]
     # Hosts take names split at | literally, and anything else for a regular expression.
     if "*" in tools:

@@ -8,20 +8,6 @@ from __future__ import annotations
 import json
 import os
 
-# Those that this version's hookctl knows; a test compares them.
-HOSTS = [
-    "antigravity",
-    "claude",
-    "codex",
-    "copilot",
-    "cursor",
-    "droid",
-    "gemini",
-    "hermes",
-    "opencode",
-    "openhands",
-    "qwen",
-]
 PLACE = {
     "scope": {"type": "str", "choices": ["user", "project", "local"], "default": "user"},
     "project": {"type": "path"},

@@ -31,10 +31,9 @@ attributes:
     support: full
 options:
   host:
-    description: The coding agent.
+    description: The coding agent, as the target's own hookctl names it; C(hookctl hosts) lists them.
     type: str
     required: true
-    choices: [antigravity, claude, codex, copilot, cursor, droid, gemini, hermes, opencode, openhands, qwen]
   state:
     description: Whether the pack is installed there.
     type: str
@@ -239,7 +238,6 @@ exit_code:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.hookctl.hookctl.plugins.module_utils.hookctl import (
-    HOSTS,
     PLACE,
     Hookctl,
     failure,
@@ -249,7 +247,7 @@ from ansible_collections.hookctl.hookctl.plugins.module_utils.hookctl import (
 
 ARGUMENT_SPEC = dict(
     PLACE,
-    host={"type": "str", "required": True, "choices": HOSTS},
+    host={"type": "str", "required": True},
     state={"type": "str", "choices": ["present", "absent"], "default": "present"},
     pack={"type": "str", "default": "guard"},
     mode={"type": "str", "choices": ["breaker", "keepalive", "guard", "off"]},

@@ -28,7 +28,6 @@ options:
     description: Only these coding agents. Without any, all that are installed or detected.
     type: list
     elements: str
-    choices: [antigravity, claude, codex, copilot, cursor, droid, gemini, hermes, opencode, openhands, qwen]
     default: []
   scope:
     description: Only this scope.
@@ -102,7 +101,6 @@ errors:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.hookctl.hookctl.plugins.module_utils.hookctl import (
-    HOSTS,
     PLACE,
     Hookctl,
     failure,
@@ -111,7 +109,7 @@ from ansible_collections.hookctl.hookctl.plugins.module_utils.hookctl import (
 
 ARGUMENT_SPEC = dict(
     PLACE,
-    host={"type": "list", "elements": "str", "choices": HOSTS, "default": []},
+    host={"type": "list", "elements": "str", "default": []},
 )
 
 
