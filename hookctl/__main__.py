@@ -62,9 +62,9 @@ def run(arguments: list[str]) -> int:
 def _find_host_fault() -> errors.HookctlError | None:
     """The fault of a host's file, if there is one: a new host's file may break any command."""
     with contextlib.suppress(Exception):
-        from hookctl.hosts.check import faults  # late: only after a fault
+        from hookctl import hosts  # late: only after a fault
 
-        return next(faults(), None)
+        return next(filter(None, map(hosts.find_fault, hosts.names())), None)
     return None
 
 

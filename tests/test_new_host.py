@@ -33,7 +33,7 @@ def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[switches]", "[switch]", "'switch' was unexpected"),
+        ("[guard]", "[gard]", "'gard' was unexpected"),
         ('root = ["hooks"]', 'rot = ["hooks"]', "registration: "),
         ('root = ["hooks"]', 'root = "hooks"', "registration.root: 'hooks' is not of type 'array'"),
         ('timeout_unit = "seconds"', 'timeout_unit = "minutes"', "timeout_unit: 'minutes' is not one of"),
@@ -62,7 +62,7 @@ def test_a_slip_in_a_new_host_s_file_is_named_with_its_file_and_key(
 
 def test_what_a_new_host_does_not_need_may_be_left_out(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
     file = isolated / "hosts" / "robin.toml"
-    text = re.sub(r"(?m)^(in_command|project) = .*\n|^\[switches\].*\n", "", file.read_text())
+    text = re.sub(r"(?m)^(in_command|project) = .*\n|^\[guard\](.*\n){3}", "", file.read_text())
     assert len(text) < len(file.read_text())
     put(file, text)
     assert hookctl("install", "--host", "robin").code == 0

@@ -636,7 +636,7 @@ def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> No
 
 @pytest.mark.parametrize("environment", [{"channel": "none"}, {"channel": "settings", "path": []}])
 def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, environment: dict[str, Any]) -> None:
-    host = host_with(data={"environment": environment})
+    host = host_with(data={"environment": {"in_command": ".", **environment}})
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
     assert (found, messages) == ([], ["notify: Other has no env channel, so A, B is not set there"])
     assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])

@@ -79,11 +79,17 @@ def _load(folder: str, name: str) -> Host:
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
-    if name not in SHIPPED:
-        from hookctl.hosts.check import require_valid  # late: only with a file of one's own
-
-        require_valid(name)
+    error = None if name in SHIPPED else find_fault(name)
+    if error:
+        raise error
     return read_host(tomllib.loads(read_table(name).decode()))
+
+
+def find_fault(name: str) -> HookctlError | None:
+    """The first fault of a host's file; None if it has none."""
+    from hookctl.hosts import check  # late: only after a failure, or with a file of one's own
+
+    return check.find_fault(name, path_of(name), read_table(name))
 
 
 def managed_layout(host: Host, path: str) -> Host:
