@@ -31,7 +31,9 @@ _SILENT, _TELL_AGAIN = 1.0, 10.0  # seconds until progress is shown
 _OLD = 24 * 3600.0  # seconds: what a run that was killed has left
 _REF = "refs/hookctl/pack"
 # Variables that say how the network is reached; every other one stays away from git.
-_NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+# The certificates to trust, as other programs are told them, and as git is.
+_CERTIFICATES = {"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"}
 _SSH = "ssh -a -x -T -o BatchMode=yes -o ClearAllForwardings=yes -o PermitLocalCommand=no"
 _CONFIG = """\
 [core]
@@ -93,6 +95,11 @@ _REASONS = (
         r"could not read Username|Authentication failed|Permission denied|terminal prompts",
         "the repository is not there, or private",
         "Check the address; a private one needs git+ssh:// and a key in ssh-agent.",
+    ),
+    (
+        r"[Cc]ertificate|SSL|TLS",
+        "the certificate of the server is not trusted",
+        "Name the file of your authority's certificates with SSL_CERT_FILE.",
     ),
     (
         r"Host key verification failed",
@@ -195,6 +202,7 @@ class _Git:
         home = os.path.join(self._folder, "home")
         self._environ = {
             **{name: environ[name] for name in known if name in environ},
+            **{ours: environ[name] for name, ours in _CERTIFICATES.items() if name in environ},
             "PATH": os.pathsep.join(path),
             "HOME": home,
             "XDG_CONFIG_HOME": home,

@@ -150,7 +150,7 @@ def _refuse_unknown_addresses(
     permission: Permission,
 ) -> list[tuple[_Installed, HookctlError]]:
     """The packs from git that are known only from a project's record, and may not be fetched."""
-    from_git = [item for item in installed if item.is_from_git]
+    from_git = [item for item in installed if item.is_from_git and item.name not in packs.names()]
     if not from_git:
         return []
     from hookctl.planner import addresses  # late: few packs come from git
