@@ -8,16 +8,19 @@ import pytest
 
 from .hosts import BORROWED, NAMES, PAYLOADS, REFUSALS, TALKATIVE, Session, same_form
 from .lab import Lab, name_of
+from .play import Words, play, rows, scenarios
 
 # What has to be registered beside the stop, for prompts and tool calls to be known.
 PROMPT_EVENTS = ("gemini", "copilot", "openhands")
-TOOL_EVENTS = ("gemini", "qwen", "copilot", "openhands", "cursor", "hermes", "antigravity")
-KNOWN_TOOLS = (*TOOL_EVENTS, "droid")  # which writes them down
-CAPPED = ("claude", "qwen", "copilot")
-BLIND = ("antigravity",)  # nothing tells a new prompt
 NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
 
 ALL = [*NAMES, *BORROWED]
+# `tools` tell of tool calls; Droid writes them down.
+GROUPS = {
+    "own": NAMES,
+    "all": ALL,
+    "tools": ["gemini", "qwen", "copilot", "openhands", "cursor", "hermes", "antigravity", "droid"],
+}
 LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
 
 
@@ -25,40 +28,47 @@ def session_of(lab: Lab, name: str, registered: str = "needed") -> Session:
     return Session(lab, name, ("prompt",) if registered == "all" else NEEDED.get(name, ()))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_chain_is_blocked_let_go_left_alone_and_guarded_again_after_a_prompt(lab: Lab, name: str) -> None:
-    session = session_of(lab, name)
-    session.prompt("begin")
-    assert session.stop() == "A"
-    lab.task(remaining=2)
-    session.prompt("begin")
-    assert session.stops(7) == "BBBBB" + LET_GO[name] + "A"
-    assert lab.codes()[1:] == ["blocked"] * 5 + ["tripped", "open"]
-    session.prompt("go on")
-    assert session.stops(6) == ("AAAAAA" if name in BLIND else "BBBBB" + LET_GO[name])
+def hosts_of(words: str) -> list[str]:
+    """The hosts that a row names."""
+    some, _, others = words.partition(" but ")
+    found = [name for word in some.split() for name in GROUPS.get(word, [word])]
+    return [name for name in found if name not in others.split()]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*BLIND, "cursor", "droid", "hermes")])
-def test_a_person_who_breaks_in_begins_anew(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, name)
-    for _ in range(3):
-        session.prompt("do it")
-        assert session.stop() == "B"
-    session.prompt("and now this")
-    assert session.stops(3) == "BB" + LET_GO[name]
+class Stage:
+    """A session of a host, and the words that its scenarios have of their own."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.fields = session, {}
+
+    def stop(self, letters: str) -> None:
+        """So many stops, with the fields that were told."""
+        expected, _, code = letters.replace("!", LET_GO[self.session.name]).partition("[")
+        assert "".join(self.session.stop(**self.fields) for _ in expected) == expected
+        assert not code or self.session.lab.codes()[-1] == code.rstrip("]")
+
+    @property
+    def words(self) -> Words:
+        return {
+            "prompt": lambda lab, rest: self.session.prompt(rest.replace("¶", "\n") or "begin"),
+            "stops": lambda lab, rest: self.stop(rest),
+            "tool": lambda lab, rest: self.session.tool(*rest.split()),
+            "with": lambda lab, rest: self.fields.update(json.loads(rest)),
+        }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("flag", [True, False, None], ids=["true", "false", "absent"])
-def test_a_host_that_asks_for_ever_is_let_go_whatever_its_flags_say(lab: Lab, name: str, flag: bool | None) -> None:
-    """A flag that lies or is not there buys no more blocks, and neither does a reason that is told as a prompt."""
-    lab.config(max_stop_blocks=3).task(remaining=2)
-    session = session_of(lab, name, "all")
-    session.prompt()
-    flags = {"stop_hook_active": flag, "loop_count": None if flag is None else int(flag)}
-    ids = {"prompt_id": None, "turn_id": None} if flag is None else {}
-    assert "".join(session.stop(**flags, **ids) for _ in range(4)) == "BBB" + LET_GO[name]
+SCENARIOS = [
+    (f"{title}-{name}", {"host": name, **config}, script)
+    for title, config, script in scenarios("every-host")
+    for name in hosts_of(config["on"])
+]
+
+
+@rows(SCENARIOS)
+def test_each_host_plays_the_scenario(lab: Lab, config: dict[str, Any], script: str) -> None:
+    settings = {name: value for name, value in config.items() if name not in ("on", "events", "host")}
+    session = session_of(lab, config["host"], "all" if config.get("events") else "needed")
+    play(lab, settings, script, Stage(session).words)
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini", "qwen"])
@@ -70,80 +80,6 @@ def test_an_id_that_changes_with_each_continuation_is_no_prompt(lab: Lab, name: 
     assert "".join(session.stop(**{key: f"{n}", "stop_hook_active": n > 0}) for n in range(6)) == "BBBBBR"
     session.prompt()
     assert "".join(session.stop(**{key: f"x{n > 0}", "stop_hook_active": n > 0}) for n in range(7)) == "BBBBBRA"
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_no_chain_passes_the_ceiling(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    assert session.stop() == "B"
-    lab.edit(total=199)
-    assert session.stops(3) == "B" + ("R" if name in TALKATIVE else "A") + "A"
-    assert lab.codes()[-2:] == ["ceiling", "ceiling"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_chain_is_one_where_every_fresh_stop_counts_anew(lab: Lab, name: str) -> None:
-    """With the presets of old a stop that is taken for fresh is another five blocks."""
-    lab.config(chain_reset="fresh", latch=False, end_foreign_chains=False, max_stop_blocks=3).task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    assert session.stops(4) == "BBB" + LET_GO[name]
-
-
-@pytest.mark.parametrize("name", ["antigravity", "cursor", "gemini", "hermes", "openhands"])
-def test_without_flag_and_count_what_our_block_forced_on_is_not_fresh(lab: Lab, name: str) -> None:
-    lab.config(chain_reset="fresh", latch=False, max_stop_blocks=3).task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    absent = {"stop_hook_active": None, "loop_count": None, "extra": {}}
-    assert "".join(session.stop(**absent) for _ in range(4)) == "BBB" + LET_GO[name]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_block_is_followed_by_none_where_that_is_wished(lab: Lab, name: str) -> None:
-    lab.config(honor_stop_hook_active=True).task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    assert session.stops(2) == "BA"
-    assert lab.codes()[-1] == "honor_active"
-
-
-@pytest.mark.parametrize("name", KNOWN_TOOLS)
-def test_a_tool_call_that_the_host_tells_of_is_progress_and_the_same_one_is_not(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    letters = session.stop()
-    for argument in ("one", "two", "three", "three", "three"):
-        session.tool("sh", argument)
-        letters += session.stop()
-    assert letters == "BBBBB" + LET_GO[name]
-
-
-@pytest.mark.parametrize("name", KNOWN_TOOLS)
-def test_a_tool_that_was_called_before_the_first_stop_of_a_prompt_is_not_asked_for(lab: Lab, name: str) -> None:
-    lab.config(required_tools=["finish"])
-    session = session_of(lab, name)
-    session.prompt("one")
-    session.tool("finish", "now")
-    assert session.stop() == "A"
-    if name not in BLIND:
-        session.prompt("two")
-        assert session.stops(2) == "BA"
-        session.prompt("three")
-        session.tool("x.finish", "now")
-        assert session.stop() == "A"
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*BLIND, "cursor", "droid", "hermes")])
-def test_the_first_stop_after_a_person_broke_in_is_fresh(lab: Lab, name: str) -> None:
-    lab.config(honor_stop_hook_active=True).task(remaining=2)
-    session = session_of(lab, name)
-    for text in ("do it", "no, that", "both"):
-        session.prompt(text)
-        assert session.stop() == "B"
 
 
 def test_two_stops_of_the_same_bytes_are_two_with_a_prompt_between(lab: Lab) -> None:
@@ -192,25 +128,6 @@ def test_a_transcript_of_another_form_is_not_read(lab: Lab, name: str) -> None:
     assert session.stop(**{**lab.payload, "session_id": "S"}) == LET_GO[name]
 
 
-def test_a_background_task_of_copilot_is_no_prompt(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, "copilot")
-    session.prompt()
-    assert session.stops(2) == "BA"
-    session.prompt('<system_notification>\nShell command "x" has completed.\n</system_notification>')
-    assert (session.stop(), lab.codes()[-1]) == ("A", "open")
-    session.prompt("What does <system_notification> mean?")
-    assert session.stop() == "B"
-
-
-def test_where_prompts_come_as_events_a_stop_without_one_is_no_prompt(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, "cursor", "all")
-    session.prompt()
-    assert session.stops(2) == "BA"
-    assert (session.stop(loop_count=1), lab.codes()[-1]) == ("A", "open")
-
-
 REASON = "Work remains (2). Go on."
 NO_PROMPTS = [
     *((name, {"prompt": "says another hook"}) for name in ("gemini", "copilot", "cursor")),
@@ -234,63 +151,13 @@ def test_what_comes_as_a_prompt_and_is_none_gives_nothing_back(lab: Lab, name: s
     assert letters == "BB" + LET_GO[name]
 
 
-@pytest.mark.parametrize("name", ["gemini", "claude-run-by-cursor"])
-def test_the_same_words_again_are_a_new_prompt(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    session = session_of(lab, name)
-    for _ in range(2):
-        session.prompt("go on")
-        assert session.stops(2) == "B" + LET_GO[name]
-
-
-@pytest.mark.parametrize("status", ["aborted", "error"])
-def test_what_a_person_has_aborted_in_cursor_stays_so(lab: Lab, status: str) -> None:
-    lab.config(required_tools=["finish"]).task(remaining=2)
-    session = session_of(lab, "cursor")
-    assert (session.stop(status=status), lab.codes()) == ("A", ["allowed"])
-    assert session.stop() == "B"
-    assert session_of(lab, "gemini").stop(status=status) == "B"
-
-
-def test_antigravity_waits_for_what_runs_in_the_background(lab: Lab) -> None:
-    lab.task(remaining=2)
-    session = session_of(lab, "antigravity")
-    assert (session.stop(fullyIdle=False), lab.codes()[-1]) == ("A", "background")
-    lab.config(yield_on_background=False)
-    assert session.stop(fullyIdle=False) == "B"
-
-
-REMINDED = [("HERMES_KANBAN_TASK", "A"), ("MINE", "B"), ("", "B")]
-
-
-@pytest.mark.parametrize(("scope", "answer"), REMINDED, ids=["its own workers", "others", "everybody"])
-def test_on_hermes_its_own_workers_are_left_to_its_own_reminder(lab: Lab, scope: str, answer: str) -> None:
-    lab.config(required_tools=["kanban_complete"], required_scope_env=scope)
-    lab.environment.update({scope: "T7"} if scope else {})
-    session = session_of(lab, "hermes")
-    session.prompt()
-    assert session.stop() == answer
-
-
 # --- caps ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in (*NAMES, "claude-run-by-cursor") if name not in CAPPED])
-def test_a_host_without_a_cap_of_its_own_that_overrides_answers_has_none_here(lab: Lab, name: str) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    assert session_of(lab, name).stops(12) == "B" * 12
 
 
 @pytest.mark.parametrize("extra", [None, "attempt", [1], {"attempt": "1"}, {"attempt": None}, {}], ids=repr)
 def test_an_odd_extra_of_hermes_tells_nothing(lab: Lab, extra: object) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     assert "".join(session_of(lab, "hermes").stop(extra=extra) for _ in range(3)) == "BBA"
-
-
-def test_the_attempts_are_hermes_own(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    session = Session(lab, "copilot")
-    assert "".join(session.stop(extra={"attempt": 0}) for _ in range(3)) == "BAA"
 
 
 # --- tool calls ------------------------------------------------------------------------------------------------------
@@ -347,25 +214,12 @@ def test_who_runs_claude_codes_file_is_spoken_to_in_its_own_words(lab: Lab, name
     assert lab.codes()[-2:] == ["tripped", "open"]
 
 
-def test_the_cap_of_copilot_holds_in_claude_codes_file(lab: Lab) -> None:
-    lab.config(max_stop_blocks=0).task(remaining=2)
-    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "5000"
-    assert session_of(lab, "claude-run-by-copilot").stops(9) == "B" * 8 + "A"
-    assert lab.codes()[-1] == "host_cap"
-
-
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "droid"])
 def test_a_host_in_copilots_shell_is_itself(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
     lab.environment["COPILOT_CLI"] = "1"
     assert session_of(lab, name).stop() == "B"
     assert [line["host"] for line in lab.log()] == [name]
-
-
-@pytest.mark.parametrize("fields", [{"conversation_id": "c"}, {"loop_count": 1}, {"generation_id": "g"}], ids=repr)
-def test_one_field_of_cursors_makes_no_cursor(lab: Lab, fields: dict[str, object]) -> None:
-    lab.task(remaining=2)
-    assert session_of(lab, "claude").stop(**fields) == "B"
 
 
 @pytest.mark.parametrize("field", ["cursor_version", "generation_id", "loop_count"])
