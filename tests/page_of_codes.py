@@ -39,4 +39,8 @@ def renewed(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text()))
+    page = renewed(PAGE.read_text())
+    PAGE.write_text(page)
+    for code, (_, meaning, _) in rows(page).items():
+        if not meaning:
+            print(f"fill in the row of {code} in {PAGE}")

@@ -24,11 +24,7 @@ from hookctl.system.package_data import asset
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
 
-COMMANDS = (
-    "install", "uninstall", "plan", "upgrade", "status", "doctor", "check", "hosts", "render", "restore", "run",
-    "supervise", "demo",
-    "log", "stats", "verify", "simulate", "completion",
-)  # fmt: skip
+COMMANDS = cli.NAMES
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
 Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
@@ -154,6 +150,8 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, nothing, ("demo",)),
     (0, nothing, ("run", "status")),
     (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
+    (0, nothing, ("stats",)),
+    (0, nothing, ("supervise", "--", "true")),
     (0, nothing, ("log",)),
     (0, nothing, ("log", "--since", "2h", "--session", "S1")),
     (0, nothing, ("verify", "--", "true")),
@@ -585,6 +583,10 @@ CONTRACT = {
     "simulate": {*GUARDS, "--host", "--json"},
     "completion": {"--json"},
 }
+
+
+def test_every_command_has_a_contract_and_a_case() -> None:
+    assert set(CONTRACT) == set(COMMANDS) == {arguments[0] for _, _, arguments in CASES}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

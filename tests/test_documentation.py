@@ -170,6 +170,11 @@ def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
             assert fits is jsonschema.Draft202012Validator(plain).is_valid(value), value
 
 
+def test_the_data_of_every_command_are_explained() -> None:
+    table = rows(ROOT / "docs" / "commands.md", "command | `data`")
+    assert {name for row in table for name in re.findall(r"`(\w+)`", row[0])} == set(COMMANDS), "a row for each"
+
+
 def test_the_page_of_the_commands_is_that_of_the_help() -> None:
     page = page_of_commands.PAGE.read_text()
     assert page == page_of_commands.renewed(page), "run: python -m tests.page_of_commands"

@@ -21,11 +21,13 @@ To add a check:
 1. Facts: look first whether a class in facts.py has what you need. If not, add a field there, and
    fill it in one of the modules that read.
 2. Judge: write a function that takes the facts and yields findings (`file.find(code, ...)`), and
-   list it in survey.py, or call it from the judge of its subject. A file that cannot be parsed
-   has no document. `hookctl check` asks the judges that project.py lists, with facts that
-   gather_project.py takes from the project alone. Doctor's errors are errors there too; a table
-   in project.py has the levels of its other findings.
-3. Text: add an entry to findings.toml, run `python -m tests.page_of_codes`, and say in the new row
-   of docs/doctor.md what it means and what to do.
+   list it in survey.py, or call it from the judge of its subject. In settings.py `judge` sees only
+   files with something of ours, `judge_content` also the files of the working folder and those of
+   `hookctl check`. A file that cannot be parsed has no document. `hookctl check` asks the judges
+   that project.py lists, with facts that gather_project.py takes from the project alone. Doctor's
+   errors are errors there too; a table in project.py has the levels of its other findings.
+3. Text: add an entry to findings.toml beside those of its subject, run
+   `python -m tests.page_of_codes`, and say in the new row of docs/doctor.md what it means and what
+   to do.
 4. Test: add a row to MADE in tests/findings.py that brings the finding about.
 """

@@ -187,7 +187,7 @@ class FileFacts(NamedTuple):
     workplace: Workplace
     is_alone: bool = False  # whether only its project was looked at, and nothing of the user
     real_path: str = ""  # its real path
-    document: Document | None = None  # None where it cannot be read
+    document: Document | None = None  # None where it cannot be read; its `data` encodes anew
     error: HookctlError | None = None  # why it cannot be read, or not be edited
     current: Current | None = None
     config_folder: str = ""  # the host's own, of the user

@@ -42,6 +42,14 @@ def test_the_release_may_be_in_the_operators_words(lab: Lab) -> None:
     assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == "after 1 block without progress: 2"
 
 
+def test_the_refusal_of_a_call_may_be_in_the_operators_words(lab: Lab) -> None:
+    lab.config(dispatch_tools=["Task"], dispatch_max=1, dispatch_reason="Enough {remaining}.")
+    call = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
+    assert lab.call("pre-tool", **call) == ""
+    answer = json.loads(lab.call("pre-tool", **call))["hookSpecificOutput"]
+    assert answer["permissionDecisionReason"] == "Enough {remaining}."
+
+
 def test_a_number_that_nobody_knows_is_called_unknown(lab: Lab) -> None:
     lab.config(mode="keepalive", reason="{remaining}").arm()
     assert json.loads(lab.call("stop"))["reason"] == "unknown"

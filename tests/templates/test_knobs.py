@@ -1,10 +1,13 @@
 """Every knob of every policy: the environment over config.json over the default, and what cannot be read is ignored."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .lab import Lab
+from .modules import module
 from .play import HIGH_CAP, play
 
 ARMED = "armed"
@@ -113,6 +116,30 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         ["x", 1.5, True],
     ),
 }
+
+
+# Settings that change no decision, or that no variable sets, and the file here that tests them.
+ELSEWHERE = {
+    "reason": "test_hook_texts.py",
+    "release_reason": "test_hook_texts.py",
+    "nudge_reason": "test_hook_texts.py",
+    "dispatch_reason": "test_hook_texts.py",
+    "guidance": "test_guidance.py",
+    "guidance_text": "test_guidance.py",
+    "show_env": "test_guidance.py",
+    "run_dir": "test_hook_rules.py",
+    "state_dir": "test_whose_project.py",
+    "lock_ms": "test_hook_limits.py",
+    "locked": "test_hook_rules.py",
+}
+
+
+def test_every_setting_has_a_row_or_a_test_elsewhere() -> None:
+    defaults = set(module("settings").DEFAULTS)
+    assert not set(KNOBS) & set(ELSEWHERE)
+    assert set(KNOBS) | set(ELSEWHERE) == defaults, "a row in KNOBS for a decision; a text in test_hook_texts.py"
+    for setting, file in ELSEWHERE.items():
+        assert re.search(rf"\b{setting}\b", (Path(__file__).parent / file).read_text()), (setting, file)
 
 
 def variable(knob: str) -> str:
