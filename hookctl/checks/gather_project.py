@@ -48,7 +48,14 @@ from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
-from hookctl.system.packages import PACKAGES, WRAPPER, folder_beside, is_as_named, list_packages
+from hookctl.system.packages import (
+    PACKAGES,
+    WRAPPER,
+    folder_beside,
+    is_as_named,
+    is_mixture,
+    list_packages,
+)
 
 DEFAULT_RUN = os.path.join(OWN, "run")
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
@@ -84,6 +91,7 @@ def gather(
     run = _list_run_files(project, found)
     rules = git.find_rules(project, [*shared, *run], environ, folders.state, personal=False)
     kept_out = rules or {}
+    packages = _list_packages(project)
     return ProjectFacts(
         project,
         workplace,
@@ -95,7 +103,8 @@ def gather(
         has_record=has_record,
         lost=tuple(_gather_lost_guards(workplace, folders, [pack.record.folder for pack in packs])),
         has_repository=bool(git.find_top(project)),
-        packages=tuple(_list_whole_packages(project)),
+        packages=tuple(f"{package}/" for package in packages if is_as_named(package)),
+        mixtures=tuple(package for package in packages if is_mixture(package)),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
@@ -242,13 +251,11 @@ def _list_programs(project: str) -> Iterator[str]:
                 yield os.path.join(folder, file_name)
 
 
-def _list_whole_packages(project: str) -> Iterator[str]:
-    """The packages whose content has the digest in their name: even an unused one is harmless."""
+def _list_packages(project: str) -> list[str]:
+    """The packages; one that is as its name says is harmless, even if nothing runs it."""
     folder = os.path.join(project, OWN, PACKAGES)
-    for name in () if os.path.islink(folder) else list_packages(folder):
-        path = os.path.join(folder, name, "")
-        if is_as_named(os.path.dirname(path)):
-            yield path
+    names = [] if os.path.islink(folder) else list_packages(folder)
+    return [os.path.join(folder, name) for name in names]
 
 
 def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:

@@ -26,9 +26,18 @@ from hookctl.events import WRAPPED
 from hookctl.hosts import loading
 from hookctl.masking import masked, masked_text
 from hookctl.model import PackRecord
-from hookctl.packs.guard import HOSTS
+from hookctl.packs.guard import HOSTS, is_newer
 from hookctl.packs.guard_options import find_faults
-from hookctl.packs.model import ADDED, GONE, LINE_ENDINGS, MISSING, NEWER, RELEASED, UNKNOWN
+from hookctl.packs.model import (
+    ADDED,
+    GONE,
+    LINE_ENDINGS,
+    MISSING,
+    MIXED,
+    NEWER,
+    RELEASED,
+    UNKNOWN,
+)
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
 from hookctl.system.packages import HOOK, WRAPPER
@@ -44,6 +53,7 @@ _DIFFERENCES = {
     ADDED: "hook_unknown.added",
     GONE: "hook_unknown.gone",
     LINE_ENDINGS: "hook_unknown.line-endings",
+    MIXED: "hook_unknown.mixed",
 }
 
 
@@ -74,9 +84,12 @@ def judge_origin(file: FileFacts) -> Iterator[Finding]:
         yield file.find("hook_newer", origin=origin)
     elif origin.kind == UNKNOWN:
         entry = _DIFFERENCES.get(origin.difference, "hook_unknown")
+        version = file.guard.version if file.guard else ""
         if origin.difference == LINE_ENDINGS and file.target.shared:
             entry = "hook_unknown.shared-line-endings"
-        yield file.find(entry, origin.path, again=file.again(GUARD))
+        elif origin.difference == MIXED and is_newer(version):
+            entry = "hook_unknown.mixed-newer"
+        yield file.find(entry, origin.path, again=file.again(GUARD), version=version)
     elif origin.kind == MISSING and file.is_alone and file.guard:  # else each program is compared
         launcher = os.path.join(file.guard.folder, HOOK)
         yield file.find("hook_missing.clone", launcher, again=file.again(GUARD))

@@ -91,6 +91,7 @@ class ProjectFacts(NamedTuple):
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     has_repository: bool = True
     packages: tuple[str, ...] = ()  # whose content has the digest in their name
+    mixtures: tuple[str, ...] = ()  # those with other modules, and nothing else
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
     run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
 
@@ -170,10 +171,27 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
     for lost_guard in facts.lost:
         for found in hook.judge_origin(lost_guard.file):
             yield found._replace(level="error")
-    lost_packs = tuple(_find_lost_packs(facts))
+    yield from _judge_strays(facts, own)
+
+
+def _judge_strays(facts: ProjectFacts, own: set[str]) -> Iterator[Finding]:
+    """The files that no record has, each folder once."""
+    known = (*_find_lost_packs(facts), *facts.packages)
+    strays: dict[str, list[str]] = {}
     for path in facts.programs:
-        if path not in own and not path.startswith((*lost_packs, *facts.packages)):
-            yield finding("stray_file", path=path)
+        if path not in own and not path.startswith(known):
+            mixture = next((top for top in facts.mixtures if path.startswith(f"{top}/")), "")
+            strays.setdefault(mixture or os.path.dirname(path), []).append(path)
+    has_guard = any(installed.name == GUARD for installed in facts.packs)
+    for folder, paths in strays.items():
+        repair = fixes.repair_command(facts.project, facts.workplace.project)
+        values = {"count": len(paths), "repair": repair}
+        if has_guard and folder in facts.mixtures:
+            yield finding("stray_file.runtime", path=folder, **values)
+        elif len(paths) > 1:
+            yield finding("stray_file.folder", path=folder, **values)
+        else:
+            yield finding("stray_file", path=paths[0])
 
 
 def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:

@@ -175,6 +175,26 @@ def _has_dispatch_limit(options: dict[str, Any]) -> bool:
     return min(options.get("dispatch_max", 1), options.get("dispatch_window_s", 1)) > 0
 
 
+def options_between(settings: Settings, others: Settings) -> list[str]:
+    """The options that lead from some settings to those that others have chosen."""
+    options = []
+    if others.preset != settings.preset:
+        options += ["--preset", others.preset or "none"]
+    if others.mode != settings.mode:
+        options += ["--mode", others.mode]
+    for name, value in others.options.items():
+        if settings.options.get(name) != value:
+            options += ["--set", f"{name}={_as_text(value)}"]
+    return options
+
+
+def _as_text(value: Any) -> str:
+    """A value as --set reads it."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def settings_from(recorded: dict[str, Any]) -> Settings:
     """The settings of a pack record; ledger_unreadable if a value has the wrong type."""
     defaults: dict[str, Any] = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}

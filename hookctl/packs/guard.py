@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from hookctl import __version__
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load
@@ -219,6 +220,14 @@ def limit_of(text: str, configured: Any = None) -> int:
     if number is not None:
         return number
     return configured if type(configured) is int else DEFAULT_LIMIT
+
+
+def is_newer(version: str) -> bool:
+    """Whether a plain version is above this one."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version):
+        return False
+    numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
+    return [int(number) for number in numbers] > [int(number) for number in own]
 
 
 def current_configuration(pack_record: PackRecord) -> dict[str, Any]:

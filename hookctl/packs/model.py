@@ -8,6 +8,7 @@ from hookctl.values import NamedTuple
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
 # How a program that is not known differs from hookctl's own.
 CHANGED, ADDED, GONE, LINE_ENDINGS = "changed", "added", "gone", "line endings"
+MIXED = "mixed"  # a package has other modules than its name says, as after a merge
 
 
 class EnvClaim(NamedTuple):

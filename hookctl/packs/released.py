@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 
 from hookctl import __version__
 from hookctl.errors import HookctlError
 from hookctl.model import PackRecord
+from hookctl.packs import guard
 from hookctl.packs.model import (
     ADDED,
     CHANGED,
     GONE,
     LINE_ENDINGS,
     MISSING,
+    MIXED,
     NEWER,
     RELEASED,
     UNKNOWN,
@@ -33,6 +34,7 @@ from hookctl.system.packages import (
     HOOK,
     WRAPPER,
     folder_beside,
+    is_ours,
     name_package,
     packages_named,
     path_from_launcher,
@@ -63,11 +65,13 @@ def find_origin(
     version = _find_version(programs)
     if version and (wrapper is None or _find_version({WRAPPER: wrapper})):
         return Origin(RELEASED, version)
-    if not version and _is_newer(pack_record.version) and _is_recorded(pack_record, programs):
+    if not version and guard.is_newer(pack_record.version) and _is_recorded(pack_record, programs):
         return Origin(NEWER, pack_record.version)
     if version and wrapper is not None:
         programs = {WRAPPER: wrapper}
     name, difference = _find_difference(programs)
+    if difference in (CHANGED, GONE) and _is_mixed(pack_record, programs, name):
+        difference = MIXED
     path = os.path.normpath(os.path.join(folder, name))
     return Origin(UNKNOWN, path=path, difference=difference)
 
@@ -145,17 +149,21 @@ def _is_as_named(package: str, programs: Programs) -> bool:
     return name_package(package.partition("_")[0], modules) == package
 
 
+def _is_mixed(pack_record: PackRecord, programs: Programs, name: str) -> bool:
+    """Whether a program that differs lies in a package that hookctl may write again."""
+    launcher = programs.get(HOOK, b"")
+    recorded = pack_record.files.get(HOOK)
+    is_known = launcher == load_programs(wrapper=False).launchers[HOOK]
+    if not is_known and recorded != files.digest(launcher):
+        return False
+    package = _package_in(launcher)
+    is_in_package = name.startswith(path_from_launcher(package))
+    return is_in_package and is_ours(os.path.join(folder_beside(pack_record.folder), package))
+
+
 def _is_recorded(pack_record: PackRecord, programs: Programs) -> bool:
     """Whether the launcher is the one on record, and its package has the content of its name."""
     if pack_record.files.get(HOOK) != files.digest(programs[HOOK]):
         return False
     package = _package_in(programs[HOOK])
     return not package or _is_as_named(package, programs)
-
-
-def _is_newer(version: str) -> bool:
-    """Whether a plain version is above this one."""
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version):
-        return False
-    numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
-    return [int(number) for number in numbers] > [int(number) for number in own]

@@ -322,7 +322,7 @@ def _approvals_of(entries: Iterable[Entry], draft: Draft, pack: str) -> list[Ent
 
 def _runs_the_same(draft: Draft, pack: str) -> bool:
     """Whether a pack's hooks run what they ran before, or the guard as hookctl released it."""
-    if pack == GUARD and not draft.has_foreign_programs:
+    if pack == GUARD and not draft.foreign_programs:
         return True
     if draft.record is None or pack not in draft.record.packs:
         return False

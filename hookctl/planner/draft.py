@@ -90,7 +90,7 @@ class Draft:
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes, Record | None] | None = None
-        self.has_foreign_programs = False  # an edited program of the guard stays
+        self.foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
         self.wants: list[Wanted] = []  # what the installed pack has here
         # Edits and reports so far:
         self.edits: list[Edit] = []
@@ -324,6 +324,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         rmdirs=tuple(draft.rmdirs),
         packages=tuple(draft.packages),
         messages=tuple(draft.messages),
+        foreign_programs=draft.foreign_programs,
         not_loaded=draft.not_loaded,
         switched_off=draft.switched_off,
     )

@@ -41,11 +41,11 @@ from hookctl.system.packages import (
     find_edits,
     find_unnamed,
     folder_beside,
-    is_as_named,
     is_whole,
     list_launchers,
     packages_named,
 )
+from hookctl.system.packages import is_ours as is_own_package
 
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of config.json: hookctl's own, not the operator's
 
@@ -151,8 +151,8 @@ def add_package(
 ) -> Runtime:
     """The same, with the package that the launcher in the folder starts, where it is not there.
 
-    An edited one stays, unless `force` is given. In a project other packages are removed, since a
-    merge may leave them there.
+    An edited one stays, unless `force` is given. In a project it is replaced, and other packages
+    are removed: a merge may leave them there, and write one version's text into another's package.
     """
     programs = load_programs(wrapper=False)
     launcher = os.path.join(folder, HOOK)
@@ -174,14 +174,16 @@ def add_package(
         unused = (Packages(packages.path),) if target.shared else ()
         return runtime._replace(packages=unused)
     is_there, edits = sources.once(os.path.lexists, shown), []
-    if is_there:
+    if is_there and not sources.once(is_own_package, shown):
         edits = sources.once(find_edits, shown, programs.modules, key=shown)
     if edits and not force:
         reason = "edited by hand, so it stays; --force puts ours back"
         line = file_action("keep", shown, reason)
         foreign = os.path.join(shown, edits[0])
         return runtime._replace(kept=(*runtime.kept, line), foreign=(*runtime.foreign, foreign))
-    action = file_action("replace-file" if is_there else "create-file", shown)
+    action = file_action("create-file", shown)
+    if is_there:
+        action = file_action("replace-file", shown, "it was not as hookctl wrote it")
     return runtime._replace(packages=(packages,), actions=(action, *runtime.actions))
 
 
@@ -282,7 +284,7 @@ def join_packages(
 
 
 def _line_on_unnamed(sources: Sources, package: str) -> Action:
-    if sources.once(is_as_named, package):
+    if sources.once(is_own_package, package):
         return file_action("remove-file", package)
     reason = "edited by hand, so it stays; nothing runs it any more"
     return file_action("keep", package, reason)

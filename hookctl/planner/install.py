@@ -17,6 +17,7 @@ from hookctl.hosts import load, loading
 from hookctl.ledger.store import Records
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
+from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
@@ -182,6 +183,8 @@ def _decide_on_file(
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
     _require_own_file(records, drafts, draft)
+    if pack.name == GUARD and GUARD in draft.packs:
+        _refuse_older(draft, pack, choice)
     loading.require(target.host, draft.before)
     folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)
@@ -216,6 +219,20 @@ def _decide_on_file(
     draft.wants = content.wants
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
+
+
+def _refuse_older(draft: Draft, pack: Pack, choice: Choice) -> None:
+    """Refuse to replace the guard of a newer hookctl, unless that is forced."""
+    version = draft.packs[GUARD].version
+    if not is_newer(version):
+        return
+    change = f"guard {version} -> {pack.version}, older"
+    if not choice.force:
+        message = f"{change}: a newer hookctl wrote what is here"
+        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces it."
+        path = draft.target.path
+        raise HookctlError("hook_newer", message, path=path, hint=hint, exit_code=FAILED)
+    draft.tell("hook_newer", change)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -269,7 +286,7 @@ def _install_files(
     if HOOK in content.files:
         runtime = add_package(draft.sources, runtime, draft.target, folder, force=force)
     draft.add_runtime(runtime)
-    draft.has_foreign_programs = bool(runtime.foreign)
+    draft.foreign_programs = runtime.foreign
     draft.adds_files = True
     if draft.host.format == "plugin":
         _renew_plugin(draft)

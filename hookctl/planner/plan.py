@@ -32,6 +32,7 @@ class FilePlan(NamedTuple):
     packages: tuple[Packages, ...] = ()  # of the guard's launchers
     messages: tuple[Message, ...] = ()
     known: Record | None = None  # the record before the run
+    foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
     not_loaded: str = ""  # why the host loads nothing of the file
     switched_off: str = ""  # what switches its hooks off, in whichever file
 

@@ -8,6 +8,7 @@ agree; else an uninstall removes ours and nothing more.
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,6 +17,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load
 from hookctl.ledger.conflict import Sides, read_sides
 from hookctl.model import Current, Entry, PackRecord, Record
+from hookctl.packs.choices import options_between, settings_from
 from hookctl.planner.runtime_files import CONFIG, is_as_recorded
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, OWN, read_inside, target_of_record
@@ -45,7 +47,8 @@ def remake(sources: Sources, project: str) -> Remade | None:
         return None
     path = os.path.join(project, OWN, "ledger.json")
     lines = [f"{path}: rebuilt from both sides of the merge and from the settings files"]
-    return Remade(sides.data, joined, lines + _describe_lost(project, sides, joined))
+    lines += _describe_lost(project, sides, joined)
+    return Remade(sides.data, joined, lines + _describe_other_settings(sides, joined))
 
 
 def _describe_lost(project: str, sides: Sides, joined: Mapping[str, Record]) -> list[str]:
@@ -61,9 +64,32 @@ def _describe_lost(project: str, sides: Sides, joined: Mapping[str, Record]) -> 
             lost.setdefault(name, (wanted, {}))[1][record.host] = None
     lines = []
     for name, (wanted, hosts) in sorted(lost.items()):
-        options = " ".join(f"--host {host}" for host in hosts)
-        command = f"hookctl install {wanted} {options} --scope project"
+        command = _install_command(wanted, hosts)
         lines.append(f"{name} is not in the settings any more; to have it again: {command}")
+    return lines
+
+
+def _install_command(wanted: str, hosts: Iterable[str]) -> str:
+    options = " ".join(f"--host {host}" for host in hosts)
+    return f"hookctl install {wanted} {options} --scope project"
+
+
+def _describe_other_settings(sides: Sides, joined: Mapping[str, Record]) -> list[str]:
+    """A line for each choice of settings of the guard that one side has, and the record has not."""
+    lost: dict[str, dict[str, None]] = {}  # options, hosts in order
+    for key, record in (*sides.ours.items(), *sides.theirs.items()):
+        known = joined[key].packs.get(GUARD) if key in joined else None
+        other = record.packs.get(GUARD)
+        if known is None or other is None:
+            continue
+        options = options_between(settings_from(known.settings), settings_from(other.settings))
+        if options:
+            text = " ".join(map(shlex.quote, options))
+            lost.setdefault(text, {})[record.host] = None
+    lines = []
+    for text, hosts in lost.items():
+        command = f"{_install_command(GUARD, hosts)} {text}"
+        lines.append(f"the guard's other side: {text}; to have it: {command}")
     return lines
 
 
@@ -87,12 +113,12 @@ def _join(sources: Sources, known: Sequence[Record]) -> Record:
     entries = _join_entries(known, current)
     packs = {}
     for name in dict.fromkeys(name for record in known for name in record.packs):
-        choices = [record for record in known if name in record.packs]
+        sides = choices = [record for record in known if name in record.packs]
         if _has_entries(every_entry, name) and not _has_entries(entries, name):
             # The file has no entry of it, so only a side that has switched it off is right.
             choices = [record for record in choices if _is_off(record.packs[name])]
         if choices:
-            packs[name] = _choose_pack(sources, name, choices, current, entries)
+            packs[name] = _choose_pack(sources, name, sides, choices, current, entries)
     return first._replace(
         created_file=first.created_file and last.created_file,
         created_dirs=tuple(name for name in first.created_dirs if name in last.created_dirs),
@@ -153,36 +179,70 @@ def _has_entries(entries: Iterable[Entry], pack: str) -> bool:
     return any(pack in entry.owners for entry in entries)
 
 
+class _Fit(NamedTuple):
+    """How badly the record of a side fits what is there of a pack; less is better."""
+
+    entries: int  # of the settings file that the record has otherwise, or not at all
+    programs: bool  # whether another file is there, or none
+    configuration: bool
+
+    @property
+    def settings(self) -> tuple[int, bool]:
+        """How badly the settings on record fit: those of the guard decide about both."""
+        return self.entries, self.configuration
+
+
 def _choose_pack(
     sources: Sources,
     name: str,
+    sides: list[Record],
     choices: list[Record],
     current: Current,
-    held: Iterable[Entry],
+    held: Sequence[Entry],
 ) -> PackRecord:
     """The record of a pack that fits the settings and its own files best; ours where both do.
 
-    `held` are the entries of all sides that the settings hold.
+    `choices` are the sides that the settings admit, and `held` the entries of all sides that they
+    hold.
     """
+    fits = {id(side): _measure(sources, name, side, current, held) for side in sides}
 
-    def misfits(record: Record) -> int:
-        pack, unfit = record.packs[name], 0
-        known = {entry.id or entry.path for entry in record.entries}
-        for entry in held:
-            if name in entry.owners and (entry.id or entry.path) not in known:
-                unfit += 1
-        for entry in record.entries:
-            if name in entry.owners and _state(entry, current) in ("missing", "overridden"):
-                unfit += 1
-        # Reading a side has filled in the hashes only where the files give the pack's digest.
-        unfit += not all(digest for file, digest in pack.files.items() if file != CONFIG)
-        if CONFIG in pack.files:
-            path = os.path.join(pack.folder, CONFIG)
-            config = sources.once(read_inside, record.project, path)
-            unfit += not is_as_recorded(config, pack, CONFIG)
-        return unfit
+    def fit(side: Record) -> _Fit:
+        return fits[id(side)]
 
-    return min(choices, key=misfits).packs[name]
+    if name != GUARD:
+        best = min(choices, key=lambda side: (fit(side).programs, fit(side).entries))
+        return best.packs[name]
+    # The guard's programs depend on no setting: they may be of another side than the settings.
+    fitting = min(choices, key=lambda side: fit(side).settings).packs[name]
+    programs = min(sides, key=lambda side: (fit(side).programs, not side.packs[name].files))
+    settings = dict(fitting.settings)
+    # Git takes a configuration that one side alone has changed, with the other side's settings
+    # file. It is as hookctl wrote it there, and no edit by hand: so it may be replaced.
+    for side in sides:
+        written = side.packs[name]
+        if CONFIG in written.files and not fit(side).configuration and "config" in written.settings:
+            settings["config"] = written.settings["config"]
+    return programs.packs[name]._replace(settings=settings)
+
+
+def _measure(
+    sources: Sources, name: str, side: Record, current: Current, held: Iterable[Entry]
+) -> _Fit:
+    pack, unfit = side.packs[name], 0
+    known = {entry.id or entry.path for entry in side.entries}
+    for entry in held:
+        if name in entry.owners and (entry.id or entry.path) not in known:
+            unfit += 1
+    for entry in side.entries:
+        if name in entry.owners and _state(entry, current) in ("missing", "overridden"):
+            unfit += 1
+    differs = {}
+    for file in pack.files:
+        snapshot = sources.once(read_inside, side.project, os.path.join(pack.folder, file))
+        differs[file] = not is_as_recorded(snapshot, pack, file)
+    configuration = differs.pop(CONFIG, False) if name == GUARD else False
+    return _Fit(unfit, any(differs.values()), configuration)
 
 
 def _state(entry: Entry, current: Current) -> str:

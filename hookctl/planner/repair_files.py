@@ -13,16 +13,38 @@ from hookctl.hosts import shapes
 from hookctl.model import WRAP, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
+from hookctl.packs.guard import is_newer
 from hookctl.packs.pack import load_file, read_files
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_digest
 from hookctl.planner.draft import Draft
-from hookctl.planner.guard_files import add_package, guard_programs, merge_config, new_config
-from hookctl.planner.runtime_files import CONFIG, File, Runtime, install_files, is_ours
+from hookctl.planner.guard_files import (
+    add_package,
+    find_folder,
+    guard_programs,
+    merge_config,
+    new_config,
+)
+from hookctl.planner.runtime_files import (
+    CONFIG,
+    File,
+    Runtime,
+    install_files,
+    is_in_conflict,
+    is_ours,
+)
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
-from hookctl.system.packages import HOOK, folder_beside, packages_named, read_modules
+from hookctl.system.packages import (
+    HOOK,
+    Packages,
+    folder_beside,
+    is_as_named,
+    packages_named,
+    read_modules,
+)
+from hookctl.system.packages import is_ours as is_own_package
 
 
 def repair_files(draft: Draft) -> None:
@@ -71,16 +93,23 @@ def _record_files(
 
 def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
     """Put back the guard's files; where one is missing, unedited old ones are replaced too."""
+    if draft.target.shared:  # where a merge may leave packages that no launcher names
+        folder = find_folder(draft.sources, draft.target, pack_record.folder)
+        draft.packages.append(Packages(folder))
     wanted = _wanted_guard_files(draft, pack_record)
     if not wanted:
         return
     launcher = draft.sources.once(files.read, os.path.join(pack_record.folder, HOOK))
     is_current = launcher.data in (None, wanted[HOOK].data)
     is_known = is_current or is_ours(launcher, pack_record.files.get(HOOK, ""))
-    draft.has_foreign_programs = not is_known
-    misses_package = _misses_package(draft.sources, pack_record, launcher.data or b"")
+    is_known = is_known or is_in_conflict(draft.target, launcher)
+    draft.foreign_programs = () if is_known else (launcher.path,)
+    misses_package = _misses_package(draft, pack_record, launcher.data or b"")
+    if not is_current and is_newer(pack_record.version):
+        return  # doctor says which hookctl has these programs
     if not is_known or (draft.target.shared and not misses_package):
         _put_back(draft, GUARD, pack_record, wanted)
+        _renew_configuration(draft)
     elif (
         misses_package
         or _has_to_be_written(draft.sources, pack_record, wanted, is_current=is_current)
@@ -89,16 +118,22 @@ def _repair_guard(draft: Draft, pack_record: PackRecord) -> None:
         _write_guard(draft, pack_record, wanted)
 
 
-def _misses_package(sources: Sources, pack_record: PackRecord, launcher: bytes) -> bool:
-    """Whether a launcher names a package that is missing or incomplete."""
-    programs = load_programs(wrapper=False)
+def _misses_package(draft: Draft, pack_record: PackRecord, launcher: bytes) -> bool:
+    """Whether a launcher names a package that is missing or incomplete; or in a project, two ones,
+    or one with other modules than its name says, which is what a merge makes of two versions.
+    """
+    programs, sources = load_programs(wrapper=False), draft.sources
     folder = sources.once(folder_beside, pack_record.folder)
-    for name in packages_named(launcher):
-        modules = sources.once(read_modules, os.path.join(folder, name))
+    names = packages_named(launcher)
+    for name in names:
+        package = os.path.join(folder, name)
+        modules = sources.once(read_modules, package)
         wanted = programs.modules if name == programs.package else {}
         if not modules or wanted.keys() - modules.keys():
             return True
-    return False
+        if draft.target.shared and not sources.once(is_as_named, package):
+            return sources.once(is_own_package, package)
+    return draft.target.shared and len(names) > 1
 
 
 def _has_to_be_written(
@@ -130,6 +165,23 @@ def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File])
     settings = {**pack_record.settings, "config": _configuration(draft, pack_record)}
     pack_record = pack_record._replace(digest=guard_digest(wanted), settings=settings)
     _record_files(draft, GUARD, pack_record, runtime, recorded)
+
+
+def _renew_configuration(draft: Draft) -> None:
+    """Write a project's configuration where the one on record is not that of the settings there.
+
+    So it is in a record that is made anew from both sides of a merge.
+    """
+    pack_record = draft.packs[GUARD]
+    recorded, wanted = pack_record.settings.get("config"), _configuration(draft, pack_record)
+    if not draft.target.shared or recorded in (None, wanted):
+        return
+    config = _merged_config(draft, pack_record)
+    if config:
+        unknown = pack_record._replace(files={})
+        draft.add_runtime(_install(draft, unknown, {CONFIG: config}))
+        settings = {**pack_record.settings, "config": wanted}
+        draft.packs[GUARD] = pack_record._replace(settings=settings)
 
 
 def _merged_config(draft: Draft, pack_record: PackRecord) -> File | None:

@@ -6,6 +6,7 @@ They are made, kept and removed by the rules of ownership: what the operator edi
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Container, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
+_CONFLICT = re.compile(rb"(?ms)^<{7} .*^={7}$.*^>{7} ")
 
 
 class Runtime(NamedTuple):
@@ -73,7 +75,8 @@ def install_files(
         snapshot = _read(sources, target, path)
         kept += file.edits
         is_as_wanted = snapshot.data in (None, file.data)
-        if name != CONFIG and not (force or is_as_wanted or is_ours(snapshot, recorded)):
+        is_free = is_as_wanted or is_ours(snapshot, recorded) or is_in_conflict(target, snapshot)
+        if name != CONFIG and not (force or is_free):
             reason = "edited by hand, so it stays; --force puts ours back"
             kept.append(file_action("keep", path, reason))
             foreign.append(path)
@@ -189,6 +192,11 @@ def _is_judged_by_meaning(target: Target, path: str) -> bool:
 def is_ours(snapshot: files.Snapshot, digest: str) -> bool:
     """Whether a file has the bytes whose digest was recorded when we wrote them."""
     return bool(digest) and snapshot.sha == digest
+
+
+def is_in_conflict(target: Target, snapshot: files.Snapshot) -> bool:
+    """Whether git has left merge-conflict marks in a project's program: nobody's edit."""
+    return target.shared and bool(_CONFLICT.search(snapshot.data or b""))
 
 
 def is_as_recorded(snapshot: files.Snapshot, known: PackRecord, name: str) -> bool:

@@ -155,6 +155,26 @@ def is_as_named(package: str) -> bool:
     return False
 
 
+def is_ours(package: str) -> bool:
+    """Whether a package has nothing of anybody else, so that hookctl may replace or remove it."""
+    return is_as_named(package) or is_mixture(package)
+
+
+def is_mixture(package: str) -> bool:
+    """Whether a project's package has modules that are not those of its name, and nothing else.
+
+    So git leaves it where both branches have another version. No other modules belong there.
+    """
+    if not _is_in_project(package) or os.path.islink(package) or is_as_named(package):
+        return False
+    with contextlib.suppress(OSError), os.scandir(package) as entries:
+        for entry in entries:
+            if not entry.name.endswith(".py") or not entry.is_file(follow_symlinks=False):
+                return False
+        return True
+    return False
+
+
 def _has_only_bytecode(package: str) -> bool:
     cache = os.path.join(package, _CACHE)
     if not os.path.lexists(cache):
@@ -282,7 +302,7 @@ def _put_in_place(staged: str, target: str) -> None:
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
     """Remove what killed runs left here, and packages that no launcher names, but for `kept`.
 
-    An edited package stays. Nothing is removed where a link has come into the
+    An edited package stays, but not in a project. Nothing is removed where a link has come into the
     path of the folder. False where something could not be removed.
     """
     if os.path.realpath(folder) != folder:
@@ -290,7 +310,7 @@ def sweep(folder: str, kept: Container[str] = ()) -> bool:
     try:
         for name in find_unnamed(folder, {}):
             package = os.path.join(folder, name)
-            if name not in kept and is_as_named(package):
+            if name not in kept and is_ours(package):
                 _remove(package)
         files.sweep_folders(folder)
         if not os.listdir(folder):

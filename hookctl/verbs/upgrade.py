@@ -11,16 +11,17 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP, program, tilde
+from hookctl.output.lines import ERROR, SKIP, WARN, program, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.packs.choices import Choice, Permission
+from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
 from hookctl.planner.install import prepare
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, look
-from hookctl.settings.targets import Target, target_of_record
+from hookctl.settings.targets import GUARD, Target, target_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -83,6 +84,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     for item, error in _refuse_unknown_addresses(installed, records, request, permission):
         installed.remove(item)
         outcomes.append(_Upgraded(item, None, None, (error,)))
+    outcomes += _leave_newer(installed)
     for item in installed:
         try:
             pack = _load(folders, item)
@@ -233,6 +235,24 @@ def _find_targets(sources: Sources, item: _Installed) -> Iterator[tuple[Choice, 
         yield Choice(force=True), vanished
 
 
+def _leave_newer(installed: list[_Installed]) -> Iterator[_Upgraded]:
+    """Take the guards of a newer hookctl out of the list, with an error for each."""
+    for number, item in enumerate(installed):
+        older = []
+        for path, record in item.records:
+            version = record.packs[item.name].version
+            if item.name != GUARD or not is_newer(version):
+                older.append((path, record))
+                continue
+            message = f"guard {version} is installed, and this older hookctl does not replace it"
+            hint = f"Upgrade hookctl to {version} or later."
+            error = HookctlError(
+                "hook_newer", message, path=path, hint=hint, exit_code=errors.FAILED
+            )
+            yield _Upgraded(item, None, None, (error,))
+        installed[number] = item._replace(records=older)
+
+
 def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -> bool:
     """Whether a pack has entries on record there, and every one of them is gone."""
     document = sources.read(target.path, target.host.format)[1]
@@ -332,9 +352,12 @@ def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:
     if outcome.pack is None or outcome.plan is None or outcome.problems:
         return [Line(f"{item.name}: left as it is", ERROR, path=source)]
     title = f"{item.name} {outcome.pack.version}"
+    foreign = dict.fromkeys(path for file in outcome.plan.files for path in file.foreign_programs)
+    stays = "its program is not one of hookctl's and stays; `hookctl doctor` says more"
+    not_upgraded = [Line(f"{title}: {stays}", WARN, path=tilde(path)) for path in foreign]
     if outcome.plan.empty:
-        return [Line(f"{title}: nothing to do", SKIP, path=source)]
-    done = [Line(f"{title} is up to date.")]
+        return not_upgraded or [Line(f"{title}: nothing to do", SKIP, path=source)]
+    done = not_upgraded or [Line(f"{title} is up to date.")]
     text = plan_text(outcome.plan, dry_run=request.dry_run, done=done, diff=request.diff)
     if not request.dry_run or outcome.review is None:
         return text
