@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,12 +19,11 @@ from hookctl import hosts
 from hookctl.checks.codes import entries
 from hookctl.packs.choices import PRESETS
 from hookctl.system import folders
-from hookctl.system.files import content_digest
 from hookctl.system.project import session_hash
 from hookctl.verbs.doctor import Request, doctor
 
 from . import findings
-from .conftest import Hookctl, put
+from .conftest import put
 from .findings import (
     CAP,
     FILES,
@@ -275,20 +273,6 @@ def test_a_changed_hook_is_not_started(place: Place) -> None:
     assert not marker.exists()
 
 
-def test_a_program_that_only_a_committed_ledger_vouches_for_is_not_started(place: Place) -> None:
-    marker = place.root / "started"
-    place.install("--scope", "project")
-    program = put(Path(".hookctl/guard/claude/hook.py"), f"open({str(marker)!r}, 'w')\n")
-    ledger, folder = Path(".hookctl/ledger.json"), program.parent
-    programs = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.py")}
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["guard"].update(
-        digest=content_digest(b"", programs)), ledger)  # fmt: skip
-    codes = place.codes()
-    assert "hook_unknown" in codes
-    assert not {"hook_old", "self_test_passed", "self_test_failed"} & set(codes)
-    assert not marker.exists()
-
-
 def test_a_python_of_the_projects_is_not_started(place: Place) -> None:
     marker = place.root / "started"
     place.install("--scope", "project")
@@ -373,28 +357,6 @@ def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
     assert "line 2, column 9" in finding["message"] or "line 3, column 3" in finding["message"]
     assert finding["path"] == str(place.settings)
     assert "ackups" not in finding["fix"], "there are none"
-
-
-@pytest.mark.parametrize("more", [(), ("--set", "latch=no", "--set", f"{LIMIT}=9")], ids=["one backup", "two"])
-@pytest.mark.parametrize("before", ['{"model": "opus"}', None], ids=["the operator's file", "hookctl's file"])
-def test_what_doctor_says_of_a_torn_file_puts_the_last_text_back(
-    place: Place, before: str | None, more: tuple[str, ...]
-) -> None:
-    if before:
-        put(place.settings, before)
-    last = before
-    place.install()
-    if more:
-        last = place.settings.read_text()
-        place.install(*more)
-    put(place.settings, '{"model":')
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
-    mend, _, restore = finding["fix"].partition(" Or `hookctl ")
-    assert mend == "Restore what is missing, then run the command again."
-    assert (restore != "") == (last is not None)
-    if last is not None:
-        assert place.hookctl(*shlex.split(restore.partition("`")[0])).code == 0
-        assert place.settings.read_text() == last
 
 
 @pytest.mark.parametrize(
@@ -562,32 +524,6 @@ def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None
     assert not {"foreign_stop", "two_systems"} & set(place.codes())
 
 
-BMAD = handler("bin/story-automator stop-hook")
-
-
-@pytest.mark.parametrize(
-    ("hooks", "says", "fix"),
-    [
-        ([NIGHTLY], "Nightly and the guard both keep", "Take Nightly's own hook out: the guard's preset nightly "),
-        ([BMAD], "bmad-automator and the guard both keep", "Take bmad-automator's own hook out: "),
-        ([RALPH], "a Ralph loop and the guard both keep", "Remove the other, or `hookctl install "),
-        ([NIGHTLY, BMAD], "Nightly, bmad-automator and the guard all keep", "Take Nightly's own hook out: "),
-    ],
-)
-def test_a_system_that_a_preset_replaces_has_to_go(place: Place, hooks: list[Any], says: str, fix: str) -> None:
-    beside_ours(Stop=hooks)(place)
-    (finding,) = [one for one in place.findings() if one["code"] == "two_systems"]
-    assert finding["message"].startswith(says)
-    assert finding["fix"].startswith(fix)
-
-
-def test_the_guard_is_not_offered_against_a_hook_that_its_preset_replaces(place: Place) -> None:
-    beside_ours(Stop=[BMAD])(place)
-    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
-    (finding,) = [one for one in place.findings() if one["code"] == "foreign_stop"]
-    assert finding["fix"].startswith("Take bmad-automator's own hook out")
-
-
 @pytest.mark.parametrize(
     "off",
     [
@@ -605,29 +541,6 @@ def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Pl
     (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
     assert finding["level"] == "warning"
     assert "after 8 blocks" in finding["message"]
-
-
-@pytest.mark.parametrize(
-    ("options", "mode"),
-    [
-        (["--preset", "nightly"], "keepalive"),
-        (["--preset", "bmad"], "breaker"),
-        (["--mode", "keepalive", "--set", "end_foreign_chains=false"], "keepalive"),
-        (["--mode", "off", "--dispatch", "Task"], "breaker"),
-    ],
-)
-def test_the_fix_for_a_chain_keeps_the_mode(
-    place: Place, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, options: list[str], mode: str
-) -> None:
-    beside_ours(Stop=[RALPH])(place)
-    assert hookctl("install", "--host", "claude", *options).code == 0
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
-    command = finding["fix"].split("`")[1]
-    assert hookctl(*command.split()[1:]).code == 0
-    assert json.loads(place.config.read_text())["mode"] == mode
-    assert {"level": "info"}.items() <= {
-        key: value for one in place.findings() if one["code"] == "foreign_stop" for key, value in one.items()
-    }.items()
 
 
 SECRET = "sk-abcdef0123456789"

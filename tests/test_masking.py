@@ -93,16 +93,12 @@ def test_of_a_text_only_the_secret_is_masked(text: str) -> None:
     assert masking.masked_text(plain) == re.sub(r"<(?s:[^>]*)>", "***", text)
 
 
-def test_masking_a_long_text_takes_no_time() -> None:
-    for text in ("a" * 200_000, "x: " * 50_000, "-" * 100_000, "token " * 30_000, "[" * 50_000, "://a:" * 20_000):
-        masking.masked_text(text)
-
-
 HOSTILE = [
     " -u " + "=" * 60_000, "-----BEGIN " + "KEY" * 20_000, "-----BEGIN " * 6_000, "x bearer " + " " * 60_000,
     "eyJ-" * 15_000, "a://:" * 9_000 + "x" * 6_000, "token" + " " * 60_000, "token:" + "\n*" * 30_000,
     "token: " + "/*" * 30_000,
     "-u " * 20_000, "basic " * 10_000, "basic " + "a" * 60_000, "SG." * 20_000, "0123456789:AA" * 5_000,
+    "a" * 200_000, "x: " * 50_000, "-" * 100_000, "token " * 30_000, "[" * 50_000, "://a:" * 20_000,
     "a.atlasv1." * 6_000, "discord.com/api/webhooks/" * 3_000, "headers=" * 8_000, "AGE-SECRET-KEY-" * 4_000,
 ]  # fmt: skip
 
