@@ -32,6 +32,8 @@ class Forge(http.server.BaseHTTPRequestHandler):
         self.asked.append(self.headers.get("Authorization", ""))
         if self.path.startswith("/private"):
             self.answer(401, b"", WWW_Authenticate='Basic realm="x"')
+        elif self.path.startswith("/gone"):
+            self.answer(404, b"")
         elif self.path.startswith("/plain"):
             path = self.path.removeprefix("/plain")
             self.answer(301, b"", Location=f"http://127.0.0.1:{self.plain_port}{path}")
@@ -146,6 +148,8 @@ def test_a_password_is_neither_asked_for_nor_known(
     (home / ".gitconfig").write_text("[credential]\n helper = store\n[http]\n extraHeader = Authorization: hunter2\n")
     monkeypatch.setenv("GIT_ASKPASS", "echo")
     done = hookctl("install", f"{server}/private/r", *HOST, "--json")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository is not there, or private"), done
+    done = hookctl("install", f"{server}/gone/r", *HOST, "--json")
     assert (done.code, error_of(done)["message"]) == (4, "the repository is not there, or private"), done
     assert set(Forge.asked) == {""}
     assert is_untouched(isolated)

@@ -415,8 +415,9 @@ def test_submodules_are_not_fetched(repository: Repository, hookctl: Hookctl, is
     assert (done.code, "submodule" in error_of(done)["message"]) == (4, True), done
 
 
-def test_an_lfs_or_partial_repository_here_fetches_nothing_more(
-    repository: Repository, hookctl: Hookctl, isolated: Path
+@pytest.mark.parametrize("kind", ["in its config", "in a file of it", "bare", "with a gitfile"])
+def test_a_partial_repository_here_is_refused(
+    repository: Repository, hookctl: Hookctl, isolated: Path, kind: str
 ) -> None:
     """A repository from an archive may name a program that brings what is missing in it."""
     mark = isolated / "ran"
@@ -428,8 +429,16 @@ def test_an_lfs_or_partial_repository_here_fetches_nothing_more(
     )
     with (repository.folder / ".git" / "config").open("a") as file:
         file.write(config)
-    done = hookctl("install", repository.address, *HOST, "--json")
-    assert (done.code, error_of(done)["code"]) == (4, "fetch_failed"), done
+    top = repository.folder
+    if kind == "in a file of it":
+        (top / ".git" / "config").rename(top / ".git" / "more")
+        put(top / ".git" / "config", "[include]\n path = more\n[core]\n repositoryformatversion = 1\n")
+    if kind == "with a gitfile":
+        (top / ".git").rename(top / "real")
+        put(top / ".git", "gitdir: real\n")
+    address = f"{repository.address}/.git" if kind == "bare" else repository.address
+    done = hookctl("install", address, *HOST, "--json")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository is a partial clone"), done
     assert not mark.exists()
     assert is_untouched(isolated)
 

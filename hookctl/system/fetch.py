@@ -29,6 +29,7 @@ MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpa
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _SILENT, _TELL_AGAIN = 1.0, 10.0  # seconds until progress is shown
 _OLD = 24 * 3600.0  # seconds: what a run that was killed has left
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
 # Variables that say how the network is reached; every other one stays away from git.
 _NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -92,12 +93,12 @@ _REASONS = (
         "Clone it as yourself, and give the path of the pack in it.",
     ),
     (
-        r"could not read Username|Authentication failed|Permission denied|terminal prompts",
+        r"could not read Username|Authentication failed|Permission denied|returned error: 40[134]",
         "the repository is not there, or private",
         "Check the address; a private one needs git+ssh:// and a key in ssh-agent.",
     ),
     (
-        r"[Cc]ertificate|SSL|TLS",
+        r"[Cc]ertificate",
         "the certificate of the server is not trusted",
         "Name the file of your authority's certificates with SSL_CERT_FILE.",
     ),
@@ -201,8 +202,8 @@ class _Git:
         known = (*_NETWORK, *map(str.lower, _NETWORK), "SSH_AUTH_SOCK")
         home = os.path.join(self._folder, "home")
         self._environ = {
-            **{name: environ[name] for name in known if name in environ},
-            **{ours: environ[name] for name, ours in _CERTIFICATES.items() if name in environ},
+            **{name: environ[name] for name in known if environ.get(name)},
+            **{ours: environ[name] for name, ours in _CERTIFICATES.items() if environ.get(name)},
             "PATH": os.pathsep.join(path),
             "HOME": home,
             "XDG_CONFIG_HOME": home,
@@ -225,6 +226,22 @@ class _Git:
             "GIT_ALLOC_LIMIT": MEMORY,
         }
 
+    def require_whole(self) -> None:
+        """Refuse a partial clone on this machine.
+
+        To bring what is missing in it, an older git runs a program that its configuration names.
+        """
+        for end in ("/.git", "", ".git/.git", ".git"):  # as upload-pack looks for it
+            path = self._address.path.rstrip("/") + end
+            found = self.read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
+            if found:
+                folder = os.fsdecode(found).removesuffix("\n")
+                names = ("--name-only", "--get-regexp", _PARTIAL)
+                if self.read(f"--git-dir={folder}", "config", *names, fine=(0, 1)):
+                    hint = "Make a whole clone, and give its path."
+                    raise self._error("the repository is a partial clone", hint)
+                return
+
     def fetch(self) -> str:
         """Fetch the revision, and nothing before it; the commit that it is."""
         wanted = self._address.revision or "HEAD"
@@ -240,16 +257,16 @@ class _Git:
             raise self._error(f"{wanted} is no commit of the repository", hint)
         return commit
 
-    def read(self, *arguments: str) -> bytes:
-        """What git prints."""
+    def read(self, *arguments: str, fine: tuple[int, ...] = (0,)) -> bytes:
+        """What git prints, where it ends with a status that is fine."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
-            self.run(arguments, file.fileno())
+            self.run(arguments, file.fileno(), fine)
             if file.seek(0, os.SEEK_END) > _MOST_NAMES:
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             file.seek(0)
             return file.read()
 
-    def run(self, arguments: Sequence[str], output: int) -> None:
+    def run(self, arguments: Sequence[str], output: int, fine: tuple[int, ...] = (0,)) -> None:
         """Run git, or raise an error with what it says."""
         seconds = PATIENCE - (time.monotonic() - self._begin)
         with tempfile.TemporaryFile(dir=self._folder) as said, Keeper() as keeper:
@@ -269,7 +286,7 @@ class _Git:
                 raise self._error(message, "Check the network, and try again.") from None
             except OSError as error:
                 raise _no_git(f"git cannot be started ({error.strerror})", self._address) from None
-            if status:
+            if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
 
@@ -337,6 +354,8 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     with _cache_folder(folders.cache) as folder:
         run = _Git(program, folder, address, tell)
         run.prepare(folders.environ, path)
+        if address.scheme == "file":
+            run.require_whole()
         yield Commit(run, run.fetch())
 
 
