@@ -57,7 +57,7 @@ AREAS = {
         ("hookctl/run/*.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
         ("tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py"),
     ),
-    "hook": Area(("templates/guard/**/*.py",), telling=("tests/templates", "tests/test_wrap_project.py")),
+    "hook": Area(("templates/guard/**/*.py",), telling=("tests/templates", "tests/test_wrap_command.py")),
 }
 # What coverage does not see into, or what takes too long to be asked of each mutant.
 _NOT_MEASURED = (

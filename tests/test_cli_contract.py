@@ -291,37 +291,6 @@ def test_json_before_the_command_is_wrong_use_too(hookctl: Hookctl) -> None:
     check_envelope(outcome, "status")
 
 
-def test_uninstall_everywhere_needs_a_terminal_or_yes(process: Hookctl, settings: Path) -> None:
-    assert process("install", *CLAUDE).code == 0
-    outcome = process("uninstall", "--all")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "Add --yes." in outcome.err
-    assert process("uninstall", "--all", "--json", agrees=False).code == 2, "--json agrees to nothing"
-    assert settings.exists()
-
-
-@pytest.mark.parametrize("option", ["--yes", "-y"])
-def test_uninstall_everywhere_does_not_ask_where_that_is_said(process: Hookctl, settings: Path, option: str) -> None:
-    assert process("install", *CLAUDE).code == 0
-    assert process("uninstall", "--all", option).code == 0
-    assert not settings.exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "nothing is installed"), (("guard",), "guard is not installed"),
-        (CLAUDE, "nothing is installed there"), (("--scope", "local"), "nothing is installed there"),
-    ],
-    ids=name_of,
-)  # fmt: skip
-def test_uninstall_everywhere_says_that_nothing_is_installed(
-    hookctl: Hookctl, isolated: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    assert hookctl("uninstall", *arguments, "--all", "--yes") == (0, f"nothing to do: {said}\n", "")
-    assert not (isolated / "state").exists()
-
-
 def test_install_names_what_it_detected_where_it_cannot_ask(process: Hookctl, settings: Path) -> None:
     settings.parent.mkdir()
     outcome = process("install")

@@ -37,53 +37,6 @@ def approved(config: Path) -> dict[str, Any]:
     return {key.removeprefix(f"{config.parent}/"): about for key, about in state.items()}
 
 
-def test_what_was_asked_for_is_kept_up_and_goes_with_the_hook(hookctl: Hookctl, config: Path) -> None:
-    config.write_bytes(CONFIG.encode())
-    assert hookctl(*TRUST).code == 0
-    first = approved(config)
-    assert list(first) == ["hooks.json:stop:0:0"]
-    assert b"\n" not in config.read_bytes().replace(b"\r\n", b"")
-    assert hookctl(*INSTALL).out == "nothing to do\n"
-    assert hookctl(*INSTALL, "--dispatch", "Bash").code == 0
-    assert list(approved(config)) == ["hooks.json:stop:0:0", "hooks.json:pre_tool_use:0:0"]
-    assert hookctl(*INSTALL, "--dispatch", "").code == 0
-    assert approved(config) == first
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.read_bytes() == CONFIG.encode()
-
-
-def test_where_one_approval_was_taken_back_no_other_is_written_unasked(hookctl: Hookctl, config: Path) -> None:
-    hookctl(*TRUST, "--dispatch", "Bash")
-    head, _, tail = config.read_text().partition("\n[hooks.state.")
-    stop, _, _ = tail.partition("\n[hooks.state.")
-    config.write_text(f"{head}\n[hooks.state.{stop}")
-    assert list(approved(config)) == ["hooks.json:stop:0:0"]
-    theirs = config.read_bytes()
-    for _ in range(2):
-        assert "approve it under /hooks" in hookctl(*INSTALL).err
-        assert config.read_bytes() == theirs
-    path = config.with_name("hooks.json")
-    page = json.loads(path.read_text())
-    page["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say"}]})
-    path.write_text(json.dumps(page))
-    assert "approve it under /hooks" in hookctl(*INSTALL).err
-    assert config.read_bytes() == theirs
-    assert hookctl(*TRUST).code == 0
-    assert sorted(approved(config)) == ["hooks.json:pre_tool_use:0:0", "hooks.json:stop:1:0"]
-
-
-def test_with_the_hook_in_the_same_file_both_come_and_go(isolated: Path, hookctl: Hookctl, config: Path) -> None:
-    text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
-    config.write_text(text)
-    assert hookctl(*TRUST).code == 0
-    assert list(approved(config)) == ["config.toml:stop:1:0"]
-    page = json.loads((isolated / "state" / "ledger.json").read_text())["files"][str(config)]
-    assert page["sha256_after"] == files.digest(config.read_bytes())
-    assert hookctl(*TRUST).out == "nothing to do\n"
-    assert hookctl(*UNINSTALL).code == 0
-    assert config.read_text() == text
-
-
 THEIRS = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
 
 
@@ -131,15 +84,6 @@ def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
     assert stays or config.read_text() == THEIRS
 
 
-@pytest.mark.parametrize("verb", ["install", "plan"])
-@pytest.mark.parametrize("host", ["codex", "claude"])
-def test_nothing_of_a_project_is_approved(hookctl: Hookctl, config: Path, project: Path, verb: str, host: str) -> None:
-    done = hookctl(verb, "--host", host, *SHARED, "--trust")
-    assert (done.code, "a later commit" in done.err) == (2, True)
-    assert config.read_text() == THEIRS
-    assert not (project / ".hookctl").exists()
-
-
 def test_an_install_takes_back_what_an_earlier_version_approved_in_a_project(
     hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
 ) -> None:
@@ -147,48 +91,6 @@ def test_an_install_takes_back_what_an_earlier_version_approved_in_a_project(
     assert len(approved(config)) == 1
     assert "approve it under /hooks" in hookctl(*INSTALL, *SHARED).err
     assert config.read_text() == THEIRS
-
-
-def test_a_program_in_a_project_is_not_approved(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(project / "data"))
-    done = hookctl(*TRUST)
-    assert (done.code, "lies in the project" in done.err) == (1, True)  # no program of ours lies there at all
-    assert config.read_text() == THEIRS
-
-
-@pytest.mark.parametrize("command", ["sh ./run.sh", "{project}/run.sh now", "sh ../run.sh"])
-def test_nor_is_a_pack_whose_command_runs_one(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path, command: str
-) -> None:
-    put(project / "run.sh", "true")
-    text = command.replace("{project}", str(project))
-    pack = put(
-        isolated / "bell.toml",
-        f'''[pack]
-name = "bell"
-version = "1"
-[[hooks]]
-event = "stop"
-command = "{text}"
-''',
-    )
-    done = hookctl("install", str(pack), *CODEX, "--trust")
-    assert (done.code, "a later commit" in done.err) == (2, True)
-    assert config.read_text() == THEIRS
-
-
-def test_a_file_that_cannot_be_read_stops_an_approval_and_no_removal(hookctl: Hookctl, config: Path) -> None:
-    config.write_text("x =\n")
-    done = hookctl(*TRUST)
-    assert (done.code, "config.toml:1:4" in done.err) == (4, True)
-    assert not config.with_name("hooks.json").exists()
-    config.unlink()
-    hookctl(*TRUST)
-    config.write_text("x =\n")
-    assert hookctl("uninstall", *CODEX).code == 1  # the hook is out, and the approval may be there
-    assert config.read_text() == "x =\n"
 
 
 def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
@@ -260,39 +162,6 @@ def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
     assert not recover._is_torn(folders.here(), found, step, None)
 
 
-OTHER = '[pack]\nname = "other"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true other"\n'
-
-
-@pytest.mark.parametrize("verb", [("doctor", "--fix"), INSTALL, ("install", "other.toml", *CODEX)], ids=" ".join)
-@pytest.mark.parametrize("theirs", [True, False], ids=["with a hook of theirs", "without"])
-def test_where_a_file_was_lost_the_approvals_of_every_pack_follow(
-    isolated: Path, hookctl: Hookctl, config: Path, verb: tuple[str, ...], theirs: bool
-) -> None:
-    put(isolated / "work" / "other.toml", OTHER)
-    assert hookctl(*TRUST).code == hookctl("install", "other.toml", *CODEX, "--trust").code == 0
-    group = {"hooks": [{"type": "command", "command": "true"}]}
-    config.with_name("hooks.json").write_text(json.dumps({"hooks": {"Stop": [group]} if theirs else {}}))
-    hookctl(*verb)
-    where = [f"hooks.json:stop:{n + theirs}:0" for n in (0, 1)]
-    assert sorted(approved(config)) == where
-    findings = hookctl("doctor", "--json").data["findings"]
-    assert not [finding for finding in findings if finding["code"] == "not_approved"]
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert config.read_text() == CONFIG.replace("\r\n", "\n")
-
-
-def test_an_approval_of_another_pack_that_was_taken_back_does_not_follow(
-    isolated: Path, hookctl: Hookctl, config: Path
-) -> None:
-    put(isolated / "work" / "other.toml", OTHER)
-    assert hookctl(*TRUST).code == hookctl("install", "other.toml", *CODEX, "--trust").code == 0
-    text = config.read_text()
-    config.write_text(text[: text.index("[hooks.state", text.index("[hooks.state") + 1)])
-    config.with_name("hooks.json").unlink()
-    assert hookctl(*INSTALL).code == 0
-    assert list(approved(config)) == ["hooks.json:stop:0:0"]
-
-
 @pytest.mark.parametrize("asked", [("--all", "--json"), ("--scope", "project", *CODEX)], ids=["all", "a project"])
 def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
     isolated: Path, hookctl: Hookctl, config: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...],
@@ -308,20 +177,3 @@ def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
     assert hookctl("uninstall", *asked).code == 0
     assert config.read_text() == CONFIG.replace("\r\n", "\n")
     assert not (isolated / "state" / "approvals.json").exists()
-
-
-def test_an_approval_that_the_operator_took_back_stays_away_when_another_pack_leaves_its_place(
-    isolated: Path, hookctl: Hookctl, config: Path
-) -> None:
-    head = '[pack]\nname = "{0}"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "{0}"\n'
-    for name in ("first", "second"):
-        put(isolated / "work" / f"{name}.toml", head.format(name))
-    assert hookctl("install", "first.toml", *CODEX, "--trust").code == 0
-    settings = config.with_name("hooks.json")
-    settings.write_text(json.dumps({"hooks": {"Stop": []}}))
-    config.write_text("x = 1\n")
-    assert hookctl("install", "second.toml", *CODEX, "--trust").code == 0
-    assert list(approved(config)) == ["hooks.json:stop:0:0"]
-    done = hookctl("uninstall", "second")
-    assert "remaining" not in done.out
-    assert config.read_text() == "x = 1\n"
