@@ -90,31 +90,3 @@ def test_another_choice_leaves_nothing_of_the_first(
     assert (there(settings), config(isolated)) == ((second[1], second[2]), second[3])
     hookctl("uninstall")
     assert json.loads(settings.read_bytes()) == json.loads(OWN)
-
-
-@pytest.mark.parametrize("option", [["--preset", "bmad"], ["--nudge", "a"], ["--dispatch", "a"], ["--wrap", "a"]])
-def test_the_guards_options_are_not_for_other_packs(hookctl: Hookctl, isolated: Path, option: list[str]) -> None:
-    pack = put(isolated / "p.toml", '[pack]\nname = "p"\nversion = "1"\n[env]\nA = "1"\n')
-    outcome = hookctl("install", str(pack), "--host", "claude", *option)
-    assert outcome.code == 2 and f"{option[0]} is for the guard" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("mode", "step"), [("breaker", "run remaining 3"), ("keepalive", "run start "), ("guard", ""), ("off", "")]
-)
-def test_install_names_the_first_step_that_does_something(hookctl: Hookctl, mode: str, step: str) -> None:
-    said = hookctl(*INSTALL, "--mode", mode, "--dispatch", "Task").out
-    assert step in said and "doctor" in said
-    assert (" run " in said) == bool(step)
-    shown = {"breaker": "Work remains (3)", "keepalive": "This run goes on"}
-    assert [text in said for text in shown.values()] == [mode == known for known in shown], "as the guard's hook begins"
-
-
-def test_what_stays_for_all_hosts_is_said_once(hookctl: Hookctl) -> None:
-    said = hookctl(*INSTALL, "--host", "gemini", "--preset", "rockbot", "--dispatch", "Task:2/60").err
-    assert said.count("dispatch_max and dispatch_window_s, set by hand, stay over rockbot's own") == 1
-
-
-def test_the_preset_of_a_limit_on_calls_needs_tools_and_no_mode(hookctl: Hookctl) -> None:
-    said = hookctl(*INSTALL, "--preset", "rockbot").out
-    assert "--dispatch '*'` starts it" in said and "--mode" not in said

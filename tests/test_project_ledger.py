@@ -1,4 +1,4 @@
-"""The committed ledger: what stands in it, and how clones, merges and teammates live with it."""
+"""The committed ledger: what stands in it, and merges of it; a team and it: stories/record-that-a-team-shares.txt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from hookctl import __version__
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
-from tests.trees import tree
 
 INSTALL = ("install", "--host", "claude", "--scope", "project")
 UNINSTALL = ("uninstall", "--scope", "project")
@@ -65,9 +64,6 @@ class Team:
 
     def pull(self, name: str, other: str, code: int = 0) -> None:
         self.git(name, "pull", "-q", "--no-rebase", "--no-edit", str(self.clone(other)), "main", code=code)
-
-    def is_clean(self, name: str) -> bool:
-        return self.git(name, "status", "--porcelain") == ""
 
 
 @pytest.fixture
@@ -167,59 +163,6 @@ def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) 
     assert stub["sha256_before"] not in ledger(team, "ann").read_text()
 
 
-def test_two_machines_write_the_same_bytes(isolated: Path, team: Team) -> None:
-    team.git("bob", "checkout", "-q", "HEAD~1")
-    assert team.hookctl("bob", *INSTALL).code == 0
-    for path in (ledger, settings, hook):
-        assert path(team, "bob").read_bytes() == path(team, "ann").read_bytes()
-
-
-# A clone
-
-
-def test_a_clone_has_it_all_and_nothing_is_to_be_done(team: Team) -> None:
-    team.at("bob")
-    before = tree(team.clone("bob"))
-    outcome = team.hookctl("bob", *INSTALL)
-    assert (outcome.code, outcome.out) == (0, "nothing to do\n")
-    assert tree(team.clone("bob")) == before and team.is_clean("bob")
-
-
-def test_a_backup_from_before_a_teammates_edit_is_not_put_back(team: Team) -> None:
-    edited = settings(team, "bob").read_text().replace('"model": "m"', '"model": "better"')
-    settings(team, "bob").write_text(edited)
-    team.commit("bob")
-    team.pull("ann", "bob")
-    assert team.hookctl("ann", *INSTALL, "--set", "max_stop_blocks=9").code == 0
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    assert value(settings(team, "ann")) == {"model": "better", "hooks": {"Stop": []}}
-
-
-# A clone that has not got all of it
-
-
-def test_without_the_ledger_what_is_ours_is_taken_back(team: Team) -> None:
-    ledger(team, "bob").unlink()
-    there = settings(team, "bob").read_bytes()
-    outcome = team.hookctl("bob", *INSTALL)
-    assert outcome.code == 0 and "= MAX_STOP_BLOCKS=" in outcome.out
-    assert "+ Stop hook (guard): hookctl's record" in outcome.out
-    assert settings(team, "bob").read_bytes() == there and ledger(team, "bob").exists()
-    assert team.hookctl("bob", *INSTALL).out == "nothing to do\n"
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert value(settings(team, "bob")) == {"model": "m", "hooks": {"Stop": []}, "env": {LIMIT: "5", CAP: "8"}}
-    assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_another_branch_has_its_own_and_is_left_as_it_is(team: Team) -> None:
-    team.git("ann", "checkout", "-q", "HEAD~1")
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    assert team.hookctl("ann", "uninstall", "--all", "--json").code == 0
-    assert team.is_clean("ann")
-    team.git("ann", "checkout", "-q", "main")
-    assert team.hookctl("ann", *INSTALL).out == "nothing to do\n"
-
-
 # Upgrades
 
 
@@ -240,17 +183,6 @@ def test_an_older_program_is_upgraded_on_any_machine_unless_it_was_edited(team: 
     assert ("edited by hand" in outcome.out) is not known
     assert team.hookctl("bob", *UNINSTALL).code == 0
     assert hook(team, "bob").exists() is not known
-
-
-def test_an_older_version_in_the_ledger_is_brought_up_to_date(team: Team) -> None:
-    text = ledger(team, "ann").read_text()
-    put(ledger(team, "ann"), text.replace('"version": "0.2.0"', '"version": "0.0.9"'))
-    settings(team, "ann").write_text(settings(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
-    put(ledger(team, "ann"), ledger(team, "ann").read_text().replace('"timeout": 10', '"timeout": 7'))
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *INSTALL).code == 0
-    assert '"timeout": 10' in settings(team, "bob").read_text() and '"0.0.9"' not in ledger(team, "bob").read_text()
 
 
 # Merges
@@ -287,70 +219,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
         "", "bell", "chime", "guard"
     ]  # fmt: skip
     assert team.hookctl("bob", "status").code == 0
-
-
-def test_the_source_of_a_pack_is_recorded_where_it_lies_in_the_project(isolated: Path, team: Team) -> None:
-    inside = bell(team.clone("ann") / "tools")
-    assert team.hookctl("ann", "install", inside, *INSTALL[1:]).code == 0
-    packs = value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]
-    assert packs["bell"]["source"] == "tools/bell/pack.toml"
-    assert team.hookctl("ann", "install", inside, *INSTALL[1:]).out == "nothing to do\n"
-    outcome = team.hookctl("ann", "install", bell(isolated), *INSTALL[1:])
-    assert outcome.code == 0 and f"came from {inside}/pack.toml so far" in outcome.err
-    assert str(isolated) not in ledger(team, "ann").read_text()
-    assert "source" not in value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]["bell"]
-
-
-def test_who_installed_a_pack_from_elsewhere_can_upgrade_it_and_others_are_told_how(isolated: Path, team: Team) -> None:
-    outside = Path(bell(isolated)) / "pack.toml"
-    assert team.hookctl("ann", "install", str(outside), *INSTALL[1:]).code == 0
-    outside.write_text(outside.read_text().replace('version = "1"', 'version = "2"'))
-    upgraded = team.hookctl("ann", "upgrade", "bell", "--yes")
-    assert upgraded.code == 0, upgraded
-    page = value(ledger(team, "ann"))["files"][".claude/settings.json"]["packs"]["bell"]
-    assert page["version"] == "2" and "source" not in page
-    team.commit("ann")
-    team.pull("bob", "ann")
-    told = team.hookctl("bob", "upgrade", "bell", "--yes")
-    assert told.code == 1 and "install ./bell.toml --host claude --scope project`" in told.err
-
-
-def test_a_clone_tells_an_edited_program_from_ours(isolated: Path, team: Team) -> None:
-    assert team.hookctl("ann", "install", bell(isolated), *INSTALL[1:]).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    ring = team.clone("bob") / ".hookctl" / "packs" / "bell" / "ring.sh"
-    ring.write_text("mine")
-    outcome = team.hookctl("bob", "uninstall", "bell", *UNINSTALL[1:])
-    assert outcome.code == 0 and "edited by hand" in outcome.out and ring.read_text() == "mine"
-
-
-@pytest.mark.parametrize("name", ["ann", "bob"])
-def test_a_configuration_that_was_only_indented_goes_with_the_guard(team: Team, name: str) -> None:
-    config = hook(team, name).with_name("config.json")
-    config.write_text(json.dumps(value(config), indent=8))
-    assert team.hookctl(name, *INSTALL).out == "nothing to do\n"
-    assert team.hookctl(name, *UNINSTALL).code == 0
-    assert not (team.clone(name) / ".hookctl").exists()
-
-
-@pytest.mark.parametrize("name", ["ann", "bob"])
-def test_a_configuration_that_says_something_else_stays(team: Team, name: str) -> None:
-    config = hook(team, name).with_name("config.json")
-    put(config, json.dumps({**value(config), "latch": False}))
-    assert team.hookctl(name, *UNINSTALL).code == 0
-    assert value(config)["latch"] is False
-
-
-def test_settings_and_ledger_from_different_sides_of_a_merge_lose_nothing(team: Team) -> None:
-    for name, limit in (("ann", "9"), ("bob", "7")):
-        assert team.hookctl(name, *INSTALL, "--set", f"max_stop_blocks={limit}").code == 0
-    settings(team, "bob").write_bytes(settings(team, "ann").read_bytes())
-    outcome = team.hookctl("bob", *INSTALL)
-    assert outcome.code == 0 and 'your MAX_STOP_BLOCKS="9"' in outcome.out
-    assert value(settings(team, "bob"))["env"] == {LIMIT: "9", CAP: "12"}
-    assert team.hookctl("bob", *INSTALL, "--force").code == 0
-    assert value(settings(team, "bob"))["env"] == {LIMIT: "7", CAP: "10"}
 
 
 # Edited by hand
@@ -395,13 +263,3 @@ def test_what_a_hand_takes_out_of_the_ledger_becomes_the_operators_or_is_found_a
     assert team.hookctl("bob", *UNINSTALL).code == 0
     assert value(settings(team, "bob")) == {**json.loads(THEIRS), **left}
     assert not (team.clone("bob") / ".hookctl").exists()
-
-
-def test_what_is_forced_over_comes_back_in_every_clone(team: Team) -> None:
-    assert team.hookctl("ann", *UNINSTALL).code == 0
-    put(settings(team, "ann"), '{"env": {"MAX_STOP_BLOCKS": "\\u0034\\u0032"}}\n')
-    assert team.hookctl("ann", *INSTALL, "--force").code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert '"MAX_STOP_BLOCKS": "\\u0034\\u0032"' in settings(team, "bob").read_text()

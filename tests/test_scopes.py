@@ -1,13 +1,10 @@
-"""The three scopes: which file it is, what stands in it, with which modes, and what a link may do there."""
+"""The three scopes: what a link may do there, odd names, and a project that moves or may not be written."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
-import shutil
-import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -26,17 +23,10 @@ from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
-
-PYTHON = "/usr/bin/python3"
 INSTALL = ("install", "--host", "claude")
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 SCOPES = ("user", "project", "local")
 THEIRS = '{\n  "permissions": {"deny": ["Read(.env)"]}\n}\n'
-HOOK = '"$CLAUDE_PROJECT_DIR"/.hookctl/guard/claude/hook.py'
-SHARED = (
-    f": hookctl=guard/stop; [ -f {HOOK} ] && [ -r {HOOK} ] && command -v python3 >/dev/null 2>&1 && "
-    f"python3 -I -S {HOOK} stop --host claude; exit 0"
-)
 
 
 @pytest.fixture
@@ -46,84 +36,17 @@ def project(isolated: Path) -> Path:
     return isolated / "work"
 
 
-def short(path: Path) -> str:
-    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-
-
 def file_of(isolated: Path, scope: str, project: Path | None = None) -> Path:
     folder = isolated / "home" if scope == "user" else project or isolated / "work"
     return folder / ".claude" / ("settings.local.json" if scope == "local" else "settings.json")
-
-
-def guard_folder(isolated: Path, scope: str) -> Path:
-    work = isolated / "work"
-    names = {"user": "claude-user", "local": f"claude-local-{short(work)}"}
-    return work / ".hookctl" / "guard" / "claude" if scope == "project" else isolated / "data" / "guard" / names[scope]
 
 
 def command_in(path: Path) -> str:
     return json.loads(path.read_bytes())["hooks"]["Stop"][-1]["hooks"][0]["command"]
 
 
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.lstat().st_mode)
-
-
 def codes(outcome: Outcome) -> list[str]:
     return [error["code"] for error in outcome.result["errors"]]
-
-
-# What is written
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_the_configuration_beside_the_hook_names_a_folder_of_this_machine_only_where_it_is_private(
-    isolated: Path, project: Path, hookctl: Hookctl, scope: str
-) -> None:
-    assert hookctl(*INSTALL, "--scope", scope).code == 0
-    config = json.loads((guard_folder(isolated, scope) / "config.json").read_text())
-    assert config.get("state_dir") == (None if scope == "project" else str(isolated / "state"))
-
-
-def test_nothing_that_is_committed_names_this_machine(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL, "--scope", "project", "--set", "latch=false").code == 0
-    texts = [path.read_text() for path in project.rglob("*") if path.is_file() and path.name != "hook.py"]
-    assert len(texts) == 5 + len(load_programs(wrapper=False).modules)
-    assert not [text for text in texts if str(isolated) in text or PYTHON in text or str(Path.home()) in text]
-
-
-# Modes
-
-
-PACK = """[pack]
-name = "bell"
-version = "1"
-[files]
-include = ["ring.sh", "lib/tone.txt"]
-[[hooks]]
-event = "stop"
-command = "{files}/ring.sh {host}"
-"""
-
-
-@pytest.fixture
-def bell(isolated: Path) -> str:
-    """A pack with an executable file and one that is not."""
-    folder = isolated / "bell"
-    put(folder / "pack.toml", PACK)
-    put(folder / "ring.sh", '#!/bin/sh\necho "ring $1"\n').chmod(0o700)
-    put(folder / "lib" / "tone.txt", "high\n")
-    return str(folder)
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_packs_program_runs_from_the_settings(
-    isolated: Path, project: Path, hookctl: Hookctl, bell: str, scope: str
-) -> None:
-    assert hookctl("install", bell, "--host", "claude", "--scope", scope).code == 0
-    assert play(command_in(file_of(isolated, scope)), project) == "ring claude\n"
-    assert hookctl("uninstall", "bell", "--scope", scope).code == 0
-    assert not (project / ".hookctl").exists() and not (isolated / "data").exists()
 
 
 # Which folder is the project
@@ -257,33 +180,6 @@ def test_a_link_inside_the_project_is_followed_and_kept(
     assert hookctl("uninstall", "--scope", scope).code == 0
     assert (project / name).is_symlink()
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == kept
-
-
-def test_a_symbolic_link_loop_is_named(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    for name in (".claude", ".hookctl"):
-        (project / name).symlink_to(name)
-        before = tree(isolated)
-        outcome = hookctl(*INSTALL, "--scope", "project", "--json")
-        assert (outcome.code, codes(outcome)) == (4, ["unreadable"])
-        assert outcome.result["errors"][0]["message"] == "symbolic link loop"
-        assert tree(isolated) == before
-        (project / name).unlink()
-
-
-def test_a_project_behind_a_link_is_inside_itself(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    (isolated / "alias").symlink_to(project)
-    (project / ".claude").symlink_to(isolated / "alias" / "dotclaude")
-    assert hookctl(*INSTALL, "--scope", "project", "--project", str(isolated / "alias")).code == 0
-    assert command_in(project / "dotclaude" / "settings.json") == SHARED
-
-
-def test_a_neighbour_whose_name_begins_like_the_projects_is_outside(
-    isolated: Path, project: Path, hookctl: Hookctl
-) -> None:
-    (isolated / "work-too").mkdir()
-    (project / ".claude").symlink_to(isolated / "work-too")
-    assert hookctl(*INSTALL, "--scope", "project").code == 4
-    assert list((isolated / "work-too").iterdir()) == []
 
 
 # Links that come while hookctl works
@@ -479,27 +375,6 @@ def test_a_project_that_moves_takes_its_installation_along(
     assert file_of(isolated, scope, new).read_text() == ('{"env": {}}' if lost else '{"env": { }}')
 
 
-def test_a_copy_of_a_project_gets_a_folder_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
-    old, new = isolated / "old", isolated / "new"
-    (old / ".git").mkdir(parents=True)
-    hookctl(*INSTALL, "--scope", "local", "--project", str(old))
-    put(new / ".claude" / "settings.local.json", file_of(isolated, "local", old).read_bytes())
-    assert hookctl(*INSTALL, "--scope", "local", "--project", str(new)).code == 0
-    assert hookctl("uninstall", "--scope", "local", "--project", str(new)).code == 0
-    assert play(command_in(file_of(isolated, "local", old)), old) == ""
-    assert Path(command_in(file_of(isolated, "local", old)).split()[4]).is_file()
-
-
-def test_a_project_that_is_gone_leaves_nothing_behind(isolated: Path, hookctl: Hookctl) -> None:
-    old = isolated / "old"
-    (old / ".git").mkdir(parents=True)
-    hookctl(*INSTALL, "--scope", "project", "--project", str(old))
-    shutil.rmtree(old)
-    assert hookctl("status").code == 0
-    assert hookctl("uninstall", "--all", "--json").code == 0
-    assert not old.exists() and not (isolated / "data").exists()
-
-
 # What may not be written
 
 
@@ -554,27 +429,3 @@ def test_the_guard_in_every_scope_counts_a_stop_once(
     (folder,) = (isolated / "home" / ".local" / "state" / "hookctl" / "guard").iterdir()
     lines = (folder / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["code"] for line in lines] == ["blocked", "blocked", "tripped", "open"]
-
-
-# Values that follow from others
-
-
-def edit(path: Path, **env: str) -> None:
-    """Set env keys as a person does."""
-    here = json.loads(path.read_bytes())
-    here["env"].update(env)
-    path.write_text(json.dumps(here, indent=4))
-
-
-def env_of(path: Path) -> dict[str, str]:
-    return json.loads(path.read_bytes())["env"]
-
-
-def test_the_cap_follows_the_limit_of_its_own_file(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    for scope, limit in zip(SCOPES, ("6", "16", "26"), strict=True):
-        hookctl(*INSTALL, "--scope", scope)
-        edit(file_of(isolated, scope), **{LIMIT: limit})
-    for scope in SCOPES:
-        hookctl(*INSTALL, "--scope", scope)
-    found = [env_of(file_of(isolated, scope)) for scope in SCOPES]
-    assert found == [{LIMIT: "6", CAP: "9"}, {LIMIT: "16", CAP: "19"}, {LIMIT: "26", CAP: "29"}]
