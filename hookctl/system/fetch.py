@@ -93,7 +93,8 @@ _REASONS = (
         "Clone it as yourself, and give the path of the pack in it.",
     ),
     (
-        r"could not read Username|Authentication failed|Permission denied|returned error: 40[134]",
+        r"could not read Username|Authentication failed|Permission denied"
+        r"|returned error: 40[134]|^fatal: repository '.*' not found",
         "the repository is not there, or private",
         "Check the address; a private one needs git+ssh:// and a key in ssh-agent.",
     ),
@@ -306,7 +307,7 @@ class _Git:
         """The error for what git says, and the server, who could say anything."""
         lines = [line for line in said.splitlines() if line]
         for pattern, message, hint in _REASONS:
-            if re.search(pattern, "\n".join(lines)):
+            if re.search(pattern, "\n".join(lines), re.MULTILINE):
                 return self._error(message, hint)
         lines = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
         reason = lines[0].removeprefix("fatal: ")[:200] if lines else "it says nothing"
