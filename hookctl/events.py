@@ -177,7 +177,7 @@ def count_all(state: str) -> Counts:
         locked = [f"{path}.lock" for path in untold]
         with contextlib.ExitStack() as locks:
             for path in (*locked, os.path.join(folder, "events.jsonl")):
-                locks.enter_context(_held(path))
+                locks.enter_context(_lock_held(path))
             _count_folder(counts, folder, untold)
     return counts
 
@@ -197,7 +197,7 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
 
 
 @contextlib.contextmanager
-def _held(path: str) -> Iterator[None]:
+def _lock_held(path: str) -> Iterator[None]:
     """Keep the hooks from moving lines while they are counted; after a time, count anyway.
 
     A hook holds the lock of refused calls until the line is written, and the log's lock while it
@@ -210,15 +210,15 @@ def _held(path: str) -> Iterator[None]:
         return
     try:
         end = time.monotonic() + _PATIENCE
-        while not _is_locked(file) and time.monotonic() < end:
+        while not _try_lock(file) and time.monotonic() < end:
             time.sleep(_PAUSE)
         yield
     finally:
         os.close(file)
 
 
-def _is_locked(file: int) -> bool:
-    """Whether the file is locked by us now, or cannot be locked."""
+def _try_lock(file: int) -> bool:
+    """Take the lock of a file; False while a hook holds it. No lock is possible: True, go on."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -98,7 +98,7 @@ def _list_wraps(states: Mapping[str, str]) -> list[str]:
 
 
 def _read_options(file: FileFacts) -> dict[str, Any]:
-    """The guard's options in effect: of variables and of config.json."""
+    """The guard's options in effect: a variable of the settings wins over config.json."""
     values = file.config.value if file.config else {}
     return in_effect(values, effective.variables([layer.source for layer in file.reaching]))
 

@@ -173,7 +173,7 @@ def _judge_doubled(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
 
 
 def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
-    """Whether the host runs a hook, in the way that it needs, and for tools that it has."""
+    """Whether the host runs the hook as the hook requires, and for tools that exist there."""
     id, why = hook_entry.id, _find_defect(file, hook_entry)
     if why:
         again = file.again(hook_entry.pack)

@@ -197,13 +197,14 @@ def describe_registration(
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
-    """The facts with the files of all packs but the guard, and the packs' own files."""
+    """The facts with the installed files of the other packs, and what those came from."""
     files_by_pack, sources = {}, {}
     for name, pack_record in sorted(facts.packs.items()):
         if name == GUARD:
             continue
         names = sorted(pack_record.files)
-        files_by_pack[name] = _compare_files(machine, pack_record, names, {})
+        no_current: dict[str, bytes] = {}  # only the guard's files come with this version
+        files_by_pack[name] = _compare_files(machine, pack_record, names, no_current)
         if pack_record.source and not pack_record.commit and not facts.target.shared:
             sources[name] = _read_pack_source(pack_record.source)
     return facts._replace(pack_files=files_by_pack, pack_sources=sources)

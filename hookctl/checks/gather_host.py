@@ -36,7 +36,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     if not targets:
         return facts
     client = _ask_client(machine, host)
-    # First: they are read again while another program is writing them.
+    # Before the layers: this waits until a file that another program is writing is whole.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     user_path = machine.active_file(host, "user")[1]
     layers = machine.layers(host, user_path, cwd)

@@ -98,7 +98,7 @@ def _add_journal(folders: Folders, facts: RecordFacts) -> RecordFacts:
 
 
 def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
-    """The files with instructions in which the record has blocks."""
+    """Instruction files that, according to the record, contain our blocks."""
     for key, record in records.items():
         if record.format != RULES:
             continue

@@ -159,9 +159,10 @@ def _is_needed(name: str, promised: str) -> bool:
 
 
 def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> Answer:
-    """The guard's answer with only the `kept` settings and variables, below the new folder `place`.
+    """The guard's answer to an event in a project of the new folder `place`.
 
-    The work and the state there are such that the event must bring the `promised` answer.
+    It has only the `kept` settings and variables, and its work and state call for the `promised`
+    answer.
     """
     host, project = question.host, os.path.join(place, "project")
     config = {HOSTS: host_table(host)}

@@ -54,15 +54,11 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
         raise _unknown_scope(scope)
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
+    # To install, a folder with only our files is no sign of a host; the other commands go there.
     detected = _detect(everywhere=command.partition(" ")[0] not in ("install", "plan"))
     hosts = [host for host in detected if scope in host.scopes]
     if not names:
-        listed = ", ".join(host.name for host in hosts) or "none"
-        if not hosts or as_json or not confirm(f"Detected here: {listed}. Go on with {listed}?"):
-            example = f"hookctl {command.removesuffix(' guard')} --host claude"
-            raise usage_error(
-                "which host?", f"Name it, as in `{example}`. Detected here: {listed}."
-            )
+        _ask_for(hosts, command, as_json)
     if not hosts:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise usage_error("no host was detected here", hint)
@@ -70,6 +66,15 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     if without:
         say(f"skipped, no {scope} settings: {without}")
     return hosts
+
+
+def _ask_for(hosts: list[Host], command: str, as_json: bool) -> None:
+    """Go on only if a person agrees to these hosts; --json asks nobody."""
+    listed = ", ".join(host.name for host in hosts) or "none"
+    if hosts and not as_json and confirm(f"Detected here: {listed}. Go on with {listed}?"):
+        return
+    example = f"hookctl {command.removesuffix(' guard')} --host claude"
+    raise usage_error("which host?", f"Name it, as in `{example}`. Detected here: {listed}.")
 
 
 def _detect(*, everywhere: bool) -> list[Host]:

@@ -52,7 +52,10 @@ def show(
     writes: bool = False,
     homeless: bool = False,
 ) -> int:
-    """Run a verb and print its result; `writes` in the user's folders, `homeless` needs none."""
+    """Run a verb and print its result.
+
+    `writes`: it changes the user's folders; `homeless`: it works without HOME.
+    """
     from hookctl import report
     from hookctl.system import folders, owners
 

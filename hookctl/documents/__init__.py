@@ -219,9 +219,9 @@ def decode(data: bytes, where: str) -> str:
 
 
 def is_too_deep(value: Any, above: int = 0) -> bool:
-    """Whether a plain value, or a tree, below so many levels has more than a document may have.
+    """Whether a value or a tree, put below `above` levels, is deeper than a document may be.
 
-    In a loop, for it may have any number.
+    A loop over levels: a recursion would fail where there are very many.
     """
     levels, containers = above, [value]
     while containers and levels <= DEPTH:

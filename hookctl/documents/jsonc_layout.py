@@ -114,7 +114,9 @@ class Layout:
         return Splice(comma + 1, comma + 1, separator[1:] + member + ",")
 
     def _child_indent(self, container: Container) -> str:
-        """The indentation of the last child that begins a line; else one step more."""
+        """The indentation of children: of the last one that begins a line, or else the unit more
+        than the line in which the object or array begins.
+        """
         for start in reversed(container.starts):
             indent = self._blanks_before(start)
             if indent is not None:

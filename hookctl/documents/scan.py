@@ -263,6 +263,7 @@ def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlEr
     conflict = conflict_in(text, where)
     if conflict:
         return conflict
+    # What was scanned is `text` with blanks for comments, and perhaps for trailing commas.
     offset, reason, shadow = error.pos, error.msg, error.doc
     at_end = skip_blanks(shadow, offset) >= len(shadow)
     if at_end or reason.startswith("Unterminated string"):

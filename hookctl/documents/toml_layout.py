@@ -112,7 +112,9 @@ class Layout:
         return [Splice(end, end, ","), Splice(offset, offset, separator + text)]
 
     def remove_items(self, pieces: list[Piece]) -> Iterator[Splice]:
-        """Remove items in brackets, each with its comma, or else the one before it."""
+        """Remove items in brackets, each with the comma after it, or the one before if it is the
+        last.
+        """
         home = pieces[0].home
         assert home
         remaining = list(home.body)

@@ -94,7 +94,7 @@ class Edits:
         return offset
 
     def _new_lines(self, offset: int, lines: list[str]) -> Splice:
-        """Insert lines after the line that ends before `offset`, and after its comment."""
+        """Insert lines where a line begins at `offset`; else below its line, with its comment."""
         line_end = self._style.line_end
         if offset == line_start(self._text, offset) and offset:
             return Splice(offset, offset, "".join(line + line_end for line in lines))
@@ -149,22 +149,32 @@ class Edits:
 
     def replace(self, step: Step, value: Any) -> list[Splice]:
         """Replace a child's value; a comment after it stays."""
-        old, style = step.child.value, self._style
-        if is_null(old) and isinstance(value, dict | list) and value:
+        if is_null(step.child.value) and isinstance(value, dict | list) and value:
             below = self._replace_null(step, value)
             if below:
                 return below
-        end = self.content_end(old)
         if isinstance(value, Source) and value.stands_alone:
-            if step.child.key:
-                return self._replace_below_key(step, value, end)
-            lines = block(value, self.column(old.start), style)
-            return [Splice(old.start, end, style.line_end.join(lines).lstrip(" "))]
+            return self._replace_with_block(step, value)
+        return self._replace_inline(step, value)
+
+    def _replace_with_block(self, step: Step, value: Source) -> list[Splice]:
+        """Replace a child's value with a block collection: below its key, or behind its dash."""
+        old, style = step.child.value, self._style
+        end = self.content_end(old)
+        if step.child.key:
+            return self._replace_below_key(step, value, end)
+        lines = block(value, self.column(old.start), style)
+        return [Splice(old.start, end, style.line_end.join(lines).lstrip(" "))]
+
+    def _replace_inline(self, step: Step, value: Any) -> list[Splice]:
+        """Replace a child's value with one that begins in the line of its key or dash."""
+        old, style = step.child.value, self._style
+        end = self.content_end(old)
         first, *more = inline_lines(value)
         text = style.line_end.join([first, *indented(more, self._indent(step) + style.unit)])
-        if not text and not step.holder.flow:
+        if not text and not step.holder.flow:  # null: the blanks before it go too
             return [Splice(len(self._text[: old.start].rstrip(" \t")), end, "")]
-        if step.child.key and _is_in_lines(old):
+        if step.child.key and _is_in_lines(old):  # the old value is in the lines below the key
             colon = self._indicator_end(step)
             return [Splice(colon, colon, " " + text), *self._cut(old.start, end, None)]
         is_empty = old.start == old.end

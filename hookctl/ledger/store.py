@@ -82,7 +82,7 @@ def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dic
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
-    """The records, with a second one for a file that its link no longer leads to.
+    """The records, plus a second record for the old target of a link that now points elsewhere.
 
     Where a program has put a file in the link's place, both may have our entries: the record
     follows the host's file, and the other file keeps one, so that it can be uninstalled too.

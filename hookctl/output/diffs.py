@@ -56,7 +56,7 @@ def _masked_text(document: Document, shown: frozenset[str]) -> str:
 
 
 def file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """The lines of the unified diff of a file of hookctl's or of a pack's own, masked."""
+    """The unified diff of one of hookctl's or a pack's files, with secrets masked."""
     try:
         old_lines = _diff_lines(_own_text(path, old))
         new_lines = _diff_lines(_own_text(path, new))

@@ -1,7 +1,7 @@
 """Packs from git: one commit is fetched, the pack is read and checked, and nothing stays on disk.
 
-The files that the pack names are put into a private folder, where a pack by path is checked in the
-same way; then their bytes are kept with the pack. Links, submodules and devices are refused before.
+The files that the pack names are put into a private folder and checked there as those of a pack by
+path; links, submodules and devices never get there. The pack then holds their bytes.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def lost_program(command: str) -> str:
 
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
-    """Whether a released version wrote this command for the project's settings of this host."""
+    """Whether a command is this version's own for the project's settings of this host."""
     event, folder = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
     return event in target.host.events and text == command(id, target, folder, "", event)
 

@@ -310,7 +310,7 @@ _TYPES = {
 
 
 def _check_structure(source: _Source, data: dict[str, Any]) -> None:
-    """Check the schema; of several errors the first in the file is raised."""
+    """Check a pack against the schema; raises the error that stands first in its file."""
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))

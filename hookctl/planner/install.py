@@ -294,7 +294,10 @@ def _install_files(
 
 
 def _renew_plugin(draft: Draft) -> None:
-    """Bring the code around the registrations in a plugin file up to date."""
+    """Bring the code around the registrations in a plugin file up to date.
+
+    If it is the only change, the plan says so: otherwise its lines about hooks name the file.
+    """
     draft.document = draft.document.renewed()
     if draft.is_edited and not draft.edits:
         path = draft.snapshot.path

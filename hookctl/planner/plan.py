@@ -88,7 +88,7 @@ def assemble_plan(
 
 
 def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:
-    """Tell of packages that go with the first settings file whose launchers change."""
+    """Put the lines about packages to those of the first settings file whose launchers change."""
     for number, plan in enumerate(plans):
         if lines and (plan.runtime or plan is plans[-1]):
             plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *lines))

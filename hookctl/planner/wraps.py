@@ -49,16 +49,24 @@ def unwrap_hooks(draft: Draft) -> None:
         path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
-            kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
-        else:
-            field = (*hook.path, "command")
-            raw = _original_source(draft.document, field, known.get(hook.id), original)
-            edits.append(Put(field, raw=raw))
-            reason = f"back to {masked_text(original)}"
-            actions.append(_line("replace", path, hook.id, "owned", "foreign", reason))
+            states = ("edited copy", "edited copy")
+            kept.append(_line("keep", path, hook.id, states, reason))
+            continue
+        field = (*hook.path, "command")
+        raw = _original_source(draft.document, field, known.get(hook.id), original)
+        edits.append(Put(field, raw=raw))
+        reason = f"back to {masked_text(original)}"
+        actions.append(_line("replace", path, hook.id, ("owned", "foreign"), reason))
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
-        actions.append(_line("drop", known[id].path, id, "missing", "free", "it was gone already"))
-    draft.apply_decision(Decision(tuple(edits), (), tuple(actions), tuple(kept)), visible)
+        states = ("missing", "free")
+        actions.append(_line("drop", known[id].path, id, states, "it was gone already"))
+    decision = Decision(
+        edits=tuple(edits),
+        entries=(),  # none of them is ours any more
+        actions=tuple(actions),
+        kept=tuple(kept),
+    )
+    draft.apply_decision(decision, visible)
 
 
 def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
@@ -141,7 +149,7 @@ class _Wraps:
             reason += "; --force puts ours back"
             self.entries.setdefault(hook.id, entry)
         path = _list_path(self.target.host, hook.path)
-        line = _line("keep", path, hook.id, "overridden", "overridden", reason)
+        line = _line("keep", path, hook.id, ("overridden", "overridden"), reason)
         self.kept.append(line)
 
     def follow(self, entry: Entry) -> None:
@@ -224,7 +232,7 @@ class _Wraps:
         )
 
     def _act(self, action: str, entry: Entry, states: tuple[str, str], reason: str) -> None:
-        self.actions.append(_line(action, entry.path, entry.id, *states, reason))
+        self.actions.append(_line(action, entry.path, entry.id, states, reason))
 
     def _ambiguous(self, text: str, commands: list[str], matches: list[str]) -> HookctlError:
         named = "several hooks" if matches else "no hook"
@@ -315,8 +323,10 @@ def _original_source(document: Document, path: Path, entry: Entry | None, origin
     return json.dumps(original, ensure_ascii=False)
 
 
-def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
-    return Action(action, path, "element", id, before, after, reason, (GUARD,))
+def _line(action: str, path: Path, id: str, states: tuple[str, str], reason: str) -> Action:
+    """A line of the plan about a wrapped hook, with its state before and after."""
+    before, after = states
+    return Action(action, path, "element", id, before, after, reason, owners=(GUARD,))
 
 
 def _preventing_field(handler: Mapping[str, Any], original: str) -> str:

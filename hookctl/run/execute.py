@@ -59,9 +59,9 @@ def _announce(folders: Folders, packages: tuple[Packages, ...]) -> None:
     """Say that a run begins, and where packages will come and go, before anything is there."""
     make_pending_folder(folders)
     if packages:
-        paths = tuple(one.path for one in packages)
+        paths = tuple(package.path for package in packages)
         made = tuple(folder for path in paths for folder in files.missing_folders(path))
-        write_journal(folders, Journal((), {}, made, packages=paths))
+        write_journal(folders, Journal(steps=(), records={}, folders=made, packages=paths))
 
 
 def _begin(

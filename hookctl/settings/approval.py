@@ -114,7 +114,7 @@ def _read_host_file(
 
 
 def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
-    """Whether the host asks for trust in folders at all."""
+    """Whether the host has a folder-trust feature that is on."""
     switch = tuple(trust.switch)
     if not switch:
         return trust.on

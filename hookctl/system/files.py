@@ -238,6 +238,11 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
+    """Put a whole new file in the place of the old one; refuse if that has changed since.
+
+    A new file gets `mode`, and appears only if there is still none. An existing one keeps its
+    attributes, with the mode `chmod` if that is given.
+    """
     with _temporary(old.path) as temp:
         if old.data is None:
             write_new(temp, data, mode)

@@ -112,7 +112,7 @@ def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> di
 def _ask(
     program: str, top: str, names: Iterable[str], folder: str, environ: Mapping[str, str]
 ) -> list[str]:
-    """What `git check-ignore --verbose` says of these: file, line, pattern and name in turn."""
+    """The output of `git check-ignore --verbose`: file, line, pattern and name for each name."""
     # A linked work tree has a file there, which points to its own folder with the index; that one
     # points to the folder that all work trees share.
     mark = os.path.join(top, ".git")

@@ -1,4 +1,4 @@
-"""hookctl check: is everything that this project declares there and unchanged? For CI."""
+"""hookctl check: is everything that this project declares present and unchanged? For CI."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     target = Target(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _choose_folder(folders, target, pack, request)
     if request.python and not os.path.isabs(request.python):
-        hint = "Give its absolute path: the command must hold wherever the agent is started."
+        hint = "Give its absolute path: the command must work wherever the agent is started."
         raise usage_error(f"--python {request.python} is relative", hint)
     settings = _choose_settings(pack, target, request)
     wants, notes = _list_wants(folders, target, pack, folder, settings)
@@ -106,7 +106,7 @@ def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Reques
     if request.hook_dir and os.path.isabs(request.hook_dir):
         return os.path.normpath(request.hook_dir)
     if request.hook_dir:
-        hint = "Give an absolute folder: the command must hold wherever the agent is started."
+        hint = "Give an absolute folder: the command must work wherever the agent is started."
         raise usage_error(f"--hook-dir {request.hook_dir} is relative", hint)
     if target.scope == "managed":
         pack_path = GUARD if pack.name == GUARD else os.path.join("packs", pack.name)

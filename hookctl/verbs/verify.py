@@ -85,9 +85,9 @@ def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
     with Keeper() as keeper:
 
         def look(seconds: float) -> Look:
-            with _sink(as_json) as (output, tail):
+            with _sink(as_json) as (output, read_end):
                 result = _judge(lambda: keeper.run(request.command, environ, output, seconds))
-            return result._replace(output=tail())
+            return result._replace(output=read_end())  # only now has all of it arrived
 
         def rest(number: int, seconds: float) -> None:
             report.progress(f"recheck {number} of {policy.looks} in {clock.age(seconds)}")

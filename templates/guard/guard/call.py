@@ -40,13 +40,17 @@ SPARE_S = 0.9  # seconds for everything but the wait for a lock
 
 
 def prepare(words):
-    """The function that answers a call; all its modules are loaded before anything is read."""
-    handler = find_handler(*words)
+    """The function that answers a call; all its modules are loaded before anything is read.
+
+    `words` are those behind the launcher: EVENT --host HOST.
+    """
+    event, flag, host = words
+    handler = find_handler(event, flag)
 
     def run():
         try:
             if handler:
-                handler(words[0], words[2])
+                handler(event, host)
         except BaseException as error:
             report_error(error)
         posix._exit(0)
@@ -54,7 +58,7 @@ def prepare(words):
     return run
 
 
-def find_handler(event, flag, host):
+def find_handler(event, flag):
     """The function for an event; None for an unknown event."""
     if flag != "--host":
         return None

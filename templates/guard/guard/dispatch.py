@@ -182,7 +182,7 @@ def is_over(start, call):
 
 
 def make_room(windows, key, call):
-    """Drop surplus windows: those that are not open first, then the oldest."""
+    """If there are too many windows, drop all that are not open, then the oldest."""
     room = min(max(call.settings.dispatch_max_keys, 1), MOST_KEYS) - 1
     others = [name for name in windows if name != key]
     if len(others) > room:
@@ -195,10 +195,12 @@ def count_refusals(call, stored, key, is_refused, is_new):
     """What to store of each session, and how often this one was refused this call by now."""
     sessions = read_sessions(stored)
     name = digest(call.session + " " + call.agent)
-    turn, _, counts = sessions.pop(name, ("", 0, {}))
+    last_turn, _, counts = sessions.pop(name, ("", 0, {}))
+    turn = last_turn
     if is_refused:
-        known, turn = turn, find_turn(call, turn)
-        counts = counts if turn == known else {}
+        turn = find_turn(call, last_turn)
+        if turn != last_turn:
+            counts = {}
         counts[key] = counts.get(key, 0) + is_new
     else:
         counts = {key: counts[key]} if key in counts else {}

@@ -59,7 +59,7 @@ def find_task(settings, env=env, exists=exists):
 def read_task(call):
     """The heartbeat as a hash ("": none), and how much work remains (-1: unknown).
 
-    The task may name its owner too, where a setting says in which field.
+    Sets `call.task_owner` too: the task may name its owner, where a setting says in which field.
     """
     try:
         task = read_object(call.task_path)
