@@ -21,7 +21,9 @@ class Wanted(NamedTuple):
     kind: str  # leaf | element
     value: Any  # leaf: the value; element: its fields
     id: str = ""  # element: PACK/ID
-    forms: str = ""  # element: a regular expression for every command that a released version wrote
+    # A regular expression. Element: for every command that a released version wrote; leaf: for the
+    # values that the pack writes with other settings.
+    forms: str = ""
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
 
 

@@ -74,7 +74,8 @@ def _describe_effect(file: FileFacts, states: Mapping[str, str], obstacles: Obst
         reason = waits
     if reason:
         return f"does nothing: {reason}"
-    text = _describe_mode(file, missing, options, can_wrap=not wraps)
+    registered = {id for id, state in states.items() if state in ("owned", "overridden")}
+    text = _describe_mode(file, registered, options, can_wrap=not wraps)
     if wraps:
         hooks = "hook" if len(wraps) == 1 else "hooks"
         text += f"; it limits the denials of {len(wraps)} wrapped {hooks}"
@@ -132,16 +133,19 @@ def _find_idle_reason(
 
 
 def _describe_mode(
-    file: FileFacts, missing: list[str], options: dict[str, Any], *, can_wrap: bool
+    file: FileFacts, registered: set[str], options: dict[str, Any], *, can_wrap: bool
 ) -> str:
-    """What the guard does on a stop and on a tool call, and what limits it."""
+    """What the guard does on a stop and on a tool call, and what limits it.
+
+    `registered` has the ids of its hooks: the configuration may ask for more events.
+    """
     host, limit = file.host, options.get("max_stop_blocks", DEFAULT_LIMIT)
-    mode = "off" if "stop" in missing else options.get("mode", "breaker")
+    mode = options.get("mode", "breaker") if f"{GUARD}/stop" in registered else "off"
     cap = effective.cap(host, [layer.source for layer in file.reaching], {}).text
     obstacles = [f"; {text}" for text in in_the_way(host, mode, limit, options, cap)]
-    if "pre-tool" in missing or not guard.can_refuse(host):
+    if f"{GUARD}/pre-tool" not in registered or not guard.can_refuse(host):
         options = {**options, "dispatch_tools": []}
-    if "session-start" in missing or not host.dialect.context:
+    if f"{GUARD}/session-start" not in registered or not host.dialect.context:
         options = {**options, "guidance": False}
     if guard.leaves_reminders(host, options):
         options = {**options, "required_tools": []}

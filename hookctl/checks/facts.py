@@ -11,7 +11,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
-from hookctl.packs.choices import Settings
+from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import Origin
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
@@ -240,6 +240,12 @@ class FileFacts(NamedTuple):
         """The files whose variables reach the guard's hook: all, or this one if it has an env."""
         own = tuple(layer for layer in self.layers if layer.source.path == self.path)
         return own if own and self.host.env_field else self.layers
+
+    @property
+    def has_other_mode(self) -> bool:
+        """Whether the guard's configuration has another mode than the record."""
+        mode = self.config.value.get("mode") if self.config else None
+        return self.settings is not None and mode in MODES and mode != self.settings.mode
 
     @property
     def install(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,8 +27,10 @@ from hookctl.events import WRAPPED
 from hookctl.hosts import loading
 from hookctl.masking import masked, masked_text
 from hookctl.model import PackRecord
+from hookctl.packs import guard
+from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS, is_newer
-from hookctl.packs.guard_options import find_faults
+from hookctl.packs.guard_options import find_faults, in_effect
 from hookctl.packs.model import (
     ADDED,
     GONE,
@@ -168,6 +171,38 @@ def judge_configuration(file: FileFacts) -> Iterator[Finding]:
         if not file.is_alone:  # else each value is compared with the record
             yield from _judge_schema(file, config)
         yield from _judge_values(file, config.value, config.path)
+        yield from _judge_events(file, config)
+
+
+# The settings that need an event: what they are called, and the option that registers its hook.
+_NEEDS = {
+    "stop": ("mode", "--mode {mode}"),
+    "pre-tool": ("dispatch_tools", "--dispatch {tools}"),
+    "session-start": ("guidance", "--guidance"),
+}
+
+
+def _judge_events(file: FileFacts, config: Configuration) -> Iterator[Finding]:
+    """Settings in config.json that need an event for which no hook of the guard is registered.
+
+    An event that the recorded settings need too has a finding of its own.
+    """
+    if file.settings is None or file.current is None:
+        return
+    options = in_effect(config.value, {})
+    mode = str(options.get("mode", file.settings.mode))
+    needed = guard.events(Settings(mode, options), file.host)
+    known = {*guard.events(file.settings, file.host), *_registered_events(file)}
+    for event, (name, option) in _NEEDS.items():
+        if event in needed and event not in known:
+            tools = " --dispatch ".join(map(shlex.quote, options.get("dispatch_tools", ())))
+            install = f"{file.install} {option.format(mode=mode, tools=tools)}"
+            values = {"name": name, "event": file.host.events[event], "install": install}
+            yield file.find("setting_idle", config.path, **values)
+
+
+def _registered_events(file: FileFacts) -> list[str]:
+    return [hook.id.partition("/")[2] for hook in file.elements if hook.pack == GUARD]
 
 
 def _judge_schema(file: FileFacts, config: Configuration) -> Iterator[Finding]:
@@ -211,6 +246,9 @@ def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator
         # A committed record says what the team wants; elsewhere it is the operator's choice.
         entry = "guard_off.shared" if shared else "guard_off.configured"
         yield file.find(entry, path, again=file.again(GUARD))
+    elif file.has_other_mode:
+        mode = str(value["mode"])
+        yield file.find("config_changed.mode", path, mode=mode, recorded=chosen)
     soft, progress = value.get("max_soft_resets"), value.get("progress")
     is_by_action = not isinstance(progress, list) or "action" in progress
     if type(soft) is int and soft <= 0 and is_by_action:

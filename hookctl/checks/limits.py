@@ -74,6 +74,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if mode in ("breaker", "keepalive") and limits.cap <= 0 and limits.key:
         setting = shown(limits.key, cap.text)  # without a key the host never had a cap
         yield file.find("cap_off", limits.path, setting=setting, limits=limits)
+    if file.has_other_mode:
+        return  # the cap is that of the mode on record, and the finding about the mode has the fix
     if mode == "keepalive":
         yield from _judge_keepalive(file, limits, config.get("keepalive_cap"))
     elif mode == "breaker":

@@ -41,6 +41,7 @@ _FILE_JUDGES = (
 )
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
+    "config_changed": "warning",
     "config_invalid": "warning",
     "config_missing": "error",
     "edited_copy": "error",
@@ -48,6 +49,7 @@ _LEVELS = {
     "hook_environment": "info",
     "hook_newer": "error",
     "orphan_hook": "error",
+    "setting_idle": "warning",
     "self_test_failed": "warning",  # perhaps the team wants just that
     "wrap_edited": "error",
     "wrap_gone": "error",
@@ -231,7 +233,8 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
         return  # hook.py reports it
     changed = []
     for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
-        if not engine.same(values.get(name), written.get(name)):
+        is_reported = name == "mode" and file.has_other_mode
+        if not is_reported and not engine.same(values.get(name), written.get(name)):
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
         yield file.find("config_changed", config.path, changed=", ".join(changed))

@@ -87,11 +87,8 @@ class Survey:
         findings += records.judge_rules(self._list_rules([host.name for host in wanted]))
         unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._records.errors}
         for host in wanted:
-            for found in judge(with_self_tests(host_facts(self._machine, host), self._state)):
-                # What has no record where a project's cannot be read needs no advice of its own.
-                is_of_unread = any(found.path.startswith(f"{folder}/") for folder in unread)
-                if found.code not in UNRECORDED or not is_of_unread:
-                    findings.append(found)
+            facts = with_self_tests(host_facts(self._machine, host), self._state)
+            findings += _of_known(judge(facts), facts, unread)
         return list(dict.fromkeys(findings))  # a client is named once, however many files it has
 
     def _list_rules(self, names: list[str]) -> list[RulesFile]:
@@ -102,6 +99,20 @@ class Survey:
             if is_theirs and self._scope in ("", file.record.scope):
                 files.append(file)
         return files
+
+
+def _of_known(found: list[Finding], facts: HostFacts, unread: set[str]) -> list[Finding]:
+    """The findings without those that follow from unread records of these folders."""
+    findings = []
+    for finding in found:
+        # What has no record where a project's cannot be read needs no advice of its own.
+        is_of_unread = any(finding.path.startswith(f"{folder}/") for folder in unread)
+        follows = finding.code in UNRECORDED and is_of_unread
+        if not follows and not (unread and finding.code == "not_installed"):
+            findings.append(finding)
+    if unread and facts.files and not any(file.record for file in facts.files):
+        findings.append(facts.files[0].find("not_installed.unknown"))
+    return findings
 
 
 def with_self_tests(facts: HostFacts, state: str) -> HostFacts:

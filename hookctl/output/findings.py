@@ -61,6 +61,9 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         elif finding.code not in _UNSAID:
             notes += 1
     if not said and not notes:
+        for finding in findings:
+            if finding.code == "not_installed" and not finding.fix:  # a record cannot be read
+                return [Line(finding.message, SKIP)]
         return [Line(f"{host.title}: nothing of hookctl's is installed", SKIP)]
     if notes:
         said.append(f"{amount(notes, 'note')} with --verbose")
