@@ -50,6 +50,9 @@ class HookctlError(Exception):
     def say_unwritten(self) -> None:
         """Let the hint say that nothing was written, if it does not say so already."""
         if "othing was written" not in self.hint:
+            if "\n" in self.hint:  # its last line may be one to copy
+                self.hint += "\n  Nothing was written."
+                return
             is_open = self.hint and self.hint[-1] not in ".!?"  # it ends with a command, say
             end = "." if is_open else ""
             self.hint = f"{self.hint}{end} Nothing was written.".lstrip()

@@ -697,6 +697,7 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
         ("Read it.", "Read it. Nothing was written."),
         ('Set it to "8"', 'Set it to "8". Nothing was written.'),
         ("Run `hookctl doctor`", "Run `hookctl doctor`. Nothing was written."),
+        ("Run:\n  rm -r x", "Run:\n  rm -r x\n  Nothing was written."),
         ("Nothing was written. Try again", "Nothing was written. Try again"),
     ],
 )

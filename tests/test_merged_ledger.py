@@ -363,3 +363,12 @@ def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(te
         assert team.hookctl("bob", *INSTALL, *force).code == 0
     assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
     assert value(settings(team, "bob")) == {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}
+
+
+def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team) -> None:
+    assert team.hookctl("ann", "install", bell(team.clone("ann")), *INSTALL[1:]).code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
+    assert said.code == 0 and team.is_clean("bob")
+    assert said.out == "bell 1 is here already: nothing to do\n"

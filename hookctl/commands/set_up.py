@@ -142,8 +142,13 @@ def _uninstall(
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
-        if all_ and not (dry_run or yes) and (json or not confirm(question(folders, request))):
-            raise usage_error("--all needs confirmation, but no question is possible", "Add --yes.")
+        if all_ and not (dry_run or yes):
+            asked = question(folders, request)
+            if json or not confirm(asked):
+                if asked and not json:
+                    say(asked)
+                message = "--all needs confirmation, but no question is possible"
+                raise usage_error(message, "Add --yes.")
         targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
         return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
 

@@ -62,10 +62,13 @@ def describe_left(error: HookctlError) -> str:
     return f"{where}{error.message}. {hint}".rstrip()
 
 
-def commit_lines(names_by_project: Mapping[str, Sequence[str]]) -> list[Line]:
-    """The next step of the projects that share their settings; each project once."""
-    if len(names_by_project) == 1:
-        (names,) = names_by_project.values()
+def commit_lines(names_by_project: Mapping[str, Sequence[str]], here: str) -> list[Line]:
+    """The next step of the projects that share their settings; each project once.
+
+    `here` is the one that the command was given in.
+    """
+    if names_by_project.keys() == {here}:
+        names = names_by_project[here]
         text = f"commit {' '.join(names)} and .hookctl, so that it leaves every clone"
         return [Line(text, indent=2)]
     lines = []

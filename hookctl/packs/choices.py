@@ -294,6 +294,11 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
         lines.append("mode off gives no reminder of tools either")
     if request.nudge_env and not options.get("required_tools"):
         lines.append("--nudge-env does nothing without --nudge TOOL")
+    asks_limit = any(
+        text.partition("=")[0] in (LIMIT_KEY, "max_stop_blocks") for text in request.assignments
+    )
+    if settings.mode == "keepalive" and asks_limit:
+        lines.append(f"{LIMIT_KEY} has no effect in keepalive: its limit is keepalive_cap")
     if not settings.events and request == Request():
         lines.append("the guard is off, so no hook is registered; --mode breaker puts it back")
     return tuple(lines)

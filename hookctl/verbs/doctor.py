@@ -16,6 +16,8 @@ from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data, plan_data, plan_text
 from hookctl.planner.sources import Sources
 from hookctl.run.journal import read_journal
+from hookctl.settings.targets import OWN
+from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -57,7 +59,7 @@ def _fix_and_look(folders: Folders, request: Request) -> Result:
     lines: list[str | Line] = []
     if plan:
         fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
-        lines = _describe_repairs(plan, finished)
+        lines = _describe_repairs(plan, finished) or _describe_nothing(folders)
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
@@ -140,10 +142,24 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
     return actions
 
 
+def _describe_nothing(folders: Folders) -> list[str | Line]:
+    """Why nothing was repaired: nothing was broken, or a merge waits for a person."""
+    from hookctl.planner.conflicts import list_conflicts  # late: only with --fix
+
+    root = project.look(folders.cwd, folders.environ)
+    files, has_record = list_conflicts(folders, root)
+    if not files:
+        return ["nothing to repair"]
+    text = f"nothing repaired: first resolve {' and '.join(files)}"
+    if has_record:
+        text += f"; then `hookctl doctor --fix` makes {OWN}/ledger.json anew"
+    return [text]
+
+
 def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str | Line]:
     lines: list[str | Line] = [
         f"{tilde(str(action['file']))}: {action['reason']}" for action in finished
     ]
     if plan.empty:
-        return lines or ["nothing to repair"]
+        return lines
     return [*lines, *plan_text(plan, dry_run=False, done=[])]

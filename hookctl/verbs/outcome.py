@@ -46,6 +46,8 @@ def describe_success(
         text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
     elif switched_off:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
+    elif pack.name != GUARD and not plan.changes:  # only what this machine knows of it is new
+        return [Line(f"{pack.name} {pack.version} is here already: nothing to do")]
     elif pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
         text, steps = f"{_describe_installed(plan, pack)} {undo}", []
@@ -111,8 +113,9 @@ def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
     names = "".join(f" --host {host.name}" for host in hosts)
     command = f"install{names}{scope} --dispatch '*'"
     can_end = all(host.dialect.refuse_end for host in hosts)
-    text = f"{command}    {'ends a turn stuck on one call' if can_end else 'refuses endless calls'}"
-    return [text if len(f"  {program()} {text}") <= _WIDTH else command]
+    reason = "ends a turn stuck on one call" if can_end else "refuses endless calls"
+    text = f"{command}    {reason}"
+    return [text if len(f"  {program()} {text}") <= _WIDTH else f"{command}\n{reason}"]
 
 
 def _describe_installed(plan: Plan, pack: Pack) -> str:
@@ -146,7 +149,9 @@ def _next(
     lines: list[str | Line] = []
     if targets[0].project:
         lines += _advise_on_commit(folders, plan, targets)
-    lines += [f"  {program()} {step}" for step in steps]
+    for step in steps:
+        command, *reasons = step.split("\n")
+        lines += [f"  {program()} {command}", *(f"      {reason}" for reason in reasons)]
     return ["Next:", *lines] if lines else []
 
 

@@ -18,9 +18,10 @@ from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
-from hookctl.planner.sources import Sources, look, read_document
+from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
+from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -90,6 +91,8 @@ def uninstall(
         refused = list({str(problem): problem for problem in attempts if problem}.values())
         others = [make for make, problem in zip(leavings, attempts, strict=True) if not problem]
         if request.hosts or not refused or not others:
+            if request.everywhere and refused:
+                return _name_all_left(folders, request, [*unreadable, *refused])
             problems = errors.problems_of(error, attempts)
             error_list = tuple(problem.as_dict() for problem in problems)
             return Result({}, errors=error_list, exit_code=error.exit_code)
@@ -98,6 +101,14 @@ def uninstall(
     away = _find_away(folders, request) if request.everywhere else {}
     done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)
     return _make_result(folders, request, done, dry_run=dry_run, diff=diff)
+
+
+def _name_all_left(folders: Folders, request: Request, left: list[HookctlError]) -> Result:
+    """The result of an uninstall everywhere that can remove nothing: each thing left, and why."""
+    lines = _find_away(folders, request).values()
+    messages = tuple(Message(line, "project_away", "info") for line in lines)
+    error_list = tuple(problem.as_dict() for problem in left)
+    return Result({}, messages=messages, errors=error_list, exit_code=left[0].exit_code)
 
 
 def _load_packs(request: Request) -> dict[str, Pack]:
@@ -223,7 +234,12 @@ def _make_result(
     folders: Folders, request: Request, done: _Done, *, dry_run: bool, diff: bool
 ) -> Result:
     plan, problems = done.plan, done.unreadable
-    outcome = [*_describe_done(folders, request, done), *_kept_lines(plan), *_next_steps(done)]
+    here = project.look(folders.cwd, folders.environ)
+    outcome = [
+        *_describe_done(folders, request, done),
+        *_kept_lines(plan),
+        *_next_steps(done, here),
+    ]
     text = plan_text(plan, dry_run=dry_run, done=outcome, diff=diff)
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request, done.away)]
@@ -255,18 +271,29 @@ def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line
     """What is removed; after `--all` also what is left, and why."""
     targets = [file.target for file in done.plan.files if file.decision.actions]
     backups = f"Backups of your settings and the log stay in {tilde(folders.state)}."
+    working = _describe_work_in_hand(targets)
     if not request.everywhere or not (done.unreadable or done.away):
         text = f"{request.name or 'everything'} is uninstalled"
         if targets and (request.hosts or done.unreadable):
             titles = dict.fromkeys(target.host.title for target in targets)
             text += f" for {', '.join(titles)}"
-        return [Line(f"{text}. {backups}")]
+        return [Line(f"{text}. {backups}"), *working]
     left = [_find_project(done.records, error) for error in done.unreadable]
     projects = [target.project for target in targets]
     lines = [Line(removals.removed_text(request.name, projects, [*left, *done.away]))]
     lines += [Line(removals.describe_left(error), indent=2) for error in done.unreadable]
     lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in done.away]
-    return [*lines, Line(backups)]
+    return [*lines, *working, Line(backups)]
+
+
+def _describe_work_in_hand(targets: list[Target]) -> list[Line]:
+    """The folders with work in hand, which nobody but a person or an agent clears."""
+    lines = []
+    for root in dict.fromkeys(target.project for target in targets if target.project):
+        folder = os.path.join(root, OWN, "run")
+        if has_files(folder):
+            lines.append(Line(f"{tilde(folder)} stays: work in hand"))
+    return lines
 
 
 def _find_project(records: Mapping[str, Record], error: HookctlError) -> str:
@@ -291,14 +318,14 @@ def _kept_lines(plan: Plan) -> list[Line]:
     return lines
 
 
-def _next_steps(done: _Done) -> list[Line]:
+def _next_steps(done: _Done, here: str) -> list[Line]:
     """The steps left to do by hand in shared projects."""
     names: dict[str, list[str]] = {}
     for target in (file.target for file in done.plan.files if file.target.shared):
         names.setdefault(target.project, []).append(os.path.relpath(target.path, target.project))
     if not names:
         return []
-    lines = [Line("Next:"), *removals.commit_lines(names)]
+    lines = [Line("Next:"), *removals.commit_lines(names, here)]
     staying = set()
     for record in {**done.records, **done.plan.records}.values():
         if record and record.scope == "project" and not _has_only_gaps(record):
