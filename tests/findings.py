@@ -1039,6 +1039,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("cap_tight", "info", cap_is("7")),
     ("cap_high", "info", cap_is("5000")),
     ("no_soft_limit", "warning", knob(max_soft_resets=0)),
+    ("setting_idle", "warning", knob(dispatch_tools=["Bash"])),
+    ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
     ("hook_slow", "error", hook_slow),

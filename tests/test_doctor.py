@@ -312,7 +312,7 @@ def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, 
     assert "self_test_passed" in place.codes()
     if scope == "project":
         found = {one["code"] for one in place.hookctl("check", "--json").data["findings"]}
-        assert found <= {"no_repository", "config_changed", "config_invalid", "guard_off"}
+        assert found <= {"no_repository", "config_changed", "config_invalid", "guard_off", "setting_idle"}
 
 
 @pytest.mark.parametrize("knobs", [{"require_arm": True}, {"owner": "somebody"}], ids=str)

@@ -144,7 +144,7 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
 
 def _describe_nothing(folders: Folders) -> list[str | Line]:
     """Why nothing was repaired: nothing was broken, or a merge waits for a person."""
-    from hookctl.planner.conflicts import list_conflicts  # late: only with --fix
+    from hookctl.checks.conflicts import list_conflicts  # late: only with --fix
 
     root = project.look(folders.cwd, folders.environ)
     files, has_record = list_conflicts(folders, root)
