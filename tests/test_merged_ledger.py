@@ -338,7 +338,7 @@ def test_the_recipe_of_the_team_page_makes_one_runtime_of_two(team: Team, releas
             done = team.hookctl("bob", *words)
             assert done.code == 0, done
     team.git("bob", "commit", "-q", "-m", "merged")
-    assert team.is_clean("bob") and is_blocked(team)
+    assert team.git("bob", "status", "--porcelain") == "" and is_blocked(team)
 
 
 def test_a_value_of_hookctls_own_from_another_mode_is_not_given_back_as_the_operators(team: Team) -> None:
@@ -370,5 +370,5 @@ def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team
     team.commit("ann")
     team.pull("bob", "ann")
     said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
-    assert said.code == 0 and team.is_clean("bob")
+    assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
     assert said.out == "bell 1 is here already: nothing to do\n"

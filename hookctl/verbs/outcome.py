@@ -46,7 +46,8 @@ def describe_success(
         text = f"{pack.name} is written, but not loaded by {', '.join(unloaded)}: see the message."
     elif switched_off:
         text = f"{pack.name} is written, but hooks are switched off for {', '.join(switched_off)}."
-    elif pack.name != GUARD and not plan.changes:  # only what this machine knows of it is new
+    elif pack.name != GUARD and targets[0].shared and not plan.changes:
+        # Only what this machine knows of it is new: a colleague has installed it.
         return [Line(f"{pack.name} {pack.version} is here already: nothing to do")]
     elif pack.name != GUARD:
         undo = f"`{program()} uninstall {pack.name}{scope}` takes it out."
