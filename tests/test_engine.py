@@ -755,7 +755,7 @@ REST = {
     **{("22", verb): "tests/stories/linked-settings.txt" for verb in ("install", "uninstall")},
     ("22", "upgrade"): "tests/test_files.py::test_a_chain_of_links_is_followed_and_kept",
     ("22", "fix"): f"{ON_DISK}::test_row_22_fix_works_on_the_real_file_and_leaves_the_link",
-    **{("23", verb): "tests/test_overrides.py::test_a_read_only_file_is_refused_and_nothing_else_is_written"
+    **{("23", verb): "tests/stories/operators-last-word.txt"
        for verb in ("install", "upgrade", "uninstall")},
     ("23", "fix"): "tests/test_doctor_fix.py::test_a_read_only_file_stays_and_our_own_files_are_put_back",
     **{("24", verb): f"{ON_DISK}::test_row_24_who_writes_meanwhile_loses_nothing"
@@ -778,7 +778,7 @@ REST = {
     ("19", "doctor"): "tests/findings.py::interrupted_run",
     ("20", "doctor"): "tests/findings.py::wrong_shape",
     ("21", "doctor"): "tests/findings.py::strict_host",
-    ("22", "doctor"): "tests/test_moved.py::test_status_and_doctor_see_one_file",
+    ("22", "doctor"): "tests/stories/linked-settings.txt",
     ("23", "doctor"): "tests/findings.py::read_only",
 }  # fmt: skip
 # Those that nobody tests yet: doctor does not say it.
