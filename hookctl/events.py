@@ -319,6 +319,4 @@ def _event(line: dict[str, Any]) -> dict[str, Any]:
     for name in _TEXTS:
         if not isinstance(line.get(name, ""), str):
             raise ValueError
-    if not isinstance(line.get("session"), str | None):
-        raise ValueError
     return {**line, "t": moment}

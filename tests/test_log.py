@@ -106,7 +106,7 @@ GARBAGE = [
     "", "{", "[]", "5", "null", '"t"', "{}", '{"t": null}', '{"t": "soon"}', '{"t": NaN}', '{"t": 1e400}',
     '{"t": -Infinity}', '{"t": 1e18}', '{"t": -5}', '{"t": []}', '{"t": 1, "code": 5}', '{"t": 1, "event": null}',
     '{"t": 1, "decision": {"a": 1}}', '{"t": 1, "host": []}', "[" * 100_000, '{"t": ' + "9" * 5000 + "}",
-    '{"t": 1, "blocks": NaN}', '{"t": 1, "x": [1e999]}', '{"t": 1, "session": []}',
+    '{"t": 1, "blocks": NaN}', '{"t": 1, "x": [1e999]}',
 ]  # fmt: skip
 
 
@@ -128,6 +128,14 @@ def test_odd_values_in_a_line_of_the_guards_are_shown(hookctl: Hookctl, guard: P
     assert outcome.code == 0
     assert "\x1b" not in outcome.out
     assert len(outcome.out.splitlines()) == 1
+
+
+def test_doctor_takes_odd_values_in_a_line_of_the_guards(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("run", "remaining", "1", "--owner", "me").code == 0
+    folder = Path(state_folder(str(guard.parent), str(isolated / "work")))
+    write(folder / "events.jsonl", '{"t": 1, "host": "claude", "session": []}')
+    assert hookctl("doctor", "--host", "claude").code == 0
 
 
 def test_files_that_cannot_be_read_are_passed_over(hookctl: Hookctl, guard: Path) -> None:

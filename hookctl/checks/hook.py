@@ -398,7 +398,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     logged = set()
     for line in facts.log:
         if line.get("host") == facts.host.name and line.get("event") != WRAPPED:
-            logged.add(line.get("session"))
+            logged.add(str(line.get("session")))
     silent: list[float] = []
     for name, at in _list_recent_sessions(facts, everywhere):
         if project.session_hash(name) in logged:

@@ -85,7 +85,7 @@ def _judge_work(
 def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:
     """An owner that was never seen, while other sessions may stop because of it."""
     lines = [line for line in facts.log if line["project"] == run.log_folder]
-    seen = {line.get("session") for line in lines}
+    seen = {str(line.get("session")) for line in lines}
     others = {
         str(line.get("session"))
         for line in lines
