@@ -204,7 +204,7 @@ def _lock_held(path: str) -> Iterator[None]:
     begins a new file.
     """
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         yield
         return

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.disk import INSTALL, UNINSTALL
 
@@ -47,6 +48,13 @@ def test_an_install_waits_for_the_bytes(seconds: float, settings: Path, hookctl:
         assert hookctl(*INSTALL).code == 0
     assert b'"model": "m"' in settings.read_bytes() and b"hookctl=guard/stop" in settings.read_bytes()
     assert hookctl(*UNINSTALL).code == 0
+    assert settings.read_bytes() == THEIRS
+
+
+def test_a_file_that_was_read_while_it_was_empty_is_compared_once_it_has_its_bytes(settings: Path) -> None:
+    put(settings, THEIRS)
+    with truncated(settings, 0.3), pytest.raises(files.Changed):
+        files.replace(files.read(str(settings)), b"ours")
     assert settings.read_bytes() == THEIRS
 
 

@@ -100,9 +100,12 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     assert len(files.read(str(path)).data or b"") == files.LIMIT
 
 
-def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail(monkeypatch, "open", errno.EACCES)
-    assert "read access" in refused("unreadable", files.read, str(target)).hint
+@pytest.mark.parametrize(("code", "hint"), [(errno.EACCES, "read access"), (errno.ESTALE, "Fix the path")])
+def test_a_file_that_cannot_be_read_says_so(
+    target: Path, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
+) -> None:
+    fail(monkeypatch, "open", code)
+    assert hint in refused("unreadable", files.read, str(target)).hint
 
 
 # Links
@@ -203,15 +206,28 @@ def written_at(path: Path) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("data", [b"new", None])
 @pytest.mark.parametrize("linked", [False, True])
-def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes | None, linked: bool) -> None:
+@pytest.mark.parametrize("bits", [0o444, 0o555])
+def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes | None, linked: bool, bits: int) -> None:
     if linked:
         os.link(target, target.with_name("second"))
-    target.chmod(0o444)
+    target.chmod(bits)
     before, listed = written_at(target), names(target.parent)
     error = refused("read_only", replace, target, data)
     assert (error.exit_code, error.path) == (1, str(target))
     assert written_at(target) == before
     assert (target.read_bytes(), names(target.parent)) == (b"old", listed)
+
+
+def test_a_rename_that_is_forbidden_names_the_commands_that_show_why() -> None:
+    error = OSError(errno.EPERM, "no", "/their folder/.x.hookctl", None, "/their folder/x")
+    hint = files.cannot_write("/their folder/x", error).hint
+    assert hint == "`lsattr '/their folder/x'` and `ls -ld '/their folder'` show what forbids it."
+
+
+def test_folders_that_are_private_already_need_no_chmod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not every file system can do it."""
+    fail(monkeypatch, "chmod", errno.EPERM)
+    assert files.make_folders(str(tmp_path / "a" / "b"), files.PRIVATE) != []
 
 
 # Somebody else writes too
@@ -243,6 +259,16 @@ def test_a_file_that_was_removed_since_does_not_come_back(target: Path, data: by
     with pytest.raises(Changed):
         files.replace(old, data)
     assert names(target.parent) == []
+
+
+@pytest.mark.parametrize("data", [b"new", None])
+def test_a_file_that_became_a_folder_since_is_left_alone(target: Path, data: bytes | None) -> None:
+    old = files.read(str(target))
+    target.unlink()
+    target.mkdir()
+    with pytest.raises(Changed):
+        files.replace(old, data)
+    assert target.is_dir()
 
 
 def test_a_folder_that_was_removed_since_does_not_come_back(target: Path) -> None:

@@ -242,6 +242,16 @@ def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
     assert not (isolated / "site" / ".hookctl").exists()
 
 
+def test_what_has_gone_is_not_on_record_beside_an_empty_place(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
+    codex = Codex(hookctl, isolated, "hooks.json", JSON)
+    codex.install("guard", options=("--dispatch", "Bash"))
+    codex.add("late")
+    codex.run("uninstall")
+    assert "PreToolUse" not in codex.text
+    (record,) = store.load(folders.here()).values()
+    assert (record.entries, record.gaps) == ((), (("hooks", "Stop"),))
+
+
 def test_upgrade_and_uninstall_all_know_an_empty_place(codex: Codex) -> None:
     before = codex.groups()
     for pack in ("guard", str(codex.top / "one.toml")):

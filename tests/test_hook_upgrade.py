@@ -116,6 +116,17 @@ def test_an_upgrade_puts_the_whole_package_there_before_the_launcher_names_it(
     assert named_by(isolated / "data" / "guard" / "claude-user" / "hook.py") == new
 
 
+def test_an_upgrade_for_one_host_moves_the_launchers_of_the_others_too(
+    upgrade: Upgrade, hookctl: Hookctl, isolated: Path
+) -> None:
+    for host in ("claude", "gemini"):
+        assert hookctl("install", "--host", host).code == 0
+    new = upgrade()
+    assert hookctl(*INSTALL).code == 0
+    launchers = list((isolated / "data" / "guard").glob("*/hook.py"))
+    assert [named_by(path) for path in launchers] == [new, new]
+
+
 def test_bytecode_goes_with_its_package(upgrade: Upgrade, hookctl: Hookctl, isolated: Path, settings: Path) -> None:
     assert hookctl(*INSTALL).code == 0
     old = run(isolated, settings)

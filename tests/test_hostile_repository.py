@@ -462,6 +462,21 @@ def test_a_command_that_install_writes_back_is_planned_in_full_and_a_commit_coul
     assert around(isolated) == before
 
 
+def test_doctor_brings_back_the_guards_own_entries_alone(isolated: Path, project: Path, hookctl: Hookctl) -> None:
+    """After a wipe, if the ledger has nothing else; in whatever order it names them."""
+    page = page_of(project)
+    container = {"path": ["env"], "kind": "container"}
+    page["entries"] = [container, *(entry for entry in page["entries"] if entry["kind"] != "container")]
+    for is_ours in (True, False):
+        if not is_ours:
+            leaf("env", "EVIL")(page)
+        craft(project, page)
+        put(project / PAGE, "{}")
+        assert "cannot be read" not in hookctl("doctor", "--fix", "--host", "claude").out
+        assert ("hookctl=guard/stop" in (project / PAGE).read_text()) is is_ours
+        assert "EVIL" not in (project / PAGE).read_text()
+
+
 def test_a_digest_in_the_ledger_makes_no_file_of_the_repository_outlive_ours(
     isolated: Path, project: Path, hookctl: Hookctl
 ) -> None:

@@ -18,7 +18,11 @@ import hookctl
 from hookctl import packs
 from hookctl.checks import entries, project
 from hookctl.ledger.conflict import split_sides
+from hookctl.model import Claim, Current, Entry, Hooks, PackRecord, Record
 from hookctl.packs import guard, programs, released
+from hookctl.planner import remade_ledger
+from hookctl.planner.sources import Sources
+from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import put
 from tests.test_pages_tried import blocks
@@ -372,3 +376,15 @@ def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team
     said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
     assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
     assert said.out == "bell 1 is here already: nothing to do\n"
+
+
+def test_a_container_goes_with_the_last_of_its_entries() -> None:
+    known = Record("claude", "project", "json", entries=(Entry(("env",), "container"),))
+    assert remade_ledger._join_entries([known], Current({("env",): {}}, {}, Hooks())) == ()
+
+
+def test_what_a_side_has_not_of_another_pack_says_nothing_against_it(isolated: object) -> None:
+    side = Record("claude", "project", "json", packs={"bell": PackRecord("1", {})})
+    held = [Entry(("env", "A"), "leaf", written="1", owners={"horn": Claim("1", "1")})]
+    fit = remade_ledger._measure(Sources(folders.here()), "bell", side, Current({}, {}, Hooks()), held)
+    assert fit.entries == 0

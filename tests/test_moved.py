@@ -106,6 +106,15 @@ def test_a_copy_of_a_project_does_not_take_the_page_of_one_that_is_there(isolate
     assert str(local(old)) in json.loads((isolated / "state" / "ledger.json").read_text())["files"]
 
 
+def test_a_copy_of_a_projects_settings_gets_programs_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
+    old, new = isolated / "old", isolated / "new"
+    put(local(old), '{"env": {"A": "1"}}')
+    install(hookctl, *in_project(old))
+    put(local(new), local(old).read_bytes())
+    install(hookctl, *in_project(new))
+    assert len(list((isolated / "data" / "guard").rglob("hook.py"))) == 2
+
+
 def test_of_two_projects_that_are_gone_neither_is_taken_for_one_with_the_same_hook(
     isolated: Path, hookctl: Hookctl
 ) -> None:

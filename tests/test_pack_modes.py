@@ -70,7 +70,7 @@ def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
 
 @pytest.mark.parametrize(
     ("theirs", "then", "copy"),
-    [(0o640, 0o755, 0o750), (0o750, 0o644, 0o640), (0o710, 0o755, 0o710), (0o604, 0o644, 0o604)],
+    [(0o640, 0o755, 0o750), (0o750, 0o644, 0o640), (0o710, 0o755, 0o710), (0o604, 0o644, 0o604), (0o601, 0o755, 0o601)],
 )
 def test_what_else_the_operator_changed_in_the_mode_stays(
     isolated: Path, hookctl: Hookctl, release: Release, theirs: int, then: int, copy: int

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts, packs
+from hookctl.model import Put
 from hookctl.packs.choices import Choice, Request
 from hookctl.packs.pack import load_file
 from hookctl.planner.install import plan_install
@@ -20,7 +21,7 @@ from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings import targets
 from hookctl.system.folders import here
 
-from .conftest import Hookctl
+from .conftest import Hookctl, put
 
 PACK = Path(__file__).parent / "packs" / "notify"
 
@@ -62,3 +63,12 @@ def test_a_plan_asks_the_disk_once(
     clear(isolated)
     for name, make in plans.items():
         assert make(sources[name]) == first[name], name
+
+
+def test_the_same_edits_of_a_document_give_the_same_document_again(settings: Path) -> None:
+    put(settings, "{}")
+    shape, sources, edits = hosts.load("claude").shape, Sources(here()), (Put(("a",), 1),)
+    document = sources.read(str(settings), "json")[1]
+    edited = sources.edit(shape, document, edits)
+    assert sources.edit(shape, document, edits) is edited
+    assert sources.edit(shape, document, (Put(("a",), True),)).value == {"a": True}

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookctl.ledger import store
+from hookctl.run import execute, lock
 from hookctl.system import folders
 from tests.conftest import Hookctl, agreed, put
 from tests.counting import count
@@ -72,6 +74,26 @@ def test_two_installs_at_once_are_one(settings: Path, isolated: Path, hookctl: H
         assert temporary(isolated) == []
         assert hookctl(*UNINSTALL).code == 0
         assert settings.read_bytes() == THEIRS
+
+
+@pytest.mark.parametrize(("name", "code"), [("one", 0), ("two", 1)], ids=["the same", "a conflict"])
+def test_who_waited_for_the_lock_plans_anew_and_may_have_nothing_to_do(
+    name: str, code: int, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, pack in enumerate(("one", "two")):
+        text = PACK.format(name=pack, key="K").replace('K = "1"', f'K = "{number}"')
+        put(isolated / f"{pack}.toml", text)
+    wait, executed = lock.locked, []
+
+    def wait_longer(*arguments: Any) -> Any:
+        monkeypatch.setattr(lock, "locked", wait)
+        assert hookctl("install", str(isolated / "one.toml"), "--host", "claude").code == 0
+        monkeypatch.setattr(execute, "execute", lambda *plan: executed.append(plan))
+        return wait(*arguments)
+
+    monkeypatch.setattr(lock, "locked", wait_longer)
+    assert hookctl("install", str(isolated / f"{name}.toml"), "--host", "claude").code == code
+    assert executed == []
 
 
 def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 from pathlib import Path
@@ -69,6 +70,20 @@ def test_the_list_is_in_order_of_time_after_a_second_install(
 def pages(settings: Path) -> list[Path]:
     """What lies beside the backups of a settings file: the ledger's pages of then."""
     return sorted(Path(backups.backup_folder(folders.here(), str(settings))).glob("*.page"))
+
+
+def test_a_command_of_ours_with_an_earlier_python_is_no_edit(
+    hookctl: Hookctl, settings: Path, fixed_python: None
+) -> None:
+    put(settings, THEIRS)
+    assert hookctl(*GUARD).code == 0
+    earlier = re.sub(r"\[ -x (\S+) \] && \1 ", "[ -x /earlier/python3 ] && /earlier/python3 ", settings.read_text())
+    put(settings, earlier)
+    assert hookctl(*GUARD, "--set", "max_stop_blocks=9").code == 0
+    assert hookctl("restore", str(settings), "--to", "2").code == 0
+    assert settings.read_text() == earlier
+    assert "kept" not in hookctl("uninstall").out
+    assert settings.read_text() == THEIRS
 
 
 def test_pages_lie_beside_their_backups_for_nobody_else_and_go_with_them(settings: Path, hookctl: Hookctl) -> None:

@@ -103,6 +103,21 @@ def test_a_new_text_takes_the_place_of_the_old_one(
     assert notes.read_bytes() == f"# Mine\r\n\r\n{BEGIN} -->\r\nNewer\r\nwords\r\n{END}\r\n".encode()
 
 
+def test_the_block_of_a_pack_has_the_packs_own_words(
+    isolated: Path, notes: Path, install: Callable[..., str], uninstall: Callable[..., str]
+) -> None:
+    """Wherever its name stands beside the guard's."""
+    for name in ("a-coach", "z-coach"):
+        about = f'[pack]\nname = "{name}"\nversion = "1"\n[rules]\ntext = "Words of {name}."\n'
+        install(str(put(isolated / f"{name}.toml", about)))
+    for name in ("a-coach", "z-coach"):
+        assert f"hookctl={name} begin" in notes.read_text()
+        assert f"\nWords of {name}.\n" in notes.read_text()
+    for name in ("a-coach", "z-coach"):
+        uninstall(name)
+    assert not notes.exists()
+
+
 # What the block says with each configuration, and what it must not say there.
 WORDED: list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
     ((), ("while reported work remains,", "`.hookctl/run/task.json`", "run release"), ("run conclude", "repeat")),

@@ -229,7 +229,7 @@ def tokens(shadow: str) -> Iterator[re.Match[str]]:
 def contents(shadow: str, start: int, tree: Tree) -> Container:
     """The object or array whose bracket is at `start`; `tree` has its keys."""
     keys = map(itemgetter(0), tree) if isinstance(tree, tuple) else range(len(tree))
-    indexes = dict(zip(keys, range(len(tree)), strict=True))
+    indexes = {key: index for index, key in enumerate(keys)}
     pattern = re.compile(_MEMBERS if shadow[start] == "{" else _ELEMENTS)
     starts: list[int] = []
     offset = skip_blanks(shadow, start + 1)

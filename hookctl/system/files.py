@@ -33,7 +33,7 @@ PRIVATE = 0o600
 SETTLE = 2.0  # seconds: another program may be about to fill a younger empty file
 _POLL = 0.02  # seconds
 _MACHINE = sha256(os.uname().nodename.encode()).hexdigest()[:8]
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _NOTHING_TO_REMOVE = (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
@@ -111,7 +111,7 @@ def read_resolved(target: str, path: str) -> Snapshot:
         if not stat.S_ISREG(status.st_mode):
             raise HookctlError("unreadable", "not a regular file", path=path, hint="Move it away.")
         # Not blocking: if it has just become a FIFO, opening it must not hang.
-        handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
         with open(handle, "rb") as stream:
             status = os.fstat(handle)
             data = stream.read(LIMIT + 1)
@@ -209,7 +209,7 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
     if error.filename2 is not None:
         message = f"cannot be replaced: rename of the new file failed ({error.strerror})"
         if error.errno in _NOT_PERMITTED:
-            quoted, folder = shlex.quote(path), shlex.quote(os.path.dirname(path) or ".")
+            quoted, folder = shlex.quote(path), shlex.quote(os.path.dirname(path))
             hint = f"`lsattr {quoted}` and `ls -ld {folder}` show what forbids it."
     elif str(error.filename).endswith(SUFFIX):
         path = os.path.dirname(path)
@@ -432,7 +432,7 @@ def remove_folders(folders: Iterable[str]) -> list[str]:
 def sync_folder(folder: str) -> None:
     """Make a rename in the folder durable, where the file system can."""
     with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:

@@ -207,7 +207,7 @@ def locked(folder: str) -> Iterator[None]:
     end = time.monotonic() + LOCK_SECONDS
     while True:
         try:
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:  # nothing is there to be kept from others
             yield
             return

@@ -105,7 +105,8 @@ def test_every_edit_of_the_protocol_reaches_the_settings() -> None:
     assert ONE.set(path, 20).get(path) == 20
     assert ONE.set_raw(path, "3e1").raw(path) == "3e1"
     assert ONE.append(path[:2], {}).get(path[:2]) == [ONE.get(path[:3]), {}]
-    assert ONE.remove(path).get(path) is MISSING
+    command = (*path[:3], "command")
+    assert (ONE.remove(path).get(path), ONE.remove(path).get(command)) == (MISSING, ONE.get(command))
     assert ONE.remove(("nothing",)) is ONE
     assert ONE.get(path) == 10, "a document is immutable"
 

@@ -9,6 +9,7 @@ import posix
 import pwd
 import runpy
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -31,7 +32,7 @@ def lab(tmp_path: Path) -> Lab:
 # Values
 
 
-@pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9)])
+@pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9), (".5", 9)])
 def test_a_number_ends_where_its_text_ends(text: str, number: int) -> None:
     assert module("files").leading_number(text, 9) == number
 
@@ -50,6 +51,18 @@ BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"bloc
 def test_a_host_with_a_field_of_another_type_is_no_host(entry: dict[str, Any]) -> None:
     assert module("hosts").find_host({"h": {}}, "h", {}) is not None
     assert module("hosts").find_host({"h": entry}, "h", {}) is None
+
+
+def test_a_line_break_in_a_text_is_no_json() -> None:
+    with pytest.raises(ValueError, match="control character"):
+        module("files").parse(b'{"a": "1\n2"}')
+
+
+def test_of_too_many_refused_calls_those_refused_most_often_are_kept() -> None:
+    dispatch = module("dispatch")
+    counts = {str(number): number for number in range(dispatch.RING_LIMIT + 1)}
+    kept = dispatch.drop_lowest(counts)
+    assert counts.items() - kept.items() == {("0", 0)}
 
 
 @pytest.mark.parametrize(("word", "denied"), [("deny", True), ("allow", False)])
@@ -116,6 +129,17 @@ def test_the_launchers_folder_is_absolute(file: str, folder: str, monkeypatch: p
     assert module("call").launchers_folder("/start") == folder
 
 
+@pytest.mark.parametrize(("kind", "is_safe"), [(stat.S_IFDIR, True), (stat.S_IFREG, False)])
+def test_a_sticky_bit_protects_what_is_in_a_folder_and_no_file(
+    kind: int, is_safe: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To whoever may write it."""
+    files, status = module("files"), SimpleNamespace(st_uid=0, st_mode=kind | 0o1777)
+    stubs = {"stat": lambda _: status, "geteuid": lambda: 1234, "access": lambda *_: True}
+    monkeypatch.setattr(files, "posix", SimpleNamespace(**{**vars(posix), **stubs}))
+    assert files.is_out_of_reach("/x") is is_safe
+
+
 # Whose work it is
 
 
@@ -169,6 +193,17 @@ def test_without_proc_no_process_is_known(monkeypatch: pytest.MonkeyPatch) -> No
     assert owner.is_gone("1 2 3:4") is None
 
 
+@pytest.mark.parametrize(("text", "pid"), [("4711", "4711"), ("%1", "77"), ("", "77")])
+def test_an_agent_without_a_usable_variable_is_the_parent_of_the_shell(
+    text: str, pid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = module("work")
+    monkeypatch.setenv("AGENT_PID", text)
+    monkeypatch.setattr(work, "read_process", lambda *_: work.HEAD)
+    monkeypatch.setattr(work, "read_status", lambda _: ["S", "77"])
+    assert work.find_pid("AGENT_PID") == pid
+
+
 def held(_: object) -> str:
     raise BlockingIOError
 
@@ -203,6 +238,15 @@ def test_a_wrapper_that_fails_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(wrapped, "os", SimpleNamespace(_exit=ends.append))
     wrapped.prepare(["stop", "--host", "claude", "true"])()
     assert ends == [0]
+
+
+def test_a_denial_that_cannot_be_judged_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    wrapped = module("wrapped")
+    monkeypatch.setattr(wrapped, "read_call", fail)
+    assert wrapped.is_released("stop", "claude", "true", SimpleNamespace(data=b""))
 
 
 def test_a_signal_that_was_ignored_stays_so_in_the_other_hook(lab: Lab) -> None:

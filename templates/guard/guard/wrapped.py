@@ -284,7 +284,7 @@ def begin(command, data):
             signal.signal(number, send_on)
     source, sink = os.pipe()
     begun = threading.Event()
-    feeder = threading.Thread(target=feed, args=(begun, sink, data), daemon=True)
+    feeder = threading.Thread(target=feed, args=(begun, sink, data))
     feeder.start()
     child = start(command, source)
     os.close(source)
