@@ -54,7 +54,7 @@ def test_an_install_waits_for_the_bytes(seconds: float, settings: Path, hookctl:
 def test_a_file_that_was_read_while_it_was_empty_is_compared_once_it_has_its_bytes(settings: Path) -> None:
     put(settings, THEIRS)
     with truncated(settings, 0.3), pytest.raises(files.Changed):
-        files.replace(files.read(str(settings)), b"ours")
+        files.replace(files.Snapshot(str(settings), b"", 1), b"ours")
     assert settings.read_bytes() == THEIRS
 
 
