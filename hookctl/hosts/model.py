@@ -259,6 +259,7 @@ class Host(NamedTuple):
     told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
     payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
     denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
+    runner: dict[str, Any] = _NOTHING  # for the runner: how it asks and what it understands
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
     tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class

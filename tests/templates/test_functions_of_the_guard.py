@@ -105,6 +105,14 @@ def test_what_cannot_be_swept_stays_and_the_rest_goes(tmp_path: Path) -> None:
     assert sorted(folder.iterdir()) == [stuck, new]
 
 
+def test_an_old_log_of_a_mebibyte_is_counted_whole(tmp_path: Path) -> None:
+    rotation = module("rotation")
+    line = json.dumps({"host": "claude", "event": "stop", "decision": "allow", "code": "no_work"})
+    (tmp_path / "events.jsonl.1").write_text(f"{line:1023}\n" * 1024)
+    assert rotation.keep_totals(str(tmp_path))
+    assert rotation.read_totals(str(tmp_path))["counts"] == {"claude stop allow no_work": 1024}
+
+
 def test_without_home_and_without_an_entry_there_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(_: int) -> None:
         raise KeyError

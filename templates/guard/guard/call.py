@@ -42,8 +42,12 @@ SPARE_S = 0.9  # seconds for everything but the wait for a lock
 def prepare(words):
     """The function that answers a call; all its modules are loaded before anything is read.
 
-    `words` are those behind the launcher: EVENT --host HOST.
+    `words` are those behind the launcher: EVENT --host HOST, or `run` and those of the runner.
     """
+    if words[:1] == ["run"]:
+        from .runner import prepare as prepare_run
+
+        return prepare_run(words[1:])
     event, flag, host = words
     handler = find_handler(event, flag)
 
@@ -102,10 +106,10 @@ class Call:
         self.failure = None  # why the state cannot be saved
 
 
-def read_call(event, host, read_input):
-    """Read one call; its `host` is None if config.json is broken or lacks the host."""
+def read_call(event, host, read_input, file="config.json"):
+    """Read one call; its `host` is None if the configuration is broken or lacks the host."""
     call = Call(event)
-    read_settings(call)
+    read_settings(call, file)
     start_timer(call.lock_s + SPARE_S)
     data, payload = read_input()
     call.readable, call.payload = payload is not None, payload or {}
@@ -121,10 +125,10 @@ def read_clock(locked=False):
     return time.time() if locked else leading_number(env("HOOKCTL_NOW"), time.time())
 
 
-def read_settings(call):
-    """Read settings and host table from config.json beside the launcher."""
+def read_settings(call, file):
+    """Read settings and host table from a file beside the launcher."""
     call.beside = launchers_folder(call.start_folder)
-    config = read_config(call.beside)
+    config = read_config(call.beside, file)
     call.table = None if config is None else config.get("hosts", USUAL)
     call.config = config or {}
     call.locked = is_locked(config, call.beside)
@@ -146,10 +150,10 @@ def launchers_folder(start_folder):
     return launcher.rpartition("/")[0]
 
 
-def read_config(folder):
+def read_config(folder, file="config.json"):
     """The object in config.json: empty if there is no file, None if it is unreadable."""
     try:
-        return read_object(folder + "/config.json")
+        return read_object(folder + "/" + file)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):

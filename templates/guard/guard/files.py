@@ -21,6 +21,7 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
+INFINITE = float("inf")
 INVALID = 22  # the number of this error on Linux and macOS
 
 
@@ -58,6 +59,25 @@ except Exception:  # another interpreter, or a later version
     def dump(value):
         """A value as JSON, always in the same form."""
         return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def dump_plain(value):
+    """A value as JSON that everybody reads: null for NaN and Infinity, which are Python's own."""
+    text = dump(value)
+    if "NaN" in text or "Infinity" in text:
+        return dump(without_odd_numbers(value))
+    return text
+
+
+def without_odd_numbers(value):
+    """A value with None for each number that JSON does not have."""
+    if type(value) is dict:
+        return {name: without_odd_numbers(inner) for name, inner in value.items()}
+    if type(value) is list:
+        return [without_odd_numbers(inner) for inner in value]
+    if type(value) is float and not abs(value) < INFINITE:
+        return None
+    return value
 
 
 def parse(data, errors="strict"):

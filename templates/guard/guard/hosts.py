@@ -78,7 +78,7 @@ class Host:
     """The agent that runs this call."""
 
     def __init__(self, name, entry):
-        self.name = name
+        self.name, self.table = name, entry
         # The forms of its answers, with %s for the text; "" if it has no such answer.
         self.block = read_field(entry, "block", "")
         self.release = read_field(entry, "release", "")

@@ -1,6 +1,7 @@
 """A new file for a log that is full, and totals of the lines that go with the oldest file.
 
-Lines stand in events.jsonl, then in events.jsonl.1, then only in the counts of totals.json.
+Lines stand in events.jsonl, then in events.jsonl.1, then only in the counts of totals.json; those
+of runs.jsonl alike.
 """
 
 import fcntl
@@ -12,15 +13,26 @@ MOST = 1024 * KIB  # that is read of an old file, or of the totals
 KINDS = ("host", "event", "decision", "code")
 
 
-def rotate(folder, room):
-    """Move the log away if it is longer than `room` bytes; only one process does at a time."""
-    path = folder + "/events.jsonl"
+class Log:
+    """A log's file and totals, and the function that adds one of its lines to counts.
+
+    `most` is what is read of its old file: more than its limit, which calls at once may exceed.
+    """
+
+    def __init__(self, file, totals, add_line, most=MOST):
+        self.file, self.totals, self.add_line, self.most = file, totals, add_line, most
+
+
+def rotate(folder, room, log=None):
+    """Move a log away if it is longer than `room` bytes; only one process does at a time."""
+    log = log or EVENTS
+    path = folder + "/" + log.file
     fd = open_file(path, posix.O_RDWR)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = posix.fstat(fd)
         is_full = status.st_ino == posix.lstat(path).st_ino and status.st_size > room
-        if is_full and (keep_totals(folder) or status.st_size > MOST):
+        if is_full and (keep_totals(folder, log) or status.st_size > log.most):
             posix.rename(path, path + ".1")
     except (BlockingIOError, FileNotFoundError):
         pass
@@ -33,25 +45,26 @@ def identify(status):
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
-def keep_totals(folder):
+def keep_totals(folder, log=None):
     """Add the lines of the oldest file to the totals, once, even if we are killed right after.
 
     False if the totals cannot be written: then no line is to go.
     """
+    log = log or EVENTS
     try:
-        fd = open_file(folder + "/events.jsonl.1", posix.O_RDONLY)
+        fd = open_file(folder + "/" + log.file + ".1", posix.O_RDONLY)
     except (OSError, ValueError):
         return True
     file = identify(posix.fstat(fd))
-    data = posix.read(fd, MOST)
+    data = posix.read(fd, log.most)
     posix.close(fd)
-    totals = read_totals(folder)
+    totals = read_totals(folder, log)
     if totals["file"] != file:
         counts = totals["counts"]
         for line in data.splitlines():
-            add_line(counts, line)
+            log.add_line(counts, line)
         try:
-            save_object(folder + "/totals.json", {"file": file, "counts": counts})
+            save_object(folder + "/" + log.totals, {"file": file, "counts": counts})
         except OSError:
             return False
     return True
@@ -79,10 +92,10 @@ def is_line_of(data, session, trips):
     return line.get("trips") == trips and session in ("", line.get("session"))
 
 
-def read_totals(folder):
-    """The counts by host, event, decision and code, and the file that was added last."""
+def read_totals(folder, log=None):
+    """The counts by their names, and the file that was added last."""
     try:
-        stored = read_object(folder + "/totals.json", MOST)
+        stored = read_object(folder + "/" + (log or EVENTS).totals, MOST)
     except (OSError, ValueError):
         stored = {}
     counts = {}
@@ -112,3 +125,6 @@ def add_line(counts, data):
 def add(counts, name, number):
     """Count more of one kind."""
     counts[name] = counts.get(name, 0) + number
+
+
+EVENTS = Log("events.jsonl", "totals.json", add_line)

@@ -64,6 +64,7 @@ OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 MARK = "/.hookctl/guard/"
+OF_RUNNER = "/.hookctl/runtime"
 PERSONAL = ("-user", "-local")  # behind the host in a folder's name, if a data folder is so called
 # Not the project's content: git's hooks and credentials, and hookctl's own files.
 GIT = "/.git/"
@@ -130,7 +131,12 @@ def fits(name, value, default):
 
 
 def project_of(folder):
-    """The project that brought a launcher's folder; empty if it was installed for a person."""
+    """The project that brought a launcher's folder; empty if it was installed for a person.
+
+    Nothing tells the runner of a data folder that is called .hookctl from that of a project.
+    """
+    if folder.endswith(OF_RUNNER):
+        return folder[: -len(OF_RUNNER)] or "/"
     project, mark, name = folder.rpartition(MARK)
     is_personal = any(scope in name for scope in PERSONAL)
     return (project or "/") if mark and not is_personal else ""

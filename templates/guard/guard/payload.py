@@ -1,0 +1,274 @@
+"""What a host tells its hooks, told as Claude Code does.
+
+The table of the host says how it names tools, inputs and fields; see `[runner]` in the hosts' data
+files. What a host does not tell is null.
+"""
+
+from .files import first_text, parse
+from .patch import read_patch
+
+# Claude Code's tools by class.
+TOOLS = {
+    "shell": "Bash",
+    "write": "Write",
+    "edit": "Edit",
+    "read": "Read",
+    "search": "Grep",
+    "list": "Glob",
+    "fetch": "WebFetch",
+    "web-search": "WebSearch",
+    "agent": "Agent",
+}
+UNCLASSED = ("web-search", "todo")  # packs are not told these as classes
+FILE_TOOLS = ("write", "edit", "read")
+FAILURE_EVENT = "PostToolUseFailure"
+TOOL_EVENTS = ("PreToolUse", "PostToolUse", FAILURE_EVENT)
+# What else Claude Code tells at each event.
+FIELDS = {
+    "UserPromptSubmit": ("prompt",),
+    "Stop": ("stop_hook_active", "last_assistant_message"),
+    "SubagentStop": ("stop_hook_active", "last_assistant_message"),
+    "SessionStart": ("source",),
+    "PreCompact": ("trigger", "custom_instructions"),
+    "Notification": ("message", "notification_type"),
+    "SessionEnd": ("reason",),
+}
+COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
+FLAG = "stop_hook_active"
+# What only `portable` tells: Claude Code has no field of this name.
+OURS = ("turn", "agent", "output", "exit_status", "failed")
+
+
+class Tool:
+    """A tool call by Claude Code's name, its class, and its input by Claude Code's names."""
+
+    def __init__(self, name, kind, input, input_names=None):
+        self.name, self.kind, self.input = name, kind, input
+        self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
+
+
+class Asked:
+    """One question to the command: a payload of Claude Code, and how the host asked it."""
+
+    def __init__(self, payload, portable, tool=None, sent=None):
+        self.payload, self.portable, self.sent = payload, portable, sent or {}
+        self.tool = tool.name if tool else ""
+        self.input_names = tool.input_names if tool else {}
+
+    @property
+    def can_change(self):
+        """Does a changed input of this question fit into the host's call?"""
+        return self.input_names is not None
+
+
+def questions(table, event, native, host_name):
+    """What the command is asked about this event: one question, of a patch one for each file."""
+    base = {name: find_text(table, native, name) for name in COMMON}
+    base["hook_event_name"] = event
+    for name in FIELDS.get(event, ()):
+        base[name] = find_text(table, native, name)
+    if FLAG in base:
+        flag = find(table, native, FLAG)
+        base[FLAG] = None if flag is None else bool(flag)
+    portable = portable_part(table, event, native, host_name)
+    if event not in TOOL_EVENTS:
+        return [Asked(base, portable)]
+    base["tool_use_id"] = find_text(table, native, "tool_use_id")
+    name, sent = call_in(table, native)
+    asked = []
+    for tool in tools_in(table, name, sent, native):
+        if tool.kind in FILE_TOOLS and not table.get("own_protocol"):
+            make_absolute(tool.input, base["cwd"])
+        asked.append(question_about(table, base, portable, native, tool, sent))
+    return asked
+
+
+def make_absolute(input, folder):
+    """Claude Code's paths are absolute."""
+    path = input.get("file_path")
+    if text_or_none(path) and path[0] != "/" and folder:
+        input["file_path"] = folder.rstrip("/") + "/" + path
+
+
+def question_about(table, base, portable, native, tool, sent):
+    """The question about one tool call."""
+    input, kind = tool.input, tool.kind
+    path = text_or_none(input.get("file_path")) or text_or_none(input.get("notebook_path"))
+    payload = {**base, "tool_name": tool.name, "tool_input": input}
+    portable = {
+        **portable,
+        "tool": "other" if kind in UNCLASSED else kind,
+        "command": text_or_none(input.get("command")) if kind == "shell" else None,
+        "paths": [path] if path else None,
+        "url": text_or_none(input.get("url")),
+    }
+    if payload["hook_event_name"] != "PreToolUse":
+        tell_outcome(table, native, payload, portable, kind)
+    return Asked(payload, portable, tool, sent)
+
+
+def tell_outcome(table, native, payload, portable, kind):
+    """Add what came of the call: the response, and whether it failed, where the host tells."""
+    event, output = payload["hook_event_name"], find(table, native, "output")
+    text = output if type(output) is str else None
+    status = find(table, native, "exit_status")
+    failed = find(table, native, "failed")
+    portable["exit_status"] = status if type(status) is int else None
+    if FAILURE_EVENT in table.get("events", {}):
+        portable["ok"] = event != FAILURE_EVENT
+    elif portable["exit_status"]:
+        portable["ok"] = False
+    elif type(failed) is bool:
+        portable["ok"] = not failed
+    elif portable["exit_status"] == 0:
+        portable["ok"] = True
+    if event == FAILURE_EVENT:
+        payload["error"] = find_text(table, native, "error") or text or ""
+    elif kind == "shell" and text is not None:
+        payload["tool_response"] = {"stdout": text, "stderr": "", "interrupted": False}
+    elif portable["paths"]:
+        payload["tool_response"] = {"filePath": portable["paths"][0], "content": text}
+    else:
+        payload["tool_response"] = output
+
+
+def portable_part(table, event, native, host_name):
+    """The fields that are the same on every host, without those of a tool call."""
+    empty = ("tool", "command", "paths", "url", "ok", "exit_status")
+    return {
+        **dict.fromkeys(empty),
+        "host": host_name,
+        "event": event,
+        "turn": text_or_none(find(table, native, "turn")),
+        "agent": text_or_none(find(table, native, "agent")),
+        "native": None,
+        "can": [name for name in CAN if name in table.get("answers", {}).get(event, {})],
+    }
+
+
+CAN = ("refuse", "ask", "change", "context", "replace")
+
+
+def text_or_none(value):
+    return value if type(value) is str and value else None
+
+
+def find(table, native, name):
+    """A field by Claude Code's name; the table has the host's, with dots for what lies inside."""
+    usual = () if name in OURS else (name,)
+    for path in table.get("fields", {}).get(name, usual):
+        value = native
+        for part in path.split("."):
+            value = look_into(value, part)
+        if value is not None:
+            return value
+    return None
+
+
+def look_into(value, part):
+    """A part of a value, which may be an object, a list, or an object as a text; or None."""
+    if type(value) is str and value[:1] == "{":
+        value = object_in_text(value)
+    if type(value) is dict:
+        return value.get(part)
+    if type(value) is list and part.isdigit() and int(part) < len(value):
+        return value[int(part)]
+    return None
+
+
+def object_in_text(text):
+    """The object of JSON in a text, or None."""
+    try:
+        return parse(text.encode("utf-8", "surrogatepass"), "surrogatepass")
+    except ValueError:
+        return None
+
+
+def find_text(table, native, name):
+    """A field with a text, or None."""
+    value = find(table, native, name)
+    return value if type(value) is str else None
+
+
+def call_in(table, native):
+    """Name and input of the tool call, as the host has them."""
+    sent = find(table, native, "tool_input")
+    if type(sent) is str:
+        sent = object_in_text(sent) or {"input": sent}
+    if type(sent) is dict:
+        sent = {key: value for key, value in sent.items() if value is not None}
+    else:
+        sent = {}
+    return find_text(table, native, "tool_name") or "", sent
+
+
+def tools_in(table, name, sent, native):
+    """The calls of Claude Code that a call of the host stands for."""
+    if table.get("own_protocol"):
+        kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
+        return [Tool(name, kind, sent, {})]
+    if name == table.get("patch") and type(sent.get("command")) is str:
+        calls = [Tool(TOOLS[kind], kind, input) for kind, input in read_patch(sent["command"])]
+        if calls:
+            return calls
+    kind = class_of(table, name, sent)
+    names = table.get("input", {}).get(kind, {})
+    by = table.get("by", {})
+    claudes = {theirs: claude for claude, theirs in names.items()}
+    input = {}
+    for key, value in sent.items():
+        if key != by.get("field") or name != by["tool"]:
+            input[claudes.get(key, key)] = value
+    mcp = mcp_name(table, name, native) if kind == "other" else ""
+    if mcp:
+        return [Tool(mcp, "mcp", input, names)]
+    return spread(Tool(TOOLS.get(kind, name), kind, input, names))
+
+
+def spread(tool):
+    """One call for each value, where the host has a list of what Claude Code has one of."""
+    for key in tool.input_names:
+        values = tool.input.get(key)
+        if type(values) is list and values:
+            names = tool.input_names if len(values) == 1 else None
+            return [Tool(tool.name, tool.kind, {**tool.input, key: v}, names) for v in values]
+    return [tool]
+
+
+def class_of(table, name, sent):
+    """The class of a tool: by its name, or by a field where one tool does several things."""
+    by = table.get("by", {})
+    if name == by.get("tool"):
+        return by["classes"].get(text_or_none(sent.get(by["field"])), "other")
+    for kind, names in table.get("tools", {}).items():
+        if kind != "mcp" and (name in names or name == TOOLS.get(kind)):
+            return kind
+    return "other"
+
+
+def mcp_name(table, name, native):
+    """Claude Code's name of a tool of an MCP server; empty if it is none."""
+    if name.startswith("mcp__"):
+        return name
+    context = native.get("mcp_context")
+    if type(context) is dict:
+        server, tool = first_text(context, "server_name"), first_text(context, "tool_name")
+        if server and tool:
+            return "mcp__" + server + "__" + tool
+    forms = table.get("tools", {}).get("mcp") or [""]
+    prefix, _, rest = forms[0].partition("{server}")
+    between = rest.partition("{tool}")[0]
+    if not between or not name.startswith(prefix):
+        return ""
+    server, found, tool = name[len(prefix) :].partition(between)
+    return "mcp__" + server + "__" + tool if found and server and tool else ""
+
+
+def to_native(asked, updated):
+    """A changed input by the host's names, on top of the one that it sent."""
+    changed = dict(asked.sent)
+    for key, value in updated.items():
+        theirs = asked.input_names.get(key, key)
+        is_list = theirs != key and type(changed.get(theirs)) is list
+        changed[theirs] = [value] if is_list and type(value) is not list else value
+    return changed

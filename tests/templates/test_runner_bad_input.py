@@ -1,0 +1,396 @@
+"""The runner among broken commands, payloads and folders: in time, status 0, one object or nothing, never silent."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .lab import PYTHON
+from .runner_bench import Bench, decide, is_root, nested
+
+PRE, PROMPT = "PreToolUse", "UserPromptSubmit"
+STRICT = ("--on-failure", "deny")
+NO = 'echo \'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}\''
+
+
+def call(bench: Bench, host: str = "droid") -> dict[str, Any]:
+    return bench.tool_call(host, {"droid": "Execute", "claude": "Bash"}[host], {"command": "rm x"})
+
+
+def is_refusal(ran: Any) -> bool:
+    return (ran.answer or {}).get("hookSpecificOutput", {}).get("permissionDecision") == "deny"
+
+
+def alive(path: Path) -> bool:
+    try:
+        os.kill(int(path.read_text()), 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path("/proc", path.read_text().strip(), "status").read_text()
+
+
+NONSENSE = {
+    "noise before JSON": "echo loading; " + NO,
+    "two objects": NO + "; " + NO,
+    "broken JSON": "echo '{\"hookSpecificOutput\":'",
+    "a list": "echo '[1]'",
+    "a list of objects": "echo '[{}]'",
+    "another event": NO.replace("PreToolUse", "PostToolUse"),
+    "no event": NO.replace('"hookEventName":"PreToolUse",', ""),
+    "an unknown decision": 'echo \'{"decision":"deny","hookSpecificOutput":null}\'',
+    "an unknown permission": NO.replace("deny", "perhaps"),
+    "odd types": 'echo \'{"decision":{"a":1}}\'',
+    "nested text": 'echo \'{"hookSpecificOutput":"x"}\'',
+    "deep": f'{PYTHON} -I -S -c \'print("{{\\"a\\":" + "[" * 100000)\'',
+    "status 1": "exit 1",
+    "status 3 with JSON": "echo '{}'; exit 3",
+    "a gone program": "/gone/program",
+    "a signal": "kill -9 $$",
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_nonsense_changes_nothing_unless_it_is_to_refuse(bench: Bench, what: str) -> None:
+    ran = bench.run("droid", PRE, call(bench), NONSENSE[what])
+    assert (ran.stdout, ran.outcome) == (b"", "failed")
+    strict = bench.run("droid", PRE, call(bench), NONSENSE[what], *STRICT)
+    assert is_refusal(strict)
+    assert strict.outcome == "failed"
+    claude = bench.run("claude", PRE, call(bench, "claude"), NONSENSE[what], *STRICT)
+    assert is_refusal(claude), "also on the host that speaks the protocol"
+
+
+def test_status_of_a_gone_program_and_of_a_signal(bench: Bench) -> None:
+    assert bench.run("droid", PRE, call(bench), "/gone/program").receipts[0]["status"] == 127
+    assert bench.run("droid", PRE, call(bench), "kill -9 $$").receipts[0]["status"] == 137
+
+
+def test_broken_json_is_no_context(bench: Bench) -> None:
+    ran = bench.run("gemini", PROMPT, bench.payload("gemini", PROMPT), "echo '{broken'")
+    assert ran.outcome == "failed"
+    assert list(ran.answer) == ["systemMessage"]
+    assert bench.run("gemini", PROMPT, bench.payload("gemini", PROMPT), "echo '[note] x'").outcome == "context"
+
+
+def test_invalid_utf8_still_refuses(bench: Bench) -> None:
+    text = NO.replace('"deny"', '"deny","permissionDecisionReason":"\\377\\376"').replace("echo", "printf")
+    assert is_refusal(bench.run("droid", PRE, call(bench), text))
+    assert is_refusal(bench.run("droid", PRE, call(bench), "printf '\\377' >&2; exit 2"))
+
+
+@pytest.mark.parametrize(("command", "is_text"), [("head -c 100000000 /dev/zero", False), ("yes", True)])
+def test_endless_output_is_cut_off(bench: Bench, command: str, is_text: bool) -> None:
+    begin = time.monotonic()
+    ran = bench.run("droid", PRE, call(bench), command, "--timeout", "2", *STRICT)
+    assert is_refusal(ran)
+    assert ran.outcome == ("timeout" if is_text else "failed")
+    assert time.monotonic() - begin < 8
+
+
+def test_an_answer_of_several_mib_is_read(bench: Bench) -> None:
+    big = "x" * 3_000_000
+    ran = bench.say("droid", PRE, nested(updatedInput={"command": big}))
+    assert ran.answer["hookSpecificOutput"]["updatedInput"]["command"] == big
+
+
+STUCK = {
+    "sleeps": "sleep 60",
+    "ignores TERM": "trap '' TERM; while :; do sleep 1; done",
+    "closed its outputs": "exec >&- 2>&-; sleep 60",
+    "stopped": "kill -STOP $$",
+    "child that ignores TERM": "(trap '' TERM; sleep 60) & wait",
+    "answered, and goes on": NO + "; sleep 60",
+}
+
+
+@pytest.mark.parametrize("what", STUCK)
+def test_a_command_that_never_ends_is_ended_in_time(bench: Bench, what: str) -> None:
+    pid = bench.root / "pid"
+    begin = time.monotonic()
+    ran = bench.run("droid", PRE, call(bench), f"echo $$ > {pid}; {STUCK[what]}", "--timeout", "1", *STRICT)
+    assert time.monotonic() - begin < 6
+    assert (is_refusal(ran), ran.outcome) == (True, "timeout")
+    assert not alive(pid)
+
+
+def test_a_time_out_lets_the_call_go_and_is_told(bench: Bench) -> None:
+    ran = bench.run("gemini", PRE, bench.tool_call("gemini", "x", {}), "sleep 60", "--timeout", "0.3")
+    assert ran.answer == {"systemMessage": "hookctl: the hook p/x failed: it took too long"}
+    assert ran.outcome == "timeout"
+
+
+@pytest.mark.parametrize("seconds", ["99999999999", "1e300"])
+def test_a_very_long_limit_is_no_mistake(bench: Bench, seconds: str) -> None:
+    assert is_refusal(bench.run("droid", PRE, call(bench), NO, "--timeout", seconds))
+
+
+@pytest.mark.parametrize("seconds", ["", "soon", "nan", "-1"])
+def test_an_odd_limit_fails_the_command(bench: Bench, seconds: str) -> None:
+    begin = time.monotonic()
+    assert is_refusal(bench.run("droid", PRE, call(bench), "sleep 20", "--timeout", seconds, *STRICT))
+    assert time.monotonic() - begin < 10
+
+
+def test_children_in_the_background_live_on_and_nobody_waits(bench: Bench) -> None:
+    pid = bench.root / "pid"
+    begin = time.monotonic()
+    ran = bench.run("droid", PRE, call(bench), f"sleep 30 & echo $! > {pid}; {NO}")
+    assert time.monotonic() - begin < 5
+    assert is_refusal(ran)
+    assert alive(pid)
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
+def start(bench: Bench, words: list[str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.environment)
+
+
+def test_a_host_that_ends_the_runner_ends_the_command(bench: Bench) -> None:
+    pid = bench.root / "pid"
+    words = bench.command("droid", PRE, f"echo $$ > {pid}.new; mv {pid}.new {pid}; sleep 60", "--timeout", "60")
+    with start(bench, words) as process:
+        assert process.stdin
+        process.stdin.write(json.dumps(call(bench)).encode())
+        process.stdin.close()
+        while not pid.exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    assert not alive(pid)
+
+
+def test_signals_that_the_host_blocks_or_ignores_cost_no_time(bench: Bench) -> None:
+    code = "import os, sys, signal as s; s.signal(s.SIGCHLD, s.SIG_IGN); "
+    code += "s.pthread_sigmask(s.SIG_BLOCK, {s.SIGCHLD, s.SIGTERM, s.SIGALRM}); os.execv(sys.argv[1], sys.argv[1:])"
+    begin = time.monotonic()
+    done = bench_run(bench, [PYTHON, "-c", code, *bench.command("droid", PRE, NO)])
+    assert b'"deny"' in done.stdout
+    assert time.monotonic() - begin < 5
+    done = bench_run(bench, [PYTHON, "-c", code, *bench.command("droid", PRE, "sleep 60", "--timeout", "1", *STRICT)])
+    assert b'"deny"' in done.stdout
+
+
+QUIRKS = {
+    "changes folder": f"cd /; {NO}",
+    "closes its stdin": f"exec <&-; {NO}",
+    "does not read": f"sleep 0.2; {NO}",
+    "reads half": f"head -c 100 > /dev/null; {NO}",
+    "removes the folder": f"rmdir .git; {NO}",
+    "prints in pieces": NO.replace("echo", "printf").replace('{"hook', "{\"'; sleep 0.2; printf 'hook"),
+}
+
+
+@pytest.mark.parametrize("what", QUIRKS)
+def test_what_a_command_may_do(bench: Bench, what: str) -> None:
+    payload = bench.tool_call("droid", "Execute", {"command": "x" * 5_000_000})
+    assert is_refusal(bench.run("droid", PRE, payload, QUIRKS[what]))
+
+
+def test_a_huge_payload_reaches_the_command_whole(bench: Bench) -> None:
+    payload = bench.tool_call("droid", "Execute", {"command": "x" * 5_000_000})
+    (asked,) = bench.ask("droid", PRE, payload)
+    assert asked["tool_input"] == payload["tool_input"]
+
+
+def test_a_file_of_the_pack_that_is_gone_is_a_failure(bench: Bench) -> None:
+    folder = bench.root / "it's files"
+    folder.mkdir()
+    (folder / "a.sh").write_text(NO)
+    options = ("--files", str(folder), "--file", "a.sh")
+    assert is_refusal(bench.run("droid", PRE, call(bench), "sh {files}/a.sh", *options))
+    (folder / "a.sh").unlink()
+    (folder / "a.sh").symlink_to("gone.sh")
+    ran = bench.run("droid", PRE, call(bench), "exit 2", *options)
+    assert (ran.stdout, ran.outcome, ran.receipts[0]["status"]) == (b"", "failed", None)
+    assert is_refusal(bench.run("droid", PRE, call(bench), "exit 2", *options, *STRICT))
+
+
+def test_a_command_too_long_to_start_is_a_failure(bench: Bench) -> None:
+    ran = bench.run(
+        "droid", PRE, call(bench), ":", *STRICT, *[w for n in range(9) for w in ("--env", f"A{n}=" + "x" * 120_000)]
+    )
+    assert not is_refusal(ran)
+    ran = bench.run("droid", PRE, call(bench), "{host}" * 20_000, *STRICT)
+    assert is_refusal(ran)
+
+
+# The payload
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "noise": b"\0\xff{",
+    "broken": b'{"tool_name":"Execute"',
+    "a list": b'[{"tool_name":"Execute"}]',
+    "two": b"{}{}",
+    "deep": b'{"a":' + b"[" * 100_000,
+    "too large": b'{"tool_name":"Execute","a":"' + b"x" * (17 << 20) + b'"}',
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_a_payload_that_cannot_be_read_counts_as_a_failure(bench: Bench, what: str) -> None:
+    ran = bench.run("droid", PRE, UNREADABLE[what], NO)
+    assert (ran.stdout, ran.outcome) == (b"", "failed")
+    assert is_refusal(bench.run("droid", PRE, UNREADABLE[what], NO, *STRICT))
+
+
+def test_a_stdin_that_the_host_never_closes_ends_in_time(bench: Bench) -> None:
+    words = bench.command("droid", PRE, NO, *STRICT)
+    begin = time.monotonic()
+    with start(bench, words) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(call(bench)).encode())
+        process.stdin.flush()
+        assert b'"deny"' in process.stdout.read()
+        assert process.wait(10) == 0
+    assert time.monotonic() - begin < 12
+
+
+ODD = [None, 7, -1.5, True, "", "x", "\ud800", [], [1, "a"], {}, {"a": {"b": [None]}}, "{", '{"a": 1}', "9" * 400]
+FIELDS = ["session_id", "cwd", "hook_event_name", "transcript_path", "tool_name", "tool_input", "tool_response"]
+FIELDS += ["prompt", "message_id", "extra", "toolName", "toolArgs", "working_dir", "message", "mcp_context", "agent_id"]
+HOSTS_BY_TURN = ["codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "claude"]
+
+
+@pytest.mark.parametrize("host", HOSTS_BY_TURN)
+def test_odd_values_in_any_field_never_hide_a_refusal(bench: Bench, host: str) -> None:
+    start = HOSTS_BY_TURN.index(host)
+    for number, value in enumerate(ODD):
+        name = FIELDS[(start + number) % len(FIELDS)]
+        odd = {**bench.tool_call(host, "Execute", {"command": "x"}), name: value}
+        everywhere = {**dict.fromkeys(FIELDS, value), "cwd": value}
+        ran = bench.run(host, PRE, odd if number % 2 else everywhere, "echo no >&2; exit 2", *STRICT)
+        assert b"no" in ran.stdout, (host, name, value)
+        if number % 3 == start % 3:
+            bench.run(host, "PostToolUse", everywhere, "echo no >&2; exit 2")
+
+
+@pytest.mark.parametrize("depth", [200, 800, 990, 2000, 5000])
+def test_deep_nesting_is_asked_about_or_refused(bench: Bench, depth: int) -> None:
+    data = json.dumps(call(bench))[:-1].encode() + b',"a":' + b"[" * depth + b"]" * depth + b"}"
+    assert is_refusal(bench.run("droid", PRE, data, NO, *STRICT))
+
+
+# Folders and tables
+
+
+@pytest.mark.skipif(is_root(), reason="root may write anywhere")
+def test_a_state_folder_that_cannot_be_written_costs_the_receipt_alone(bench: Bench) -> None:
+    bench.state.mkdir(mode=0o500)
+    assert is_refusal(bench.run("droid", PRE, call(bench), NO))
+
+
+@pytest.mark.parametrize("how", ["file", "device", "loop"])
+def test_a_state_folder_that_is_none_costs_the_receipt_alone(bench: Bench, how: str) -> None:
+    if how == "file":
+        bench.state.write_text("")
+    else:
+        bench.state.symlink_to("/dev/null" if how == "device" else "state")
+    assert is_refusal(bench.run("droid", PRE, call(bench), NO))
+
+
+@pytest.mark.parametrize("how", ["folder", "pipe", "link"])
+def test_a_log_that_is_none_costs_the_receipt_alone(bench: Bench, how: str) -> None:
+    bench.run("droid", PRE, call(bench), ":")
+    log = bench.folder / "runs.jsonl"
+    log.unlink()
+    if how == "folder":
+        log.mkdir()
+    elif how == "pipe":
+        os.mkfifo(log)
+    else:
+        log.symlink_to(bench.root / "elsewhere")
+    done = subprocess.run(
+        bench.command("droid", PRE, NO),
+        input=json.dumps(call(bench)).encode(),
+        capture_output=True,
+        env=bench.environment,
+        timeout=20,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b'"deny"' in done.stdout
+    assert not (bench.root / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        None,
+        b"",
+        b"{",
+        b"[]",
+        b'{"hosts":{}}',
+        b'{"hosts":[]}',
+        b'{"hosts":{"droid":7}}',
+        b'{"hosts":{"droid":{"cap":7}}}',
+    ],
+)
+def test_without_a_table_nothing_can_be_said(bench: Bench, table: bytes | None) -> None:
+    path = bench.runtime / "droid.json"
+    path.unlink()
+    if table is not None:
+        path.write_bytes(table)
+    ran = bench.run("droid", PRE, call(bench), NO, *STRICT)
+    assert (ran.stdout, ran.receipts) == (b"", [])
+
+
+def test_an_unknown_host_or_event_is_silent(bench: Bench) -> None:
+    ran = bench.run("nobody", PRE, call(bench), NO, *STRICT)
+    assert (ran.stdout, ran.receipts) == (b"", [])
+    assert bench.run("droid", "NoEvent", call(bench), NO).stdout == b""
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["PreToolUse"], ["PreToolUse", "--host"], ["PreToolUse", "--host", "droid"], ["PreToolUse", ":"]]
+)
+def test_missing_words_are_silent(bench: Bench, words: list[str]) -> None:
+    done = bench_run(bench, [PYTHON, "-I", "-S", str(bench.hook), "run", *words])
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def bench_run(bench: Bench, words: list[str], **how: Any) -> "subprocess.CompletedProcess[bytes]":
+    data = json.dumps(call(bench)).encode()
+    return subprocess.run(
+        words, input=data, capture_output=True, env=bench.environment, timeout=30, check=False, cwd=how.get("cwd")
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_end_quietly(bench: Bench, closed: str) -> None:
+    words = shlex.join(bench.command("droid", PRE, "cat > /dev/null; " + NO, *STRICT))
+    done = bench_run(bench, ["/bin/sh", "-c", f"{words} {closed}; echo $? > {bench.root}/status"])
+    assert (bench.root / "status").read_text() == "0\n"
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert (b'"deny"' in done.stdout) == (" >&-" not in " " + closed)
+
+
+def test_a_folder_that_is_gone_is_no_hindrance(bench: Bench) -> None:
+    gone = bench.root / "gone"
+    gone.mkdir()
+    words = shlex.join(bench.command("droid", PRE, NO))
+    done = bench_run(bench, ["/bin/sh", "-c", f"cd {gone}; rmdir {gone}; {words}"], cwd=bench.root)
+    assert b'"deny"' in done.stdout
+
+
+def test_without_a_home_the_command_runs(bench: Bench) -> None:
+    del bench.environment["HOME"]
+    assert is_refusal(bench.run("droid", PRE, call(bench), NO))
+
+
+def test_a_reader_that_has_gone_is_no_hindrance(bench: Bench) -> None:
+    words = shlex.join(bench.command("droid", PRE, "sleep 0.3; " + NO))
+    done = bench_run(bench, ["/bin/sh", "-c", f"{words} | :"])
+    assert done.stderr == b""
+
+
+def test_a_refusal_of_the_protocol_is_the_same_everywhere(bench: Bench) -> None:
+    assert bench.run("droid", PRE, call(bench), NO).answer == decide("deny", "refused by a hook")

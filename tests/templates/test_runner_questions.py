@@ -1,0 +1,457 @@
+"""What a pack's command is asked on each host: Claude Code's names and keys, whatever the host's own are."""
+
+import json
+from typing import Any
+
+import pytest
+
+from .runner_bench import BASES, HOSTS, SHELLS, Bench
+
+# Host, its tool and input, then Claude Code's tool and input, and the class. Paths are absolute but for Codex's patch.
+CALLS: list[tuple[str, str, dict[str, Any], str, dict[str, Any], str]] = [
+    (host, tool, {"command": "ls"}, "Bash", {"command": "ls"}, "shell") for host, tool in SHELLS.items()
+]
+CALLS += [
+    ("claude", "Write", {"file_path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    ("claude", "Edit", {"file_path": "/f"}, "Edit", {"file_path": "/f"}, "edit"),
+    ("claude", "NotebookEdit", {"notebook_path": "/f"}, "NotebookEdit", {"notebook_path": "/f"}, "edit"),
+    ("claude", "WebFetch", {"url": "u", "prompt": "p"}, "WebFetch", {"url": "u", "prompt": "p"}, "fetch"),
+    ("claude", "Agent", {"prompt": "p"}, "Agent", {"prompt": "p"}, "agent"),
+    ("claude", "TodoWrite", {"todos": []}, "TodoWrite", {"todos": []}, "other"),
+    ("claude", "mcp__probe__ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    ("codex", "view_image", {"path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("codex", "spawn_agent", {"message": "p"}, "Agent", {"prompt": "p"}, "agent"),
+    ("codex", "mcp__probe__ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    (
+        "gemini",
+        "write_file",
+        {"file_path": "/f", "content": "a"},
+        "Write",
+        {"file_path": "/f", "content": "a"},
+        "write",
+    ),
+    (
+        "gemini",
+        "replace",
+        {"file_path": "/f", "instruction": "i", "old_string": "a", "new_string": "b"},
+        "Edit",
+        {"file_path": "/f", "instruction": "i", "old_string": "a", "new_string": "b"},
+        "edit",
+    ),
+    ("gemini", "read_file", {"file_path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("gemini", "grep_search", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
+    ("gemini", "glob", {"pattern": "x"}, "Glob", {"pattern": "x"}, "list"),
+    ("gemini", "list_directory", {"dir_path": "/d"}, "Glob", {"path": "/d"}, "list"),
+    ("gemini", "web_fetch", {"prompt": "see http://x"}, "WebFetch", {"prompt": "see http://x"}, "fetch"),
+    ("gemini", "google_web_search", {"query": "q"}, "WebSearch", {"query": "q"}, "other"),
+    (
+        "gemini",
+        "invoke_agent",
+        {"agent_name": "a", "prompt": "p"},
+        "Agent",
+        {"subagent_type": "a", "prompt": "p"},
+        "agent",
+    ),
+    ("gemini", "mcp_probe_ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    ("qwen", "write_file", {"file_path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    ("qwen", "edit", {"file_path": "/f"}, "Edit", {"file_path": "/f"}, "edit"),
+    ("qwen", "read_file", {"file_path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("qwen", "grep_search", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
+    ("qwen", "web_fetch", {"url": "u", "prompt": "p"}, "WebFetch", {"url": "u", "prompt": "p"}, "fetch"),
+    ("qwen", "agent", {"prompt": "p"}, "Agent", {"prompt": "p"}, "agent"),
+    ("qwen", "mcp__probe__ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    ("copilot", "create", {"path": "/f", "file_text": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    (
+        "copilot",
+        "edit",
+        {"path": "/f", "old_str": "a", "new_str": "b"},
+        "Edit",
+        {"file_path": "/f", "old_string": "a", "new_string": "b"},
+        "edit",
+    ),
+    ("copilot", "view", {"path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("copilot", "grep", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
+    ("copilot", "glob", {"pattern": "x"}, "Glob", {"pattern": "x"}, "list"),
+    ("copilot", "web_fetch", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
+    ("copilot", "task", {"prompt": "p", "agent_type": "a"}, "Agent", {"prompt": "p", "subagent_type": "a"}, "agent"),
+    ("copilot", "probe-ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    ("opencode", "write", {"filePath": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    (
+        "opencode",
+        "edit",
+        {"filePath": "/f", "oldString": "a", "newString": "b", "replaceAll": True},
+        "Edit",
+        {"file_path": "/f", "old_string": "a", "new_string": "b", "replace_all": True},
+        "edit",
+    ),
+    ("opencode", "read", {"filePath": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("opencode", "webfetch", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
+    ("opencode", "probe_ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    (
+        "openhands",
+        "file_editor",
+        {"command": "create", "path": "/f", "file_text": "a", "old_str": None, "kind": "k"},
+        "Write",
+        {"file_path": "/f", "content": "a", "kind": "k"},
+        "write",
+    ),
+    (
+        "openhands",
+        "file_editor",
+        {"command": "str_replace", "path": "/f", "old_str": "a", "new_str": "b", "file_text": None},
+        "Edit",
+        {"file_path": "/f", "old_string": "a", "new_string": "b"},
+        "edit",
+    ),
+    ("openhands", "file_editor", {"command": "view", "path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("openhands", "file_editor", {"command": ["view"], "path": "/f"}, "file_editor", {"path": "/f"}, "other"),
+    ("openhands", "grep", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
+    ("droid", "Create", {"file_path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    (
+        "droid",
+        "Edit",
+        {"file_path": "/f", "old_str": "a", "new_str": "b", "change_all": True},
+        "Edit",
+        {"file_path": "/f", "old_string": "a", "new_string": "b", "replace_all": True},
+        "edit",
+    ),
+    ("droid", "Read", {"file_path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("droid", "Glob", {"patterns": ["*.py"]}, "Glob", {"pattern": "*.py"}, "list"),
+    ("droid", "LS", {"directory_path": "/d"}, "Glob", {"path": "/d"}, "list"),
+    ("droid", "FetchUrl", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
+    ("droid", "probe___ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
+    ("hermes", "write_file", {"path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    (
+        "hermes",
+        "patch",
+        {"mode": "replace", "path": "/f", "old_string": "a", "new_string": "b"},
+        "Edit",
+        {"mode": "replace", "file_path": "/f", "old_string": "a", "new_string": "b"},
+        "edit",
+    ),
+    ("hermes", "read_file", {"path": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("hermes", "search_files", {"pattern": "x", "path": "/d"}, "Grep", {"pattern": "x", "path": "/d"}, "search"),
+    ("hermes", "web_extract", {"urls": ["u"]}, "WebFetch", {"url": "u"}, "fetch"),
+    ("hermes", "delegate_task", {"goal": "p"}, "Agent", {"prompt": "p"}, "agent"),
+]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_tool_is_asked_about_as_claude_codes(bench: Bench, host: str) -> None:
+    for name, tool, sent, claude, input, kind in CALLS:
+        if name != host:
+            continue
+        payload = bench.tool_call(host, tool, sent)
+        (asked,) = bench.ask(host, "PreToolUse", payload)
+        portable = asked["portable"]
+        assert (asked["tool_name"], asked["tool_input"], portable["tool"]) == (claude, input, kind)
+        assert portable["paths"] == (["/f"] if kind in ("write", "edit", "read") else None)
+        assert portable["command"] == ("ls" if kind == "shell" else None)
+        assert portable["url"] == input.get("url")
+        assert portable["native"] == (None if host == "claude" else payload)
+
+
+# Claude Code's fields, then our own, as each host fills them at the shell's call.
+CAN = {
+    "claude": ["refuse", "ask", "change", "context"],
+    "codex": ["refuse", "context"],
+    "gemini": ["refuse", "change"],
+    "qwen": ["refuse", "ask"],
+    "copilot": ["refuse", "ask", "change", "context"],
+    "opencode": ["refuse", "change", "context"],
+    "openhands": ["refuse"],
+    "droid": ["refuse", "change"],
+    "hermes": ["refuse"],
+}
+TURNS = {"claude": "p1", "codex": "t1", "qwen": BASES["qwen"]["pre-tool"]["prompt_id"], "opencode": "msg_1"}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_whole_question_with_null_for_what_is_unknown(bench: Bench, host: str) -> None:
+    payload = bench.tool_call(host, SHELLS[host], {"command": "ls"})
+    (asked,) = bench.ask(host, "PreToolUse", payload)
+    portable = asked.pop("portable")
+    assert portable.pop("turn") == TURNS.get(host)
+    assert portable == {
+        "host": host,
+        "event": "PreToolUse",
+        "tool": "shell",
+        "command": "ls",
+        "paths": None,
+        "url": None,
+        "ok": None,
+        "exit_status": None,
+        "agent": None,
+        "can": CAN[host],
+        "native": None if host == "claude" else payload,
+    }
+    if host == "claude":
+        assert asked == payload
+        return
+    session = payload.get("session_id", payload.get("sessionId"))
+    assert asked == {
+        "session_id": session,
+        "transcript_path": payload.get("transcript_path"),
+        "cwd": str(bench.project),
+        "permission_mode": payload.get("permission_mode"),
+        "hook_event_name": "PreToolUse",
+        "tool_use_id": payload.get("tool_use_id"),
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+    }
+
+
+def test_codex_can_change_an_input_only_where_it_may_allow(bench: Bench) -> None:
+    payload = bench.tool_call("codex", "Bash", {"command": "ls"})
+    (asked,) = bench.ask("codex", "PreToolUse", payload, "--may-allow")
+    assert asked["portable"]["can"] == ["refuse", "change", "context"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b'{"tool_name":"Bash","n":1.50,"n":2}', b' {"a" : "\\u00e9\xc3\xa9" }\n', b"{}", b"\xef\xbb\xbf{ }", b'{"a":"}"}'],
+)
+def test_claude_codes_bytes_come_as_they_are_with_one_key_more(bench: Bench, data: bytes) -> None:
+    seen = bench.root / "seen"
+    bench.run("claude", "PreToolUse", data, f"cat > {seen}")
+    head, found, tail = seen.read_bytes().partition(b'"portable":')
+    assert found
+    assert head.rstrip(b",") == data.rstrip()[:-1]
+    assert json.loads(tail[:-1])["host"] == "claude"
+    assert tail.endswith(b"}}")
+
+
+ADDED = "*** Add File: new.py\n+a\n+b\n"
+CHANGED = "*** Update File: src/old.py\n@@\n one\n-two\n+2\n"
+GONE = "*** Delete File: /gone\n"
+MOVED = "*** Update File: .env\n*** Move to: env.txt\n@@\n-a\n+b\n"
+
+
+def patch(*changes: str) -> dict[str, str]:
+    return {"command": "*** Begin Patch\n" + "".join(changes) + "*** End Patch\n"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ((ADDED,), ["Write new.py"]),
+        ((CHANGED,), ["Edit src/old.py"]),
+        ((ADDED, CHANGED, GONE), ["Write new.py", "Edit src/old.py", "Write /gone"]),
+        ((MOVED,), ["Edit .env", "Edit env.txt"]),
+        ((ADDED, "  " + GONE), ["Write new.py", "Write /gone"]),
+        ((GONE, "\t*** Update File: x \n@@\n-a\n+b\n"), ["Write /gone", "Edit x"]),
+        ((CHANGED + " *** Delete File: no\n",), ["Edit src/old.py"]),
+        (("*** Add File: a\n+*** Delete File: no\n",), ["Write a"]),
+    ],
+)
+def test_a_patch_is_one_question_a_file(bench: Bench, changes: tuple[str, ...], asked: list[str]) -> None:
+    payload = bench.tool_call("codex", "apply_patch", patch(*changes))
+    seen = bench.ask("codex", "PreToolUse", payload)
+    paths = [one["tool_input"]["file_path"].replace(f"{bench.project}/", "") for one in seen]
+    assert [f"{one['tool_name']} {path}" for one, path in zip(seen, paths, strict=True)] == asked
+    assert all(one["portable"]["paths"] == [one["tool_input"]["file_path"]] for one in seen)
+    assert all(one["portable"]["native"] == payload for one in seen)
+
+
+def test_a_patchs_questions_have_the_texts(bench: Bench) -> None:
+    write, edit = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", patch(ADDED, CHANGED)))
+    folder = str(bench.project)
+    assert write["tool_input"] == {"file_path": f"{folder}/new.py", "content": "a\nb\n"}
+    assert edit["tool_input"] == {
+        "file_path": f"{folder}/src/old.py",
+        "old_string": "one\ntwo",
+        "new_string": "one\n2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("matcher", "asked"), [("Write", ["Write"]), ("Edit|Write", ["Write", "Edit"]), ("^Ed", ["Edit"]), ("Bash", [])]
+)
+def test_a_matcher_chooses_among_a_patchs_files(bench: Bench, matcher: str, asked: list[str]) -> None:
+    payload = bench.tool_call("codex", "apply_patch", patch(ADDED, CHANGED))
+    seen = bench.ask("codex", "PreToolUse", payload, "--matcher", matcher)
+    assert [one["tool_name"] for one in seen] == asked
+
+
+def test_what_is_no_patch_is_still_asked_about(bench: Bench) -> None:
+    (asked,) = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", {"command": "garbage"}))
+    assert (asked["tool_name"], asked["tool_input"]) == ("Write", {"command": "garbage"})
+
+
+@pytest.mark.parametrize(
+    ("matcher", "tool", "fits"),
+    [
+        ("*", "grep_search", True),
+        ("", "grep_search", True),
+        ("Grep", "grep_search", True),
+        ("Bash", "grep_search", False),
+        ("Gre", "grep_search", False),
+        ("grep", "grep_search", False),
+        ("Bash, Grep", "grep_search", True),
+        ("^Gr", "grep_search", True),
+        ("r.p$", "grep_search", True),
+        ("(", "grep_search", False),
+        ("mcp__probe__.*", "mcp_probe_ping", True),
+        ("mcp__probe", "mcp_probe_ping", False),
+        ("mcp__my-server__ping", "mcp_my-server_ping", True),
+        ("Task", "invoke_agent", True),
+    ],
+)
+def test_matchers_are_claude_codes(bench: Bench, matcher: str, tool: str, fits: bool) -> None:
+    asked = bench.ask("gemini", "PreToolUse", bench.tool_call("gemini", tool, {}), "--matcher", matcher)
+    assert len(asked) == fits
+
+
+def test_claude_codes_own_tools_keep_their_names_for_a_matcher(bench: Bench) -> None:
+    payload = bench.tool_call("claude", "PowerShell", {"command": "ls"})
+    assert len(bench.ask("claude", "PreToolUse", payload, "--matcher", "PowerShell")) == 1
+    assert bench.ask("claude", "PreToolUse", payload, "--matcher", "Bash") == []
+
+
+def test_geminis_context_names_the_server(bench: Bench) -> None:
+    context = {"server_name": "my_probe", "tool_name": "do_ping"}
+    payload = bench.tool_call("gemini", "mcp_my_probe_do_ping", {}, mcp_context=context)
+    (asked,) = bench.ask("gemini", "PreToolUse", payload, "--matcher", "mcp__my_probe__do_ping")
+    assert asked["tool_name"] == "mcp__my_probe__do_ping"
+
+
+@pytest.mark.parametrize("args", [{"path": "/f", "file_text": "a"}, '{"path": "/f", "file_text": "a"}'])
+def test_copilots_two_spellings_are_one_question(bench: Bench, args: Any) -> None:
+    base = {"cwd": str(bench.project)}
+    camel = {**base, "sessionId": "S", "toolName": "create", "toolArgs": args, "agentId": "A"}
+    pascal = {**base, "session_id": "S", "tool_name": "Write", "tool_input": args, "agent_id": "A"}
+    pascal["hook_event_name"] = "PreToolUse"
+    (first,), (second,) = (bench.ask("copilot", "PreToolUse", payload) for payload in (camel, pascal))
+    for asked in (first, second):
+        del asked["portable"]["native"]
+    assert first == second
+    assert first["tool_input"] == {"file_path": "/f", "content": "a"}
+    assert (first["session_id"], first["portable"]["agent"]) == ("S", "A")
+
+
+def test_several_values_in_one_call_are_several_questions(bench: Bench) -> None:
+    asked = bench.ask("hermes", "PreToolUse", bench.tool_call("hermes", "web_extract", {"urls": ["a", "b"]}))
+    assert [one["portable"]["url"] for one in asked] == ["a", "b"]
+
+
+PROMPTS = {"gemini": "begin", "openhands": "begin", "hermes": "begin", "copilot": "begin", "opencode": "begin"}
+
+
+@pytest.mark.parametrize("host", PROMPTS)
+def test_a_prompt_is_told_by_its_text(bench: Bench, host: str) -> None:
+    (asked,) = bench.ask(host, "UserPromptSubmit", bench.payload(host, "UserPromptSubmit"))
+    assert (asked["prompt"], asked["hook_event_name"]) == (PROMPTS[host], "UserPromptSubmit")
+
+
+def test_qwens_empty_prompts_are_none(bench: Bench) -> None:
+    assert bench.ask("qwen", "UserPromptSubmit", bench.payload("qwen", "UserPromptSubmit", prompt="")) == []
+    assert len(bench.ask("qwen", "UserPromptSubmit", bench.payload("qwen", "UserPromptSubmit", prompt="x"))) == 1
+
+
+@pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit"])
+def test_a_sub_agents_own_stop_and_prompt_are_not_the_main_ones(bench: Bench, event: str) -> None:
+    assert bench.ask("copilot", event, bench.payload("copilot", event, agentId="A")) == []
+    assert len(bench.ask("copilot", event, bench.payload("copilot", event))) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "fields", "flag"),
+    [
+        ("codex", {"stop_hook_active": True}, True),
+        ("hermes", {"extra": {"attempt": 0}}, False),
+        ("hermes", {"extra": {"attempt": 2}}, True),
+        ("openhands", {}, None),
+    ],
+)
+def test_a_stop_tells_whether_a_hook_forced_it(bench: Bench, host: str, fields: Any, flag: Any) -> None:
+    (asked,) = bench.ask(host, "Stop", bench.payload(host, "Stop", **fields))
+    assert asked["stop_hook_active"] is flag
+
+
+def test_geminis_reply_is_the_last_message(bench: Bench) -> None:
+    (asked,) = bench.ask("gemini", "Stop", bench.payload("gemini", "Stop", prompt_response="bye"))
+    assert asked["last_assistant_message"] == "bye"
+
+
+# Host, what it sends after a shell command, then text, ok and exit status.
+ENDS: list[tuple[str, Any, Any, Any, Any]] = [
+    ("codex", {"tool_response": "out"}, "out", None, None),
+    ("gemini", {"tool_response": {"llmContent": "out", "returnDisplay": "x"}}, "out", None, None),
+    ("qwen", {"tool_response": {"llmContent": "out"}}, "out", True, None),
+    ("copilot", {"toolResult": {"resultType": "success", "textResultForLlm": "out"}}, "out", None, None),
+    ("copilot", {"toolResult": None, "tool_result": {"text_result_for_llm": "out"}}, "out", None, None),
+    ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 0}}}, "out", True, 0),
+    ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 3}}}, "out", False, 3),
+    (
+        "openhands",
+        {"tool_response": {"content": [{"text": "out"}], "exit_code": 1, "is_error": False}},
+        "out",
+        False,
+        1,
+    ),
+    ("openhands", {"tool_response": {"content": [{"text": "out"}], "exit_code": 0, "is_error": False}}, "out", True, 0),
+    ("openhands", {"tool_response": {"content": [{"text": "out"}], "is_error": True}}, "out", False, None),
+    ("droid", {"tool_response": "out"}, "out", None, None),
+    ("hermes", {"extra": {"result": '{"output": "out", "exit_code": 2}'}}, "out", False, 2),
+    ("hermes", {"extra": {"result": "plain"}}, "plain", None, None),
+]
+
+
+@pytest.mark.parametrize(("host", "fields", "text", "ok", "status"), ENDS)
+def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok: Any, status: Any) -> None:
+    payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, "PostToolUse", **fields)
+    other = "PostToolUse" if ok is False else "PostToolUseFailure"
+    if host != "qwen":
+        assert bench.ask(host, other, payload) == [], "a call has one end"
+    event = "PostToolUseFailure" if ok is False else "PostToolUse"
+    (asked,) = bench.ask(host, event, payload)
+    assert (asked["portable"]["ok"], asked["portable"]["exit_status"]) == (ok, status)
+    said = asked["error"] if ok is False else asked["tool_response"]["stdout"]
+    assert (said, asked["hook_event_name"]) == (text, event)
+
+
+def test_failures_have_an_event_of_their_own_on_qwen(bench: Bench) -> None:
+    payload = bench.tool_call(
+        "qwen", SHELLS["qwen"], {"command": "ls"}, "PostToolUse", error="boom", tool_response=None
+    )
+    (asked,) = bench.ask("qwen", "PostToolUseFailure", payload)
+    assert (asked["error"], asked["portable"]["ok"]) == ("boom", False)
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "matcher", "fits"),
+    [
+        ("SessionStart", {"source": "resume"}, "startup|resume", True),
+        ("SessionStart", {"source": "clear"}, "startup|resume", False),
+        ("SessionStart", {}, "startup|resume", True),
+        ("PreCompact", {"trigger": "auto"}, "manual", False),
+        ("PreCompact", {"trigger": "manual", "custom_instructions": ""}, "manual", True),
+        ("Notification", {"notification_type": "idle"}, "permission_prompt", False),
+        ("Notification", {"message": "hello"}, "permission_prompt", True),
+        ("SessionEnd", {"reason": "exit"}, "nothing", True),
+        ("Stop", {"stop_hook_active": True}, "nothing", True),
+    ],
+)
+def test_other_events_match_what_they_are_about(
+    bench: Bench, event: str, fields: dict[str, Any], matcher: str, fits: bool
+) -> None:
+    asked = bench.ask("gemini", event, bench.payload("gemini", event, **fields), "--matcher", matcher)
+    assert len(asked) == fits
+    for one in asked:
+        assert {name: one[name] for name in fields} == fields
+
+
+def test_the_commands_folder_and_variables(bench: Bench) -> None:
+    bench.environment["CLAUDE_PROJECT_DIR"] = "/elsewhere"
+    command = f'echo "$PWD $CLAUDE_PROJECT_DIR $HOOKCTL_HOST $LEVEL {{host}} ${{HOOKCTL_HOST}}" > {bench.root}/said'
+    bench.run("gemini", "Stop", bench.payload("gemini", "Stop"), command, "--env", "LEVEL=2 =")
+    folder = str(bench.project)
+    assert (bench.root / "said").read_text() == f"{folder} {folder} gemini 2 = gemini gemini\n"
+
+
+def test_numbers_that_are_no_json_are_not_passed_on(bench: Bench) -> None:
+    data = json.dumps(bench.tool_call("hermes", "terminal", {"command": "ls"}))[:-1].encode()
+    bench.run("hermes", "PreToolUse", data + b', "a": NaN, "b": [1e999, -Infinity, 1.5]}', f"cat > {bench.seen}")
+    assert b"Inf" not in bench.seen.read_bytes()
+    native = json.loads(bench.seen.read_bytes())["portable"]["native"]
+    assert (native["a"], native["b"]) == (None, [None, None, 1.5])

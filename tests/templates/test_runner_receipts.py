@@ -1,0 +1,233 @@
+"""A receipt for every run: exact lines, no secret, and totals that lose nothing over full logs, kills and crowds."""
+
+import json
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from hookctl.system.package_data import guard_module
+
+from .lab import name_of
+from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
+
+PRE = "PreToolUse"
+LIMIT = 1 << 20
+LINE = {"kind": "run", "t": 1, "host": "droid", "session": "a" * 16, "event": PRE, "id": "p/x", "ms": 3, "status": 0,
+        "outcome": "none", "bytes": 0}  # fmt: skip
+
+
+def call(bench: Bench, host: str = "droid") -> dict[str, Any]:
+    return bench.tool_call(host, SHELLS[host], {"command": "rm secret-argument"})
+
+
+def counted(bench: Bench) -> Counter[str]:
+    """What the totals and the lines beside them say, as `stats` adds them."""
+    rotation, receipts = guard_module("rotation"), guard_module("receipts")
+    folder = bench.state / "guard" / name_of(bench.project)
+    log = rotation.Log("runs.jsonl", "run-totals.json", receipts.add_run)
+    totals = rotation.read_totals(str(folder), log)
+    counts = dict(totals["counts"])
+    for file in (folder / "runs.jsonl.1", folder / "runs.jsonl"):
+        if file.exists() and rotation.identify(file.stat()) != totals["file"]:
+            for line in file.read_bytes().splitlines():
+                receipts.add_run(counts, line)
+    return Counter(counts)
+
+
+def fill(bench: Bench, room: int, file: str = "runs.jsonl") -> int:
+    """Fill the log but for some bytes; how many lines there are."""
+    line = json.dumps(LINE, separators=(",", ":")) + "\n"
+    number = (LIMIT - room) // len(line)
+    folder = bench.state / "guard" / name_of(bench.project)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_text(line * number)
+    return number
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_receipts_line(bench: Bench, host: str) -> None:
+    bench.environment["HOOKCTL_NOW"] = "1000"
+    payload = call(bench, host)
+    (receipt,) = bench.run(host, PRE, payload, "echo no >&2; sleep 0.1; exit 2").receipts
+    assert 100 <= receipt.pop("ms") < 10_000
+    assert receipt == {
+        "kind": "run",
+        "t": 1000,
+        "host": host,
+        "session": name_of(payload.get("session_id") or payload["sessionId"]),
+        "event": PRE,
+        "id": "p/x",
+        "status": 2,
+        "outcome": "deny",
+        "bytes": 0,
+    }
+    assert bench.folder.joinpath("runs.jsonl").stat().st_mode & 0o777 == 0o600
+    assert bench.folder.name == name_of(bench.project)
+
+
+def test_what_is_unknown_is_null(bench: Bench) -> None:
+    (receipt,) = bench.run("droid", PRE, {"tool_name": "Execute", "cwd": str(bench.project)}, ":").receipts
+    assert receipt["session"] is None
+    (receipt,) = bench.run("droid", PRE, call(bench), ":", "--files", "/", "--file", "gone").receipts
+    assert (receipt["status"], receipt["outcome"]) == (None, "failed")
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "answer", "size"),
+    [
+        ("claude", PRE, nested(additionalContext="é" * 5), 10),
+        ("gemini", "UserPromptSubmit", "é" * 5 + "\n", 10),
+        ("claude", "SessionStart", "12345\n", 5),
+        ("claude", PRE, decide("deny", additionalContext="kept"), 4),
+        ("hermes", PRE, nested(additionalContext="dropped"), 0),
+        ("codex", PRE, decide("deny", additionalContext="dropped"), 0),
+        ("droid", "PostToolUse", {"decision": "block", "reason": "feedback"}, 0),
+    ],
+)
+def test_bytes_are_those_of_the_context(bench: Bench, host: str, event: str, answer: Any, size: int) -> None:
+    (receipt,) = bench.say(host, event, answer).receipts
+    assert receipt["bytes"] == size
+
+
+def test_what_passes_unchanged_is_not_dropped(bench: Bench) -> None:
+    for answer in (decide("deny", additionalContext="C"), {"continue": False, "systemMessage": "M"}):
+        assert "dropped" not in bench.say("claude", PRE, answer).receipts[0]
+    for event in ("PreCompact", "SessionEnd"):
+        (receipt,) = bench.say("gemini", event, {"decision": "block", "reason": "R"}).receipts
+        assert receipt["dropped"] == ["refuse"], "no host has that, and the receipt says so"
+
+
+def test_no_run_no_receipt(bench: Bench) -> None:
+    assert bench.run("droid", PRE, call(bench), ":", "--matcher", "Write").receipts == []
+    assert (
+        bench.run("qwen", "UserPromptSubmit", bench.payload("qwen", "UserPromptSubmit", prompt=""), ":").receipts == []
+    )
+
+
+def test_a_patch_is_one_receipt(bench: Bench) -> None:
+    text = "*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+x\n*** End Patch"
+    assert len(bench.run("codex", PRE, bench.tool_call("codex", "apply_patch", {"command": text}), ":").receipts) == 1
+
+
+def test_nothing_of_prompts_arguments_and_outputs_is_kept(bench: Bench) -> None:
+    bench.environment["TOKEN"] = "secret-variable"
+    command = "echo secret-output; echo secret-error >&2; exit {n}"
+    for number in (0, 1, 2):
+        options = ("--env", "A=secret-env", "--matcher", "Bash|secret-matcher")
+        bench.run("droid", PRE, call(bench), command.replace("{n}", str(number)), *options)
+        bench.run("gemini", "UserPromptSubmit", bench.payload("gemini", "UserPromptSubmit", prompt="secret-prompt"),
+                  command.replace("{n}", str(number)))  # fmt: skip
+    bench.run("droid", PRE, call(bench), "cat")
+    bench.run("droid", PRE, b"secret-noise", "cat")
+    written = [path for path in bench.state.rglob("*") if path.is_file()]
+    assert written
+    for path in written:
+        assert b"secret" not in path.read_bytes()
+        assert b"5b1f0c9e" not in path.read_bytes(), "sessions are hashed"
+
+
+def test_a_full_log_is_turned_over_and_the_oldest_lines_are_counted(bench: Bench) -> None:
+    first = fill(bench, 0)
+    bench.run("droid", PRE, call(bench), "exit 1")
+    assert (bench.folder / "runs.jsonl.1").exists()
+    assert len((bench.folder / "runs.jsonl").read_bytes().splitlines()) == 1
+    second = fill(bench, 0)
+    bench.run("droid", PRE, call(bench), ":")
+    totals = json.loads((bench.folder / "run-totals.json").read_text())["counts"]
+    name = f"droid {PRE} p/x"
+    assert totals == {f"{name} runs": first, f"{name} ms": 3 * first, f"{name} le0": first}
+    assert counted(bench)[f"{name} runs"] == first + second + 1
+
+
+def test_lines_beyond_the_limit_are_counted_too(bench: Bench) -> None:
+    """Calls at once may make a file longer than its limit."""
+    lines = fill(bench, -200_000, "runs.jsonl.1")
+    lines += fill(bench, -100_000)
+    bench.run("droid", PRE, call(bench), ":")
+    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 1
+    lines += fill(bench, 0) - 1
+    bench.run("droid", PRE, call(bench), ":")
+    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 2
+
+
+def test_a_crowd_loses_no_receipt(bench: Bench) -> None:
+    lines = fill(bench, 1500)
+
+    def one(_: int) -> None:
+        words = bench.command("droid", PRE, ":")
+        data = json.dumps(call(bench)).encode()
+        subprocess.run(words, input=data, env=bench.environment, check=True, timeout=60)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(one, range(40)))
+    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 40
+
+
+def test_a_log_that_another_process_turned_over_first_costs_no_receipt(bench: Bench) -> None:
+    guard_module("receipts").turn_over(str(bench.root), 0)
+
+
+def test_kills_at_any_moment_leave_exact_totals(bench: Bench) -> None:
+    chance, name = random.Random(3), f"droid {PRE} p/x runs"
+    data = json.dumps(call(bench)).encode()
+    full = fill(bench, 0, "runs.jsonl.1")
+    before = full + fill(bench, 0)
+    seen = set()
+    for _ in range(20):
+        process = subprocess.Popen(bench.command("droid", PRE, ":"), stdin=subprocess.PIPE, env=bench.environment)
+        assert process.stdin
+        process.stdin.write(data)
+        process.stdin.close()
+        time.sleep(chance.uniform(0.0, 0.08))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        more = counted(bench)[name] - before
+        assert more in (0, 1), "none is lost, and none counts twice"
+        seen.add(more)
+        before += more
+    assert 0 in seen
+    bench.run("droid", PRE, call(bench), ":")
+    assert counted(bench)[name] == before + 1
+
+
+def test_a_line_that_was_cut_short_counts_for_nothing(bench: Bench) -> None:
+    fill(bench, LIMIT - 2000)
+    with (bench.folder / "runs.jsonl").open("a") as file:
+        file.write('{"kind":"run","host":"dro')
+    before = counted(bench)[f"droid {PRE} p/x runs"]
+    bench.environment["HOOKCTL_NOW"] = "5"
+    done = subprocess.run(
+        bench.command("droid", PRE, ":"), input=json.dumps(call(bench)).encode(), env=bench.environment, check=True
+    )
+    assert done.returncode == 0
+    assert counted(bench)[f"droid {PRE} p/x runs"] >= before
+
+
+BUCKETS = [(0, 0), (10, 0), (11, 1), (25, 1), (1000, 6), (1001, 7), (30_000, 10), (30_001, 11), (10**9, 11)]
+
+
+@pytest.mark.parametrize(("ms", "bucket"), BUCKETS)
+def test_twelve_buckets_of_time(ms: int, bucket: int) -> None:
+    counts: dict[str, int] = {}
+    line = {**LINE, "ms": ms, "outcome": "timeout", "bytes": 7}
+    guard_module("receipts").add_run(counts, json.dumps(line).encode())
+    name = f"droid {PRE} p/x"
+    expected = {"runs": 1, "failures": 1, "ms": ms, "bytes": 7, f"le{bucket}": 1}
+    assert counts == {f"{name} {key}": value for key, value in expected.items() if value}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"{", b"[]", b'{"kind":"run"}', b"\xff", *(json.dumps({**LINE, **odd}).encode() for odd in
+     ({"id": "a b"}, {"id": 7}, {"ms": -1}, {"ms": "3"}, {"bytes": None}, {"fired": True}, {"host": ""}))],
+)  # fmt: skip
+def test_lines_that_do_not_count(line: bytes) -> None:
+    counts: dict[str, int] = {}
+    guard_module("receipts").add_run(counts, line)
+    assert counts == {}
