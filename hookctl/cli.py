@@ -21,6 +21,7 @@ GROUPS = {
     "Set up": ("set_up", ("install", "uninstall", "plan", "upgrade", "status")),
     "Check": ("check", ("doctor", "check", "log", "stats", "hosts", "verify", "simulate")),
     "Run": ("work", ("run", "supervise", "demo")),
+    "Authors": ("authors", ("pack",)),
     "Files": ("files", ("restore", "render")),
     "Shell": ("shell", ("completion",)),
 }

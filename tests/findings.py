@@ -623,6 +623,7 @@ def pack(place: Place, version: str = "1.0") -> Path:
 PACK = """[pack]
 name = "notify"
 version = "VERSION"
+protocol = "host"
 description = "Says when it is done"
 [files]
 include = ["notify.py"]

@@ -106,7 +106,8 @@ def without_yaml(place: Place) -> None:
 
 def of_other_tools(place: Place) -> None:
     """A pack whose matcher is a tool of Claude Code."""
-    pack = '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = "Bash"\n'
+    pack = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n'
+    pack += '[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = "Bash"\n'
     path = put(place.root / "bell.toml", pack)
     assert place.hookctl("install", str(path), "--host", "gemini").code == 0
 

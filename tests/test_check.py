@@ -21,6 +21,7 @@ from tests.trees import tree
 PACK = """[pack]
 name = "bell"
 version = "1"
+protocol = "host"
 
 [files]
 include = ["ring.sh"]
@@ -373,7 +374,7 @@ def test_it_needs_no_home(project: Project, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: Path, scope: str) -> None:
-    text = '[pack]\nname = "notify"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo"\n'
+    text = '[pack]\nname = "notify"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "stop"\ncommand = "echo"\n'
     pack = str(put(Path("hooks/notify.toml"), text))
     assert hookctl("install", pack, "--host", "gemini", "--scope", scope, "--yes").code == 0
     settings = (Path.cwd() if scope == "project" else Path.home()) / ".gemini/settings.json"

@@ -91,7 +91,7 @@ def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPat
 
 
 def bad_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path("bad.toml"), '[pack]\nname = "x"\nversion = "1"\ncolour = "red"\n')
+    put(Path("bad.toml"), '[pack]\nname = "x"\nversion = "1"\nprotocol = "host"\ncolour = "red"\n')
 
 
 def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +136,8 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, installed, ("upgrade", "--dry-run")),
     (2, installed, ("upgrade", "no-such-pack")),
     (4, torn_after, ("upgrade",)),
+    (2, nothing, ("pack", "nwe", "no-force")),
+    (2, nothing, ("pack", "check", "./gone")),
     (0, nothing, ("hosts",)),
     (0, nothing, ("hosts", "claude", "codex")),
     (2, nothing, ("hosts", "emacs")),
@@ -551,6 +553,7 @@ CONTRACT = {
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "simulate": {*GUARDS, "--host", "--json"},
     "completion": {"--json"},
+    "pack": {"--lang", "--host", "--output", "--as", "--json"},
 }
 
 

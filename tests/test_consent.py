@@ -13,6 +13,7 @@ from tests.conftest import Hookctl, Outcome, put
 PACK = """[pack]
 name = "bell"
 version = "1.0.0"
+protocol = "host"
 
 [files]
 include = ["ring.sh"]

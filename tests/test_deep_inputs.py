@@ -95,7 +95,7 @@ PLACES: dict[str, Callable[[Path, str], None]] = {
     "the count": as_file("work/.hookctl/run/task.json", '{"remaining": VALUE}'),
     "an event": as_file("work/events", '{"event": "stop", "x": VALUE}\n'),
     "the change in an event": as_file("work/events", '{"run": {"heartbeat": VALUE}}\n{"event": "stop"}\n'),
-    "a pack": as_file("pack/pack.toml", '[pack]\nname = "p"\nversion = "1"\n[env]\nA = VALUE\n'),
+    "a pack": as_file("pack/pack.toml", '[pack]\nname = "p"\nversion = "1"\nprotocol = "host"\n[env]\nA = VALUE\n'),
 }  # fmt: skip
 
 
@@ -103,7 +103,7 @@ PLACES: dict[str, Callable[[Path, str], None]] = {
 def test_nothing_is_too_deep(place: str, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
     put(isolated / "work" / "events", '{"event": "stop"}\n')
-    put(isolated / "pack" / "pack.toml", '[pack]\nname = "p"\nversion = "1"\n')
+    put(isolated / "pack" / "pack.toml", '[pack]\nname = "p"\nversion = "1"\nprotocol = "host"\n')
     for command in INSTALLED:
         assert hookctl(*command).code == 0
     kept = {path: path.read_bytes() for path in isolated.rglob("*") if path.is_file()}

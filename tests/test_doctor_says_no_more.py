@@ -18,6 +18,7 @@ from tests.conftest import Hookctl, put
 PACK = """[pack]
 name = "bell"
 version = "2"
+protocol = "host"
 [files]
 include = ["ring.sh"]
 [[hooks]]

@@ -185,7 +185,8 @@ def test_upgrade_has_all_of_it(hookctl: Hookctl, isolated: Path) -> None:
 
 
 def test_a_pack_file_is_in_the_diff(hookctl: Hookctl, isolated: Path) -> None:
-    pack = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[[hooks]]\nevent = "stop"\n'
+    pack = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n'
+    pack += '[[hooks]]\nevent = "stop"\n'
     put(isolated / "work/bell/pack.toml", pack + 'command = "sh {files}/ring.sh"\n')
     put(isolated / "work/bell/ring.sh", f"echo ring\nAPI_TOKEN={SECRET}\n")
     diff = hookctl("install", "./bell", "--host", "claude", "--diff", "--json").data["diff"]
@@ -194,7 +195,7 @@ def test_a_pack_file_is_in_the_diff(hookctl: Hookctl, isolated: Path) -> None:
 
 def test_a_conflict_changes_nothing(hookctl: Hookctl, isolated: Path) -> None:
     for name, value in (("one", "1"), ("two", "2")):
-        pack = f'[pack]\nname = "{name}"\nversion = "1"\n[env]\nSHARED = "{value}"\n'
+        pack = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[env]\nSHARED = "{value}"\n'
         put(isolated / f"work/{name}.toml", pack)
     hookctl("install", "./one.toml", "--host", "claude")
     outcome = hookctl("install", "./two.toml", "--host", "claude", "--json")

@@ -12,7 +12,7 @@ from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
-PACK = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
+PACK = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
 IGNORED = "run/\n"
 
 

@@ -17,7 +17,7 @@ from tests.conftest import Hookctl, put
 
 JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
 TOML = 'model = "m"  # mine\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
-PACK = '[pack]\nname = "{0}"\nversion = "1.0.0"\n\n[[hooks]]\nevent = "stop"\ncommand = "true {0}"\n'
+PACK = '[pack]\nname = "{0}"\nversion = "1.0.0"\nprotocol = "host"\n\n[[hooks]]\nevent = "stop"\ncommand = "true {0}"\n'
 OTHERS = ("one", "two")
 ORDERS = list(itertools.permutations(("guard", *OTHERS)))
 GAP = {"hooks": []}

@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 PACK = """[pack]
 name = "bell"
 version = "{version}"
+protocol = "host"
 
 [files]
 include = ["ring.sh"]

@@ -75,6 +75,7 @@ def test_what_git_ignores_is_named(isolated: Path, hookctl: Hookctl, name: str) 
 PACK = """[pack]
 name = "notify"
 version = "1"
+protocol = "host"
 description = "Tells you"
 [files]
 include = ["notify.sh", "lib/texts"]

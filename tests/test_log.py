@@ -83,7 +83,10 @@ def test_every_code_of_the_hook_is_told_in_words_of_its_own(hookctl: Hookctl, gu
 
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     root = Path(__file__).parents[1]
-    source = "\n".join(path.read_text() for path in (root / "templates" / "guard").rglob("*.py"))
+    modules = [
+        path for path in (root / "templates" / "guard").rglob("*.py") if path.name not in ("answer.py", "payload.py")
+    ]
+    source = "\n".join(path.read_text() for path in modules)  # without the words of the runner
     decided = set(re.findall(rf'"(?:{"|".join(events.DECISIONS)})", "(\w+)"', source))
     assert {"tripped", "stop_loop", "no_work"} <= decided <= set(events.CODES)
     documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())

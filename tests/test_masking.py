@@ -139,7 +139,7 @@ def test_a_pack_cannot_hide_what_it_runs(command: str, hookctl: Hookctl, isolate
     text = f": hookctl=p/stop; {command}"
     assert masking.masked_text(text) == masking.by_look(text) == text
     quoted = command.replace("\\", "\\\\").replace('"', '\\"')
-    head = '[pack]\nname = "p"\nversion = "1.0.0"\ndescription = "x"\n'
+    head = '[pack]\nname = "p"\nversion = "1.0.0"\nprotocol = "host"\ndescription = "x"\n'
     pack = put(isolated / "p.toml", f'{head}[[hooks]]\nevent = "stop"\ncommand = "{quoted}"\n')
     for flags in ((), ("--json",)):
         out = hookctl("plan", str(pack), *CLAUDE, *flags)
@@ -405,6 +405,7 @@ PACK = """
 [pack]
 name = "{name}"
 version = "1.0.0"
+protocol = "host"
 description = "Sends {secret}"
 
 [env]
@@ -560,7 +561,8 @@ def test_our_own_command_is_never_masked(
     """Not for the pack's name, which is a key on Antigravity, nor its hook's, nor for what the command itself says."""
     monkeypatch.setattr("hookctl.planner.consent._is_known", lambda *arguments: True)
     command = "run --token hunter2 sk-ant-abcdefg"
-    head = '[pack]\nname = "token-counter"\nversion = "1"\n[[hooks]]\nevent = "stop"\nid = "api-key"\n'
+    head = '[pack]\nname = "token-counter"\nversion = "1"\nprotocol = "host"\n'
+    head += '[[hooks]]\nevent = "stop"\nid = "api-key"\n'
     pack = str(put(isolated / "counter.toml", f'{head}command = "{command}"\n'))
     named = (pack, "--host", host)
     removal = ("uninstall", "token-counter", "--dry-run")

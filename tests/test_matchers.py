@@ -110,6 +110,7 @@ def test_every_host_has_its_own_tools(host: str) -> None:
 ALL = """[pack]
 name = "bell"
 version = "1"
+protocol = "host"
 [[hooks]]
 event = "pre-tool"
 command = "true"

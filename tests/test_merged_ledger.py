@@ -294,7 +294,7 @@ def test_a_mixture_of_two_runtimes_is_one_finding_for_each_folder(team: Team, re
     found = team.hookctl("bob", "check", "--json").data["findings"]
     assert [finding["code"] for finding in found] == ["hook_unknown", "stray_file"]
     assert all("`hookctl doctor --fix`" in finding["fix"] for finding in found), found
-    assert "12 files" in found[1]["message"]
+    assert "19 files" in found[1]["message"]
     said = team.hookctl("bob", "upgrade", "--project", ".", "--dry-run")
     assert "is up to date" not in said.out
     assert team.hookctl("bob", "doctor", "--fix").code == 0

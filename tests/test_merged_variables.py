@@ -27,7 +27,8 @@ class Two:
         self.settings = Path(path)
 
     def install(self, name: str, env: str, *options: str) -> int:
-        text = f'[pack]\nname = "{name}"\nversion = "1"\n[env]\n{env}\n[[hooks]]\nevent = "stop"\ncommand = "true"\n'
+        text = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[env]\n{env}\n'
+        text += '[[hooks]]\nevent = "stop"\ncommand = "true"\n'
         pack = put(self.folder / f"{name}.toml", text)
         self.outcome = self.hookctl("install", str(pack), "--host", self.host, *options)
         return self.outcome.code

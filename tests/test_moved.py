@@ -39,6 +39,7 @@ BELL = """\
 [pack]
 name = "bell"
 version = "1"
+protocol = "host"
 
 [files]
 include = ["ring.sh"]

@@ -18,7 +18,7 @@ from tests.disk import quiet, tree
 from tests.test_crash import killed
 
 THEIRS = '{\n   "model": "m"\n}\n'
-PACK = '[pack]\nname = "pk"\nversion = "1"\n\n[env]\nPK = "1"\n'
+PACK = '[pack]\nname = "pk"\nversion = "1"\nprotocol = "host"\n\n[env]\nPK = "1"\n'
 HOSTS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "opencode": ""}
 
 pytestmark = pytest.mark.usefixtures("fixed_python")

@@ -23,6 +23,7 @@ PACK = """\
 [pack]
 name = "p"
 version = "1"
+protocol = "host"
 [files]
 include = ["p.sh"]
 [[hooks]]

@@ -33,7 +33,7 @@ def load(folder: Path, text: str) -> None:
         ('[[host.codxe.hooks]]\nevent = "Stop"\ncommand = "x"\n', 6, "there is no host 'codxe'", "mean codex?"),
         ('[host.gemin.env]\nA = "1"\n', 6, "there is no host 'gemin'", "mean gemini?"),
         (hook("x", event="stpo"), 7, "hooks.event cannot be 'stpo'", "mean stop?"),
-        (hook("x", event="Stop"), 7, "hooks.event cannot be 'Stop'", "mean stop?"),
+        (hook("x", event="Stpo"), 7, "hooks.event cannot be 'Stpo'", "mean stop?"),
         (f'{CLAUDES}event = "PreTooluse"\n', 8, "Claude Code has no event 'PreTooluse'", "mean PreToolUse?"),
         (hook("sh {file}/ring.sh"), 8, "has an unknown placeholder {file}", "mean {files}?"),
         (hook('sh "{file}/ring.sh"'), 8, "has {file} in quotes, where it stays as it is", "mean {files}?"),

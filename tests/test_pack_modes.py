@@ -21,7 +21,7 @@ def release(isolated: Path) -> Release:
     def write(version: str, text: str, mode: int) -> str:
         program = put(isolated / "bell" / "ring.sh", text)
         program.chmod(mode)
-        about = f'[pack]\nname = "bell"\nversion = "{version}"\n[files]\ninclude = ["ring.sh"]\n'
+        about = f'[pack]\nname = "bell"\nversion = "{version}"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n'
         return str(put(isolated / "bell" / "pack.toml", f'{about}[env]\nBELL = "{version}"\n'))
 
     return write

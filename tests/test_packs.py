@@ -20,9 +20,14 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, USAGE, HookctlError
+from hookctl.hosts import Host
+from hookctl.model import Wanted
 from hookctl.packs import pack as packs
+from hookctl.packs.cases import Case, load_cases
 from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file, read_files
-from hookctl.packs.wants import Slot, Unreadable, slots, wants
+from hookctl.packs.runner import Programs
+from hookctl.packs.slots import Slot, Unreadable, slots
+from hookctl.packs.wants import wants as wants_of
 from hookctl.system.package_data import asset
 
 from .conftest import put
@@ -42,6 +47,11 @@ def folder(isolated: Path) -> Path:
     """The folder of a pack that has one file, run.sh."""
     put(isolated / "pack" / "run.sh", 'echo "ran $*"\n').chmod(0o755)
     return isolated / "pack"
+
+
+def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
+    """What a pack of the protocol `host` wants."""
+    return wants_of(pack._replace(protocol="host"), host, Programs(files_text))
 
 
 def pack_of(folder: Path, text: str | bytes) -> Pack:
@@ -268,7 +278,7 @@ REFUSED = {
     "a hook is a string": ('hooks = [\n  "stop" #!\n]\n' + HEAD, "hooks"),
     "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "[[hooks]] has no event"),
     "no command": (HEAD + '[[hooks]] #!\nevent = "stop"\n', "command"),
-    "unknown event": (HEAD + '[[hooks]]\nevent = "Stop" #!\ncommand = "x"\n', "'Stop'"),
+    "unknown event": (HEAD + '[[hooks]]\nevent = "Stops" #!\ncommand = "x"\n', "'Stops'"),
     "event is a list": (HEAD + '[[hooks]]\nevent = ["stop"] #!\ncommand = "x"\n', "event"),
     "id with a blank": (HEAD + HOOK + 'id = "a b" #!\ncommand = "x"\n', "'a b'"),
     "id with a slash": (HEAD + HOOK + 'id = "a/b" #!\ncommand = "x"\n', "'a/b'"),
@@ -284,7 +294,7 @@ REFUSED = {
         + '[[host.x.hooks]]\nevent = "A"\ncommand = "x"\n[[host.x.hooks]]\nevent = "B"\nid = "A" #!\ncommand = "y"\n',
         "'A'",
     ),
-    "matcher on stop": (RUN + 'matcher = "Bash" #!\n', "no tool event"),
+    "matcher on stop": (RUN + 'matcher = "Bash" #!\n', "has nothing to match"),
     "matcher is a list": (
         HEAD + '[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = ["Bash"] #!\n',
         "hooks.matcher",
@@ -1097,8 +1107,18 @@ def guide() -> list[str]:
 
 
 def test_the_packs_of_the_guide_are_packs(folder: Path) -> None:
-    shown = guide()
+    shown = [text for text in guide() if "[[cases]]" not in text]
     assert len(shown) >= 2
     put(folder / "notify.sh", "")
+    put(folder / "hook.py", "")
     for text in shown:
         pack_of(folder, text if "[pack]" in text else HEAD + '[files]\ninclude = ["notify.sh"]\n' + text)
+
+
+def test_the_cases_of_the_guide_are_cases(folder: Path) -> None:
+    (shown,) = [text for text in guide() if "[[cases]]" in text]
+    put(folder / "tests" / "cases.toml", shown)
+    first, second = load_cases(str(folder))
+    assert (first.tool, first.expect, second.expect) == ("Bash", "deny", "none")
+    keys = set(re.findall(r"^(\w+) =", shown, re.MULTILINE))
+    assert keys == set(Case._fields) - {"path"}, "the page shows every key"

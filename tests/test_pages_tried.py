@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ TEAM = ("--host", "claude", "--host", "codex", "--scope", "project")
 MANIFEST = """[pack]
 name = "{name}"
 version = "1"
+protocol = "host"
 
 [files]
 include = ["{name}.sh"]
@@ -129,17 +131,38 @@ def test_the_workflows_of_the_team_page_are_whole() -> None:
     assert repository["rev"]
 
 
-def test_the_first_pack_of_the_page_of_packs_answers_without_an_agent(isolated: Path) -> None:
-    program = blocks("docs/packs.md", "sh", "A small one")[0]
-    put(Path("notify.sh"), program)
-    (command,) = re.findall(r"`(echo '\{\}' \| [^`]*)`", (ROOT / "docs" / "packs.md").read_text())
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == ("0\n", "")
-    assert (isolated / "home" / "agents.log").read_text() == "claude is done\n"
+def walk(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a text with `$ ` in front, and the lines that it prints."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, *printed = part.splitlines()
+        yield command, printed
+
+
+def test_the_first_pack_of_the_page_of_packs_goes_as_it_is_shown(isolated: Path) -> None:
+    """Every line that is shown is printed, in this order; `...` stands for lines, or for the rest of one."""
+    home = isolated / "home"
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("HOOKCTL_")}
+    environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shown = "".join(blocks("docs/packs.md", "text", "A first pack in ten minutes"))
+    assert shown.count("$ hookctl ") == 5
+    for command, lines in walk(shown):
+        agreed = command.replace("hookctl install", "hookctl install --yes")  # at a terminal it asks
+        done = subprocess.run(agreed, shell=True, cwd=home, env=environ, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (command, done)
+        printed = done.stderr.replace("hookctl: ", "") + done.stdout
+        patterns = [".*".join(re.escape(part) for part in line.split("...")) for line in lines if line != "..."]
+        assert re.search(".*^".join(patterns), printed, re.DOTALL | re.MULTILINE), (command, printed)
+    assert not (home / ".local" / "share" / "hookctl" / "packs").exists()
+
+
+def test_the_pack_that_the_page_shows_is_the_one_that_is_made(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("pack", "new", "no-force").code == 0
+    shown = blocks("docs/packs.md", "toml", "A first pack in ten minutes")
+    assert shown == [Path("no-force", "pack.toml").read_text()]
 
 
 def test_the_notifier_beside_the_guard_speaks_only_at_a_stop_that_is_one(isolated: Path, hookctl: Hookctl) -> None:
-    program = blocks("docs/packs.md", "sh", "A small one")[-1]
+    program = blocks("docs/packs.md", "sh", "The file, key by key")[0]
     assert "  sleep 2 " in program and program.endswith(") >/dev/null 2>&1 &\n")
     put(Path("notify.sh"), program.replace("  sleep 2 ", "  : ").replace(">&1 &\n", ">&1\n"))
     assert hookctl("install", "--host", "claude").code == 0

@@ -22,6 +22,7 @@ PACK = """
 [pack]
 name = "pk"
 version = "1"
+protocol = "host"
 
 [files]
 include = ["pk.sh"]

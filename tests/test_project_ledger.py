@@ -108,7 +108,8 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
     folder = isolated / name
     put(folder / "ring.sh", "#!/bin/sh\necho ring\n").chmod(0o700)
     hooks = '[[hooks]]\nevent = "stop"\ncommand = "{files}/ring.sh"\n'
-    put(folder / "pack.toml", f'[pack]\nname = "{name}"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n{env}{hooks}')
+    head = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n'
+    put(folder / "pack.toml", f"{head}{env}{hooks}")
     return str(folder)
 
 

@@ -16,7 +16,7 @@ from tests.conftest import Hookctl, Outcome, put
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 PROJECT = ("--host", "claude", "--scope", "project")
-BELL = '[pack]\nname = "bell"\nversion = "1"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
+BELL = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
 THEIRS = {"env": {"BELL": "1"}}
 
 

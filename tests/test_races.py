@@ -27,6 +27,7 @@ PACK = """\
 [pack]
 name = "{name}"
 version = "1"
+protocol = "host"
 
 [env]
 {key} = "1"

@@ -142,7 +142,8 @@ def test_it_is_a_warning_where_the_host_would_refuse(
 
 
 def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
-    pack = '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "sh ~/ring.sh"\n'
+    pack = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n'
+    pack += '[[hooks]]\nevent = "stop"\ncommand = "sh ~/ring.sh"\n'
     path = put(isolated / "work" / "bell.toml", pack)
     assert hookctl("install", str(path), "--host", "claude").code == 0
     (finding,) = found(hookctl)
@@ -159,7 +160,7 @@ def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
 def test_the_script_of_a_pack_on_hosts_that_take_a_failure_for_a_refusal(
     isolated: Path, hookctl: Hookctl, host: str, event: str, files: str
 ) -> None:
-    head = f'[pack]\nname = "bell"\nversion = "1"\n{files}[[hooks]]\nevent = "{event}"\n'
+    head = f'[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n{files}[[hooks]]\nevent = "{event}"\n'
     put(isolated / "work" / "n.sh", "echo\n")
     path = put(isolated / "work" / "bell.toml", head + 'command = "python3 /nowhere/gone.py"\n')
     assert hookctl("install", str(path), "--host", host).code == 0

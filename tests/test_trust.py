@@ -96,7 +96,7 @@ def test_an_install_takes_back_what_an_earlier_version_approved_in_a_project(
 def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
     isolated: Path, hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
 ) -> None:
-    pack = put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\n\n'
+    pack = put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n\n'
                '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
     approve_in_project(str(pack))
     before = [about["trusted_hash"] for about in approved(config).values()]

@@ -14,7 +14,7 @@ from hookctl.verbs.uninstall import Request, question
 from .conftest import Hookctl, put
 
 INSTALL = ("install", "--host", "claude")
-PACK = '[pack]\nname = "one"\nversion = "1"\n[env]\nONE = "1"\n'
+PACK = '[pack]\nname = "one"\nversion = "1"\nprotocol = "host"\n[env]\nONE = "1"\n'
 
 
 @pytest.fixture

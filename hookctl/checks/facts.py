@@ -12,7 +12,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
-from hookctl.packs.model import Origin
+from hookctl.packs.model import Origin, RunnerFault
+from hookctl.packs.protocol import run_packs
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target
@@ -209,6 +210,9 @@ class FileFacts(NamedTuple):
     origin: Origin | None = None  # where they come from; None: nothing runs them
     pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
     pack_sources: Mapping[str, PackSource] = {}
+    runner: RunnerFault | None = None  # the first thing that is wrong with it
+    runner_python: Python | None = None  # that starts it
+    lost_runners: Mapping[str, str] = {}  # the missing ones that packs' hooks name, by id
     trial: Trial | None = None  # of the guard, if it was asked
     program_since: float | None = None
     log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
@@ -224,6 +228,11 @@ class FileFacts(NamedTuple):
     def packs(self) -> dict[str, PackRecord]:
         """The packs on record in this file."""
         return self.record.packs if self.record else {}
+
+    @property
+    def run_packs(self) -> list[str]:
+        """The packs on record in this file whose commands the runner runs."""
+        return run_packs(self.record) if self.record else []
 
     @property
     def entries(self) -> tuple[Entry, ...]:

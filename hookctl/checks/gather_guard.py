@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from hookctl import events
@@ -22,11 +23,10 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.model import WRAP, PackRecord
 from hookctl.packs import guard
-from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import describe_outside
-from hookctl.planner.runtime_files import CONFIG
+from hookctl.planner.runtime_files import CONFIG, is_in_conflict
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import files, interpreter, owners, project
 from hookctl.system.packages import HOOK, WRAPPER
@@ -55,7 +55,9 @@ def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> Fi
     assert config is not None
     facts = facts._replace(
         has_other_state=os.path.isdir(str(config.value.get("state_dir"))),
-        python=_find_python(machine, target, settings) if settings and settings.events else None,
+        python=_find_python(machine, target, settings.python)
+        if settings and settings.events
+        else None,
         programs=programs,
         program_since=written_at(os.path.join(pack_record.folder, HOOK)),
         log=tuple(_find_stops(machine, facts.host.name)),
@@ -86,9 +88,11 @@ def configuration(folder: str, read: Callable[[str], files.Snapshot]) -> Configu
     return Configuration(path, True, value, None)
 
 
-def _find_python(machine: Machine, target: Target, settings: Settings) -> Python:
-    """The interpreter that runs the guard, asked for its version if it can be started."""
-    path = settings.python
+def _find_python(machine: Machine, target: Target, path: str) -> Python:
+    """The interpreter that runs a launcher, asked for its version if it can be started.
+
+    `path` is that on record.
+    """
     if target.shared:  # the shared command runs whatever python3 is on PATH
         path = interpreter.python3(machine.environ, target.project) or "python3"
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
@@ -109,11 +113,11 @@ def first_python(path: str, project: str) -> str:
     return ""
 
 
-def _find_lost_programs(facts: FileFacts) -> dict[str, str]:
-    """The missing programs that the guard's hooks run."""
+def _find_lost_programs(facts: FileFacts, of_packs: Container[str] = (GUARD,)) -> dict[str, str]:
+    """The missing programs that the hooks of these packs run."""
     lost = {}
     for hook in facts.elements:
-        path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack == GUARD else ""
+        path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack in of_packs else ""
         if path:
             lost[hook.id] = path
     return lost
@@ -207,7 +211,27 @@ def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
         files_by_pack[name] = _compare_files(machine, pack_record, names, no_current)
         if pack_record.source and not pack_record.commit and not facts.target.shared:
             sources[name] = _read_pack_source(pack_record.source)
-    return facts._replace(pack_files=files_by_pack, pack_sources=sources)
+    facts = facts._replace(pack_files=files_by_pack, pack_sources=sources)
+    return _add_runner(machine, facts)
+
+
+def _add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
+    """The facts with what runs the packs' commands of Claude Code's protocol, if any."""
+    if not facts.run_packs:
+        return facts
+    from hookctl.packs.runner_faults import find_fault  # late: most have the guard
+    from hookctl.planner.runner_files import list_files, runtime_folder
+
+    target, folders, host = facts.target, machine.folders, facts.host.name
+    folder, project = runtime_folder(folders, target), target.project if target.shared else ""
+    expected = list_files(machine.records, project, folders.state)
+    is_merged, read = functools.partial(is_in_conflict, target), machine.reader.snapshot
+    python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
+    return facts._replace(
+        runner=find_fault(folder, expected, host, read, is_merged),
+        runner_python=_find_python(machine, target, python),
+        lost_runners=_find_lost_programs(facts, facts.run_packs),
+    )
 
 
 def _read_pack_source(path: str) -> PackSource:

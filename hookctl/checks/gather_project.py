@@ -27,9 +27,14 @@ from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import confine, schema
 from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
+from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.run_files import describe_unseen
+from hookctl.packs.runner import find_programs
+from hookctl.packs.runner_faults import find_fault
 from hookctl.packs.wants import wants
+from hookctl.planner.runner_files import list_files
+from hookctl.planner.runtime_files import is_in_conflict
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import (
@@ -38,7 +43,6 @@ from hookctl.settings.targets import (
     Target,
     active_file,
     all_files,
-    in_sh,
     read_inside,
     read_settings,
     rules_target,
@@ -85,6 +89,7 @@ def gather(
         if is_named and file.path not in known:
             found.append(file)
     found = [_add_guard(_add_layers(file, sources, folders), folders) for file in found]
+    found = [_add_runner(file, records) for file in found]
     packs = tuple(_gather_packs(found))
     shared = [file.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
@@ -105,6 +110,7 @@ def gather(
         has_repository=bool(git.find_top(project)),
         packages=tuple(f"{package}/" for package in packages if is_as_named(package)),
         mixtures=tuple(package for package in packages if is_mixture(package)),
+        runner=tuple(_list_runner_files(project, found, records)),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
@@ -258,6 +264,34 @@ def _list_packages(project: str) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
+def _list_runner_files(
+    project: str, found: Sequence[FileFacts], records: Mapping[str, Record]
+) -> Iterator[str]:
+    """The files of the runner: what is wrong with them has a finding of its own."""
+    runtime = os.path.join(project, OWN, PACKAGES)
+    for name in list_files(records, project, ""):
+        yield os.path.join(runtime, name)
+    programs = load_programs(wrapper=False)
+    for file in found:
+        if file.run_packs:
+            for name in programs.modules:
+                yield os.path.join(runtime, programs.package, name)
+        if file.runner is not None:
+            yield file.runner.path
+
+
+def _add_runner(file: FileFacts, records: Mapping[str, Record]) -> FileFacts:
+    """The facts with what is wrong with the runner of the file's packs."""
+    if not file.run_packs:
+        return file
+    target, project = file.target, file.target.project
+    folder, read = os.path.join(project, OWN, PACKAGES), functools.partial(read_inside, project)
+    expected = list_files(records, project, "")
+    is_merged = functools.partial(is_in_conflict, target)
+    fault = find_fault(folder, expected, file.host.name, read, is_merged)
+    return file._replace(runner=fault)
+
+
 def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
     """The facts with the guard's programs, its configuration, and its self-test."""
     guard, project = file.guard, file.target.project
@@ -337,6 +371,7 @@ def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wan
     for installed in facts.packs:
         if required.pack is not None and installed.name == required.name:
             target = installed.file.target
-            files_text = in_sh(target, installed.record.folder)
-            wanted[target.path] = wants(required.pack, target.host, files_text)[0]
+            runtime = os.path.join(target.project, OWN, PACKAGES)
+            programs = find_programs(target, installed.record.folder, runtime, "")
+            wanted[target.path] = wants(required.pack, target.host, programs)[0]
     return wanted

@@ -33,12 +33,15 @@ from hookctl.packs.guard import HOSTS, is_newer
 from hookctl.packs.guard_options import find_faults, in_effect
 from hookctl.packs.model import (
     ADDED,
+    EDITED,
     GONE,
     LINE_ENDINGS,
     MISSING,
     MIXED,
     NEWER,
+    OLD,
     RELEASED,
+    STALE,
     UNKNOWN,
 )
 from hookctl.settings.targets import GUARD
@@ -57,6 +60,14 @@ _DIFFERENCES = {
     GONE: "hook_unknown.gone",
     LINE_ENDINGS: "hook_unknown.line-endings",
     MIXED: "hook_unknown.mixed",
+}
+
+# The code of each fault of the runner.
+_OF_RUNNER = {
+    MISSING: "hook_missing.runner",
+    STALE: "hook_unknown.stale-runner",
+    OLD: "hook_old.runner",
+    EDITED: "hook_unknown.runner",
 }
 
 
@@ -326,6 +337,22 @@ def judge_packs(file: FileFacts) -> Iterator[Finding]:
             yield from _judge_pack_source(
                 file, name, file.record.packs[name], file.pack_sources[name]
             )
+
+
+def judge_runner(file: FileFacts) -> Iterator[Finding]:
+    """What runs the commands of packs in Claude Code's protocol: its Python and its files."""
+    is_guards = file.python is not None and file.python == file.runner_python
+    if file.runner_python and not is_guards:
+        for found in _judge_interpreter(file, file.runner_python):
+            again = f"`{file.install_of(file.run_packs[0])}`"
+            yield found._replace(fix=found.fix.replace(f"`{file.install}`", again))
+    for id, path in file.lost_runners.items():
+        if file.runner is None or path != file.runner.path:
+            yield file.find("hook_missing.moved", path, id=id)
+    if file.runner is not None:
+        packs, again = ", ".join(file.run_packs), file.again(file.run_packs[0])
+        entry = _OF_RUNNER[file.runner.kind]
+        yield file.find(entry, file.runner.path, packs=packs, again=again)
 
 
 def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Finding]:

@@ -94,6 +94,7 @@ class ProjectFacts(NamedTuple):
     has_repository: bool = True
     packages: tuple[str, ...] = ()  # whose content has the digest in their name
     mixtures: tuple[str, ...] = ()  # those with other modules, and nothing else
+    runner: tuple[str, ...] = ()  # its files, whether they are as hookctl writes them or not
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
     run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
 
@@ -165,15 +166,26 @@ def _judge_rules(file: FileFacts, document: RulesDocument) -> Iterator[Finding]:
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
     """Whether every program is one that hookctl released, or that the record has."""
-    own: set[str] = set()
+    own = {*facts.runner}
     for installed in (*facts.packs, *facts.lost):
         own |= _files_of(installed, facts.programs)
     for installed in facts.packs:
         yield from _judge_values(installed) if installed.name == GUARD else _judge_pack(installed)
+    yield from _judge_runner(facts)
     for lost_guard in facts.lost:
         for found in hook.judge_origin(lost_guard.file):
             yield found._replace(level="error")
     yield from _judge_strays(facts, own)
+
+
+def _judge_runner(facts: ProjectFacts) -> Iterator[Finding]:
+    """Whether what runs the packs' commands is this hookctl's; a file of several hosts once."""
+    paths = set()
+    for file in facts.files:
+        if file.runner is not None and file.runner.path not in paths:
+            paths.add(file.runner.path)
+            for found in hook.judge_runner(file):
+                yield found._replace(level="error")
 
 
 def _judge_strays(facts: ProjectFacts, own: set[str]) -> Iterator[Finding]:

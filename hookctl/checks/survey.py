@@ -34,6 +34,7 @@ _FILE_JUDGES = (
     activation.judge_approvals,
     hook.judge,
     hook.judge_packs,
+    hook.judge_runner,
     hook.judge_last_run,
     limits.judge,
     limits.judge_environment,

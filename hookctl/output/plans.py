@@ -155,7 +155,8 @@ def _program_lines(file: FilePlan) -> list[Line]:
     lines = []
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
-        is_program = HOOK in contents and (has_package or len(contents) > 1)
+        is_guard = os.path.basename(os.path.dirname(folder)) == LAUNCHERS
+        is_program = is_guard and HOOK in contents and (has_package or len(contents) > 1)
         if is_program or os.path.basename(folder) == PACKAGES:
             text = "program files"
         if reason:

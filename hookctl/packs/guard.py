@@ -44,12 +44,21 @@ def condition_and_call(target: Target, path: str, python: str) -> tuple[str, str
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
-    shared = re.escape(f"{host.environment.in_command}/{OWN}/{GUARD}/{host.name}/hook.py")
-    call = rf"-I -S (?P=hook) {re.escape(event)} --host {re.escape(host.name)}; exit 0"
+    started = start_forms(host, f"{GUARD}/{host.name}")
+    arguments = rf"{re.escape(event)} --host {re.escape(host.name)}; exit 0"
+    return f"{re.escape(head(id))}{started} {arguments}"
+
+
+def start_forms(host: Host, folder: str) -> str:
+    """A pattern for the start of a launcher, wherever it and its interpreter lie.
+
+    `folder` is the launcher's in a project's .hookctl.
+    """
+    shared = re.escape(f"{host.environment.in_command}/{OWN}/{folder}/{HOOK}")
     hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
     own = rf"\[ -x (?P<python>{_QUOTED}) \] && (?P=python)"
     python = f"(?:{own}|command -v python3 >/dev/null 2>&1 && python3)"
-    return f"{re.escape(head(id))}{hook} && {python} {call}"
+    return f"{hook} && {python} -I -S (?P=hook)"
 
 
 def hook_path(text: str, id: str, event: str, target: Target) -> str:

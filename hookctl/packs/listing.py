@@ -35,6 +35,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
     commands = []
     for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
+        command |= {"on_failure": hook.on_failure, "may_allow": hook.may_allow}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
     for host, name, claim in pack.all_env:
@@ -78,7 +79,12 @@ def _command_line(hook: PackHook, host: str) -> str:
     where = host or ", ".join(hook.hosts)
     only = f" on {where}" if where else ""
     id = "" if hook.id == hook.event else f" ({hook.id})"
-    return f"  command  {hook.event}{id}{only}: {hook.command}"
+    rights = ""
+    if hook.may_allow:
+        rights += " [its allow lifts your own permission]"
+    if hook.on_failure == "deny":
+        rights += " [refuses where it fails]"
+    return f"  command  {hook.event}{id}{only}{rights}: {hook.command}"
 
 
 def _env_line(name: str, value: str, host: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import posixpath
 import re
 from collections.abc import Iterator
 
@@ -11,13 +10,10 @@ from hookctl import hosts
 from hookctl.errors import nearest
 from hookctl.model import Path
 from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.wants import PLACEHOLDERS, slots, unknown_slots
+from hookctl.packs.slots import PLACEHOLDERS, list_named_files, unknown_slots
 
-# Behind {files}: the rest of the word, quotes in it included.
-_REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
 _BRACES = re.compile(r"(?<!\$)\{([a-z]+)\}/")  # of a path; else it may be another program's word
 _NEAR = 0.85  # one letter too many or too few
-_EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
 
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
 
@@ -67,7 +63,7 @@ def _find_in_command(place: Path, hook: PackHook, pack: Pack) -> Iterator[Mistak
     for name in _misspelt_in_quotes(hook.command):
         message = f"the command of {hook.id} has {{{name}}} in quotes, where it stays as it is"
         yield place, message, f"{_nearest_placeholder(name)}It stands outside quotes."
-    for name in _list_named_files(hook.command):
+    for name in list_named_files(hook.command):
         if not _is_in_pack(name, pack.files):
             message = f"the command of {hook.id} names {{files}}/{name}, which is not in the pack"
             hint = f"{nearest(name, pack.files)}Name the file in [files] include."
@@ -86,18 +82,6 @@ def _misspelt_in_quotes(command: str) -> Iterator[str]:
 def _nearest_placeholder(name: str) -> str:
     hint = nearest(name, PLACEHOLDERS)
     return re.sub(r"mean (\w+)", r"mean {\1}", hint)
-
-
-def _list_named_files(command: str) -> Iterator[str]:
-    """The files that a command names below {files}; not those that it only writes."""
-    for slot in slots(command):
-        if slot.name != "files" or command[: slot.start].rstrip().endswith(">"):
-            continue
-        match = _REST.match(command, slot.end)
-        rest = match[0] if match else ""
-        if rest.startswith("/") and not _EXPANDED.search(rest):
-            name = re.sub("[\"']", "", rest).lstrip("/")
-            yield posixpath.normpath(name) if name else ""
 
 
 def _is_in_pack(name: str, files: tuple[str, ...]) -> bool:

@@ -9,6 +9,9 @@ RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
 # How a program that is not known differs from hookctl's own.
 CHANGED, ADDED, GONE, LINE_ENDINGS = "changed", "added", "gone", "line endings"
 MIXED = "mixed"  # a package has other modules than its name says, as after a merge
+# What is wrong with a file of the runner, besides MISSING: it is not as the records or a merge want
+# it, it is from another version, or somebody edited it.
+STALE, OLD, EDITED = "stale", "old", "edited"
 
 
 class EnvClaim(NamedTuple):
@@ -29,12 +32,14 @@ class PackHook(NamedTuple):
     """A command that runs on an event."""
 
     id: str
-    event: str  # canonical, or the host's own name where native
+    event: str  # its short form, or the host's own name where native
     command: str  # as in the pack, placeholders not yet replaced
     timeout: int | None = None  # seconds
     matcher: str | None = None
     hosts: tuple[str, ...] = ()  # empty: every host
-    native: bool = False
+    native: bool = False  # a host's own hook, in that host's protocol
+    on_failure: str = "allow"  # allow | deny
+    may_allow: bool = False  # its `allow` may lift the person's own permission
 
 
 class Part(NamedTuple):
@@ -58,6 +63,7 @@ class Pack(NamedTuple):
     hosts: dict[str, Part] = {}  # noqa: RUF012
     rules: str = ""  # for the file with instructions for the agent
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
+    protocol: str = "host"  # host | claude
     commit: str = ""  # of a pack from git, whose source is its address
     # Of a pack from git, by name: bytes, and whether it is executable. Else they are on the disk.
     contents: Mapping[str, tuple[bytes, bool]] | None = None
@@ -85,6 +91,13 @@ class Pack(NamedTuple):
         for host, part in self.hosts.items():
             env += [(host, *variable) for variable in part.env.items()]
         return env
+
+
+class RunnerFault(NamedTuple):
+    """The first thing that is wrong with what runs the commands of packs."""
+
+    kind: str  # MISSING, STALE, OLD or EDITED
+    path: str
 
 
 class Origin(NamedTuple):

@@ -17,7 +17,9 @@ from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
 from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
-from hookctl.packs.wants import Unreadable, slots
+from hookctl.packs.protocol import CLAUDE, FAILURE_EVENT, MATCHED_EVENTS, REFUSING_EVENTS, SHORT
+from hookctl.packs.protocol import TOOL_EVENTS as CLAUDE_TOOL_EVENTS
+from hookctl.packs.slots import Unreadable, slots
 from hookctl.system import files
 from hookctl.system.package_data import read_data
 from hookctl.values import NamedTuple
@@ -80,6 +82,11 @@ def load_file(path: str) -> Pack:
     """The pack of a file, or of a folder's only pack file; `usage` if there is none."""
     target = find_pack_file(path)
     return _load(target, _text(target))
+
+
+def parse(data: bytes, path: str) -> Pack:
+    """The pack of a text that is to become the file of this path."""
+    return _load(path, _decode(path, data))
 
 
 def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
@@ -166,6 +173,10 @@ def _text(path: str) -> _Source:
         raise HookctlError(
             "unreadable", "the pack's file is not there", path=path, hint="Put it back."
         )
+    return _decode(path, data)
+
+
+def _decode(path: str, data: bytes) -> _Source:
     try:
         source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"), data)
     except UnicodeDecodeError as error:
@@ -248,6 +259,7 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
         tuple(_hook(table) for table in data.get("hooks", ())),
         parts,
         rules=data.get("rules", {}).get("text", "").strip("\n"),
+        protocol=header.get("protocol", CLAUDE),
     )
 
 
@@ -260,7 +272,9 @@ def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
 
 def _hook(table: dict[str, Any], *, native: bool = False) -> PackHook:
     fields = {**table, "hosts": tuple(table.get("hosts", ()))}
-    return PackHook(**{"id": table["event"], **fields}, native=native)
+    if not native:
+        fields["event"] = SHORT.get(table["event"], table["event"])
+    return PackHook(**{"id": fields["event"], **fields}, native=native)
 
 
 def _check_text(source: _Source, data: dict[str, Any]) -> None:
@@ -396,7 +410,10 @@ def _check_part(source: _Source, place: Path, host: str, part: Part, pack: Pack)
             raise source.error((*at, "event" if hook.id == hook.event else "id"), message, hint)
         known.add(hook.id)
         _check_command(source, (*at, "command"), hook, pack)
-        _check_event(source, at, hook, host)
+        if host:
+            _check_event(source, at, hook, host)
+        else:
+            _check_common_event(source, at, hook, pack)
 
 
 def _check_command(source: _Source, place: Path, hook: PackHook, pack: Pack) -> None:
@@ -416,8 +433,30 @@ def _check_command(source: _Source, place: Path, hook: PackHook, pack: Pack) -> 
             raise source.error(place, message, "Name them: [files] include = [...].")
 
 
+def _check_common_event(source: _Source, place: Path, hook: PackHook, pack: Pack) -> None:
+    """Check what depends on the event of a hook for every host."""
+    speaks_claude = pack.protocol == CLAUDE
+    if hook.event == FAILURE_EVENT and not speaks_claude:
+        message = f"{hook.event} is an event of the protocol {CLAUDE!r} only"
+        raise source.error((*place, "event"), message, f'Set [pack] protocol = "{CLAUDE}".')
+    matched = MATCHED_EVENTS if speaks_claude else TOOL_EVENTS
+    if hook.matcher is not None and hook.event not in matched:
+        message = f"the hook {hook.id} has a matcher, but {hook.event} has nothing to match"
+        raise source.error((*place, "matcher"), message, "Leave it out.")
+    for field, given, events in (
+        ("on_failure", hook.on_failure != "allow", REFUSING_EVENTS),
+        ("may_allow", hook.may_allow, CLAUDE_TOOL_EVENTS[:1]),
+    ):
+        if given and not speaks_claude:
+            message = f"{field} needs the protocol {CLAUDE!r}"
+            raise source.error((*place, field), message, f'Set [pack] protocol = "{CLAUDE}".')
+        if given and hook.event not in events:
+            message = f"the hook {hook.id} has {field}, which {hook.event} does not know"
+            raise source.error((*place, field), message, f"It is for {' and '.join(events)}.")
+
+
 def _check_event(source: _Source, place: Path, hook: PackHook, host: str) -> None:
-    """Check a hook's event, which is the host's own name if it is one host's, and its matcher."""
+    """Check a host's own hook: its event by the host's name, and its matcher."""
     events = hosts.load(host).events if host in hosts.names() else {}
     if hook.event in events and hook.event not in events.values():
         message = f"{hook.event!r} is not {host}'s own name of an event"

@@ -19,6 +19,7 @@ class Programs(NamedTuple):
     package: str  # the name of its folder
     modules: dict[str, bytes]
     launchers: dict[str, bytes]  # what registrations call; the hook is last: it names the package
+    runner: bytes = b""  # the hook in the packages' own folder, which packs' commands are run by
 
     @property
     def all(self) -> dict[str, bytes]:
@@ -34,10 +35,10 @@ def load_programs(*, wrapper: bool) -> Programs:
     modules = _read_modules()
     package = name_package(_PACKAGE, modules)
     launchers = {WRAPPER: read_data(*_TEMPLATES, WRAPPER)} if wrapper else {}
-    named = _NAMED % path_from_launcher(package).encode()
-    hook = read_data(*_TEMPLATES, HOOK)
-    launchers[HOOK] = hook.replace(_NAMED % _PACKAGE.encode(), named, 1)
-    return Programs(package, modules, launchers)
+    hook, template = read_data(*_TEMPLATES, HOOK), _NAMED % _PACKAGE.encode()
+    launchers[HOOK] = hook.replace(template, _NAMED % path_from_launcher(package).encode(), 1)
+    runner = hook.replace(template, _NAMED % package.encode(), 1)
+    return Programs(package, modules, launchers, runner)
 
 
 def template_files() -> list[str]:

@@ -12,9 +12,9 @@ from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import EnvClaim, Pack, PackHook
-from hookctl.values import NamedTuple
+from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
+from hookctl.packs.slots import slots
 
-PLACEHOLDERS = ("files", "host", "event")
 # What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
 _FILES = (
     r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
@@ -22,32 +22,26 @@ _FILES = (
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
-class Slot(NamedTuple):
-    """A placeholder in a command."""
-
-    start: int
-    end: int
-    name: str  # files | host | event, or what is none of them
-    inside: str = ""  # what it stands in; empty where it may be replaced
-
-
 def wants(
-    pack: Pack, host: Host, files_text: str, env: dict[str, EnvClaim] | None = None
+    pack: Pack, host: Host, programs: Programs, env: dict[str, EnvClaim] | None = None
 ) -> tuple[list[Wanted], list[str]]:
     """The pack's entries for this host, and messages on what the host lacks.
 
-    `files_text` is {files}, quoted for sh; `env` are its variables, if not those of the pack alone.
+    `env` are its variables, if not those of the pack alone.
     """
     env = env_claims(pack, host) if env is None else env
     found, messages = [], []
-    hooks = _hooks(pack, host.name)
+    hooks = hooks_of(pack, host.name)
     if pack.has_hooks and not hooks:
         names = ", ".join(_hosts_of_hooks(pack))
         messages.append(f"{pack.name} has no hook for {host.title}, only for {names}")
     for hook in hooks:
+        if is_run_by_runner(pack, hook):
+            found += runner_wants(pack, hook, host, programs, env, messages)
+            continue
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
-            found.append(_element(pack, hook, host, event, files_text, env))
+            found.append(_element(pack, hook, host, event, programs.files, env))
             if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
                 messages.append(
                     f"{pack.name}: {host.title} refuses what the hook {hook.id} is asked about if "
@@ -65,11 +59,16 @@ def wants(
             Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
             for key, claim in env.items()
         ]
-    elif env and not host.env_field:
+    elif env and not host.env_field and not _are_run_by_runner(pack, hooks):
         messages.append(
             f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there"
         )
     return found, messages
+
+
+def _are_run_by_runner(pack: Pack, hooks: list[PackHook]) -> bool:
+    """Whether the runner gives every hook its variables."""
+    return bool(hooks) and all(is_run_by_runner(pack, hook) for hook in hooks)
 
 
 def _hosts_of_hooks(pack: Pack) -> list[str]:
@@ -85,7 +84,7 @@ def env_claims(pack: Pack, host: Host) -> dict[str, EnvClaim]:
     return {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
 
 
-def _hooks(pack: Pack, host: str) -> list[PackHook]:
+def hooks_of(pack: Pack, host: str) -> list[PackHook]:
     """A host's hooks: its own replace those with the same id in place, and the others follow."""
     own = {hook.id: hook for hook in pack.hosts[host].hooks} if host in pack.hosts else {}
     common = [hook for hook in pack.hooks if not hook.hosts or host in hook.hosts]
@@ -152,115 +151,3 @@ def _forms(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
     ]
     first, found, rest = "".join(pieces).partition(_FILES)
     return first + found + rest.replace(_FILES, "(?P=files)")
-
-
-# The quotes of sh, as far as it takes to know what stands inside them.
-
-# ${host} is the shell's, also where it is not expanded
-_NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")
-# behind @ or % it belongs to a revision or a format
-_OTHER_NAME = re.compile(r"(?<![$@%])\{([A-Za-z_][A-Za-z0-9_-]*)\}")
-_TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
-_CASE = re.compile(r"case[ \t]")
-_BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
-
-
-class Unreadable(ValueError):
-    """A command whose quotes have no end, or mean different things to different shells."""
-
-
-class _Open(NamedTuple):
-    """Something that has been opened and not yet closed."""
-
-    kind: str  # " ` ( $( ${, or nothing
-    quoted: bool = False  # a single quote is a letter here
-    inside: str = ""  # what to say of a placeholder
-
-    @property
-    def holds_commands(self) -> bool:
-        """Whether the text inside is shell commands, where # begins a comment."""
-        return self.kind in ("", "`", "(", "$(")
-
-
-_CLOSES = {'"': '"', "`": "`", "(": ")", "$(": ")", "${": "}"}
-_TITLES = {'"': "double quotes", "`": "backticks"}
-
-
-def slots(command: str) -> list[Slot]:
-    """The placeholders of a command, in order; raises Unreadable if its quotes are unclear."""
-    return [slot for slot in _slots(command) if slot.name in PLACEHOLDERS]
-
-
-def unknown_slots(command: str) -> list[Slot]:
-    """Unknown placeholders outside quotes."""
-    return [slot for slot in _slots(command) if slot.name not in PLACEHOLDERS]
-
-
-def _slots(command: str) -> Iterator[Slot]:
-    stack, at, word, named = [_Open("")], 0, False, _NAME.search(command)
-    while match := _TOKEN.match(command, at):
-        token, top, start, at = match[0], stack[-1], at, match.end()
-        if top.quoted and token[0] == "\\" and token[1:] not in tuple('$`"\\}'):
-            token, at = token[0], start + 1  # a backslash like any other letter
-        if _NAME.fullmatch(token):
-            yield Slot(start, at, token[1:-1], top.inside)
-        elif token == "'" and not top.quoted:
-            at = _end_of(command, "'", at)
-            yield from _within(command, start, at, "single quotes")
-        elif token == "#" and top.holds_commands and not word:
-            at = (
-                _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
-            )
-            yield from _within(command, start, at, "a comment")
-        elif token == "$'" and not top.quoted:
-            raise Unreadable("$'...' means different things to different shells")
-        elif named and token == "'" and top.kind == "${":
-            raise Unreadable('\' inside "${...}" means different things to different shells')
-        elif (
-            named
-            and top.inside
-            and top.kind in ("(", "$(")
-            and not word
-            and _CASE.match(command, start)
-        ):
-            raise Unreadable(
-                f"a case inside {top.inside} cannot be followed"
-            )  # its patterns end in ")"
-        else:
-            if token == "{" and not top.inside and top.kind != "${":
-                yield from _unknown_at(command, start)
-            word = _turn(stack, token)
-            continue
-        word = True
-    if len(stack) > 1:
-        raise Unreadable(f"{stack[-1].kind} is opened and never closed")
-
-
-def _unknown_at(command: str, start: int) -> Iterator[Slot]:
-    match = _OTHER_NAME.match(command, start)
-    if match:
-        yield Slot(start, match.end(), match[1])
-
-
-def _turn(stack: list[_Open], token: str) -> bool:
-    """Open or close what a token opens or closes; whether a word goes on behind it."""
-    top = stack[-1]
-    if token == _CLOSES.get(top.kind):
-        return stack.pop().kind != "("
-    if token in ('"', "`", "$(", "${") or (token == "(" and top.holds_commands):
-        quoted = token == '"' or (token == "${" and top.quoted)
-        stack.append(_Open(token, quoted, top.inside or _TITLES.get(token, "")))
-        return token not in ("`", "$(", "(")
-    return token not in _BREAKS
-
-
-def _end_of(command: str, quote: str, at: int) -> int:
-    """Behind the next quote."""
-    end = command.find(quote, at)
-    if end < 0:
-        raise Unreadable(f"{quote} is opened and never closed")
-    return end + 1
-
-
-def _within(command: str, start: int, end: int, what: str) -> Iterator[Slot]:
-    return (Slot(m.start(), m.end(), m[1], what) for m in _NAME.finditer(command, start, end))

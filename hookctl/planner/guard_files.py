@@ -41,6 +41,7 @@ from hookctl.system.packages import (
     find_edits,
     find_unnamed,
     folder_beside,
+    is_launcher,
     is_whole,
     list_launchers,
     packages_named,
@@ -265,7 +266,7 @@ def join_packages(
     sources: Sources, packages: Iterable[Packages], changes: Iterable[Change]
 ) -> tuple[tuple[Packages, ...], list[Action]]:
     """Each folder of packages once, with those where some go, and a line about each that goes."""
-    changed = {change.path: change.after for change in changes if _is_launcher(change.path)}
+    changed = {change.path: change.after for change in changes if is_launcher(change.path)}
     folders = {one.path: one for one in sorted(packages, key=lambda one: one.name)}
     for launcher in changed:
         path = sources.once(folder_beside, os.path.dirname(launcher))
@@ -288,8 +289,3 @@ def _line_on_unnamed(sources: Sources, package: str) -> Action:
         return file_action("remove-file", package)
     reason = "edited by hand, so it stays; nothing runs it any more"
     return file_action("keep", package, reason)
-
-
-def _is_launcher(path: str) -> bool:
-    folder, name = os.path.split(path)
-    return name == HOOK and os.path.basename(os.path.dirname(folder)) == LAUNCHERS

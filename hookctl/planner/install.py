@@ -24,7 +24,14 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.guard_files import add_package
 from hookctl.planner.notices import find_notices
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.runtime_files import CONFIG, Runtime, file_action, install_files
+from hookctl.planner.runtime_files import (
+    CONFIG,
+    REFUSE,
+    REPLACE,
+    Runtime,
+    file_action,
+    install_files,
+)
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import (
     GUARD,
@@ -69,7 +76,9 @@ def plan_install(
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    plan = assemble_plan(sources, records, plans, install=True)
+    plan = assemble_plan(
+        sources, records, plans, install=True, edited=REPLACE if choice.force else REFUSE
+    )
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
@@ -283,7 +292,7 @@ def _install_files(
         force,
         upgrade=known is not None and known.version != pack.version,
     )
-    if HOOK in content.files:
+    if pack.name == GUARD and HOOK in content.files:  # a pack may have a hook.py of its own
         runtime = add_package(draft.sources, runtime, draft.target, folder, force=force)
     draft.add_runtime(runtime)
     draft.foreign_programs = runtime.foreign

@@ -8,7 +8,9 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
+from hookctl.packs.protocol import run_packs
 from hookctl.planner.guard_files import join_packages, move_launchers
+from hookctl.planner.runtime_files import KEEP
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.packages import Packages
@@ -57,17 +59,27 @@ class Plan(NamedTuple):
 
 
 def assemble_plan(
-    sources: Sources, records: Records, plans: list[FilePlan], *, install: bool
+    sources: Sources,
+    records: Records,
+    plans: list[FilePlan],
+    *,
+    install: bool,
+    edited: str = KEEP,
 ) -> Plan:
     """Join the plans of all files.
 
     A pack's files come before their registrations on install, and after them on uninstall.
+    `edited` says what becomes of a file of the runner that somebody edited: KEEP, REFUSE, REPLACE.
     """
     # Each change once: in a project the hosts share a pack's folder.
     by_path = {change.path: change for plan in plans for change in plan.runtime}
     runtime, joined = list(by_path.values()), ()
     changed = _changed_records(records, plans)
     packages = [one for plan in plans for one in plan.packages]
+    if not any(plan.decision.conflicts for plan in plans):
+        more, of_runner = _plan_runners(sources, records, changed, plans, edited)
+        runtime += more
+        packages += of_runner
     if packages or runtime:
         launchers, moved = move_launchers(sources, {**records, **changed}, packages, runtime)
         runtime += launchers
@@ -85,6 +97,38 @@ def assemble_plan(
         changes = (*settings, *runtime, *project_changes)
     rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
     return Plan(tuple(plans), changes, changed, rmdirs, joined)
+
+
+def _plan_runners(
+    sources: Sources,
+    records: Records,
+    changed: Mapping[str, Record | None],
+    plans: list[FilePlan],
+    edited: str,
+) -> tuple[list[Change], list[Packages]]:
+    """What happens to the runners of these scopes; the first plan of each gets the lines on it."""
+    changes: list[Change] = []
+    packages: list[Packages] = []
+    scopes = set()
+    for number, plan in enumerate(plans):
+        scope = plan.target.project if plan.target.shared else ""
+        if scope in scopes or not _has_runner(plan):
+            continue
+        scopes.add(scope)
+        from hookctl.planner.runner_files import plan_runner  # late: most plans are the guard's
+
+        after = {**records, **changed}
+        planned = plan_runner(sources, records, after, plan.target, edited)
+        changes += planned.changes
+        packages += planned.packages
+        plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *planned.lines))
+    return changes, packages
+
+
+def _has_runner(plan: FilePlan) -> bool:
+    """Whether a pack of the file, before the run or after it, speaks Claude Code's protocol."""
+    records = [record for record in (plan.known, plan.record) if record]
+    return any(run_packs(record) for record in records)
 
 
 def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:

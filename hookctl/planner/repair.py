@@ -32,17 +32,22 @@ from hookctl.model import (
 )
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
+from hookctl.packs.model import MISSING as GONE
+from hookctl.packs.model import STALE
 from hookctl.packs.programs import load_programs
+from hookctl.packs.protocol import run_packs
 from hookctl.planner.approvals import Approvals, commands_to_approve
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.remade_ledger import Remade, remake
 from hookctl.planner.repair_files import repair_files
+from hookctl.planner.runtime_files import is_in_conflict
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import (
     GUARD,
     Target,
     pack_folder,
+    read_inside,
     require_inside,
     target_of_record,
 )
@@ -70,7 +75,12 @@ def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool
     for target in readable:
         with contextlib.suppress(HookctlError):
             draft = make_draft(sources, records, target, partial(_decide_on_file, records))
-            if draft.actions or draft.file_actions or draft.key in new:
+            if (
+                draft.actions
+                or draft.file_actions
+                or draft.key in new
+                or _runner_needs_repair(sources, records, draft)
+            ):
                 drafts.append(draft)
     for key in new.keys() - {draft.key for draft in drafts}:
         target = target_of_record(load(new[key].host), new[key], new[key].known_as)
@@ -85,6 +95,22 @@ def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool
                 approvals.install(draft, pack, ask=False)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
     return assemble_plan(sources, stored, plans, install=True)
+
+
+def _runner_needs_repair(sources: Sources, records: Records, draft: Draft) -> bool:
+    """Whether the runner of the file's packs is not whole, and not by anybody's edit."""
+    if draft.record is None or not run_packs(draft.record):
+        return False
+    from hookctl.packs.runner_faults import find_fault  # late: few have packs
+    from hookctl.planner.runner_files import list_files, runtime_folder
+
+    target, folders, host = draft.target, sources.folders, draft.host.name
+    folder, project = runtime_folder(folders, target), target.project if target.shared else ""
+    expected = list_files(records, project, folders.state)
+    read = partial(read_inside, project) if project else files.read
+    key, is_merged = ("runner", folder, host), partial(is_in_conflict, target)
+    fault = sources.once(find_fault, folder, expected, host, read, is_merged, key=key)
+    return fault is not None and fault.kind in (GONE, STALE)
 
 
 def _read_records(
@@ -136,6 +162,8 @@ def _repair_entries(
 ) -> None:
     """Repair wiped and doubled entries and a missing Python; change nothing in a read-only file."""
     python, commands = _renewed_commands(draft)
+    pythons, of_packs = _renewed_commands_of_packs(draft)
+    commands = {**commands, **of_packs}
     visible = entries = draft.pack_entries()
     if engine.is_wiped(entries, current):
         if draft.target.shared and not _has_only_the_guard(draft):
@@ -146,10 +174,12 @@ def _repair_entries(
     if (decision.edits or draft.placeholders) and _is_read_only(draft):
         draft.packs = dict(draft.record.packs) if draft.record else {}
         return
-    if any(_has_command(entry, commands) for entry in decision.entries):
-        guard_record = draft.packs[GUARD]
-        settings = {**guard_record.settings, "python": python}
-        draft.packs[GUARD] = guard_record._replace(settings=settings)
+    if commands.keys() - of_packs:
+        pythons[GUARD] = python
+    for name in {_pack_of(entry) for entry in decision.entries if _has_command(entry, commands)}:
+        pack_record = draft.packs[name]
+        settings = {**pack_record.settings, "python": pythons[name]}
+        draft.packs[name] = pack_record._replace(settings=settings)
     draft.apply_decision(decision, visible)
 
 
@@ -205,6 +235,36 @@ def _renewed_commands(draft: Draft) -> tuple[str, dict[str, str]]:
     return python, commands
 
 
+def _renewed_commands_of_packs(draft: Draft) -> tuple[dict[str, str], dict[str, str]]:
+    """The Python of each pack whose commands the runner runs, and those that have to be renewed."""
+    pythons: dict[str, str] = {}
+    commands: dict[str, str] = {}
+    run = run_packs(draft.record) if draft.record and not draft.target.shared else []
+    for entry in draft.pack_entries() if run else ():
+        if entry.kind != "element" or _pack_of(entry) not in run:
+            continue
+        from hookctl.packs.runner import find_programs, renew_command  # late: few have packs
+        from hookctl.planner.runner_files import runtime_folder
+
+        known, command = draft.packs[_pack_of(entry)], entry.written["command"]
+        python = str(known.settings.get("python", ""))
+        is_usable = draft.sources.once(interpreter.is_usable, python)
+        if is_usable and not guard.lost_program(command):
+            continue
+        pythons[_pack_of(entry)] = python = python if is_usable else draft.sources.python()[0]
+        runtime = runtime_folder(draft.folders, draft.target)
+        programs = find_programs(draft.target, known.folder, runtime, python)
+        renewed = renew_command(command, programs)
+        if renewed:
+            commands[entry.id] = renewed
+    return pythons, commands
+
+
+def _pack_of(entry: Entry) -> str:
+    """The pack that an entry's command belongs to."""
+    return GUARD if GUARD in entry.owners else entry.id.partition("/")[0]
+
+
 def _runs_elsewhere(draft: Draft, folder: str) -> bool:
     """Whether a hook of the guard runs a missing program in the guard's former folder."""
     for entry in draft.pack_entries():
@@ -225,12 +285,12 @@ def _wrapped_originals(draft: Draft) -> dict[str, str | None]:
 
 
 def _with_claimed_command(entry: Entry, commands: Mapping[str, str]) -> Entry:
-    """The entry, with the guard's claim to it naming the new command."""
+    """The entry, with its pack's claim to it naming the new command."""
     if entry.id not in commands:
         return entry
-    claim = entry.owners[GUARD]
+    claim = entry.owners[_pack_of(entry)]
     claim = claim._replace(value={**claim.value, "command": commands[entry.id]})
-    return entry._replace(owners={**entry.owners, GUARD: claim})
+    return entry._replace(owners={**entry.owners, _pack_of(entry): claim})
 
 
 def _with_renewed_commands(

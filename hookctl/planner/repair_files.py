@@ -69,15 +69,17 @@ def _put_back(draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[
             if snapshot.data in (None, file.data):
                 ours[file_name] = file
     unknown = pack_record._replace(files={})
-    runtime = _install(draft, unknown, ours)
+    runtime = _install(draft, name, unknown, ours)
     recorded = {**dict.fromkeys(wanted, ""), **pack_record.files, **runtime.written}
     _record_files(draft, name, pack_record, runtime, recorded)
 
 
-def _install(draft: Draft, pack_record: PackRecord, wanted: Mapping[str, File]) -> Runtime:
+def _install(
+    draft: Draft, name: str, pack_record: PackRecord, wanted: Mapping[str, File]
+) -> Runtime:
     folder = pack_record.folder
     runtime = install_files(draft.sources, draft.target, folder, pack_record, wanted, False)
-    if HOOK in wanted:
+    if name == GUARD and HOOK in wanted:
         runtime = add_package(draft.sources, runtime, draft.target, folder, force=False)
     return runtime
 
@@ -160,7 +162,7 @@ def _write_guard(draft: Draft, pack_record: PackRecord, wanted: dict[str, File])
     else:
         wanted = _without(wanted, CONFIG)
         known = pack_record._replace(files=_without(pack_record.files, CONFIG))
-    runtime = _install(draft, known, wanted)
+    runtime = _install(draft, GUARD, known, wanted)
     recorded = {CONFIG: pack_record.files.get(CONFIG, ""), **runtime.written}
     settings = {**pack_record.settings, "config": _configuration(draft, pack_record)}
     pack_record = pack_record._replace(digest=guard_digest(wanted), settings=settings)
@@ -179,7 +181,7 @@ def _renew_configuration(draft: Draft) -> None:
     config = _merged_config(draft, pack_record)
     if config:
         unknown = pack_record._replace(files={})
-        draft.add_runtime(_install(draft, unknown, {CONFIG: config}))
+        draft.add_runtime(_install(draft, GUARD, unknown, {CONFIG: config}))
         settings = {**pack_record.settings, "config": wanted}
         draft.packs[GUARD] = pack_record._replace(settings=settings)
 

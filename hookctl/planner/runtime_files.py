@@ -24,6 +24,8 @@ from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
+# What becomes of a program that somebody edited, where hookctl's own is needed.
+KEEP, REFUSE, REPLACE = "keep", "refuse", "replace"
 _CONFLICT = re.compile(rb"(?ms)^<{7} .*^={7}$.*^>{7} ")
 
 

@@ -26,7 +26,7 @@ from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import unwrap_hooks
-from hookctl.settings.targets import GUARD, Target, in_sh, pack_folder
+from hookctl.settings.targets import GUARD, Target, pack_folder
 from hookctl.system import files
 from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
@@ -135,9 +135,14 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
     else:
         folder = _usual_folder(records, draft, pack.name)
     if pack.name != GUARD:
-        from hookctl.packs.wants import wants as pack_wants  # late: most are the guard
+        from hookctl.packs.runner import find_programs  # late: most are the guard
+        from hookctl.packs.wants import wants as pack_wants
+        from hookctl.planner.runner_files import runtime_folder
 
-        wants, _ = pack_wants(pack, draft.host, in_sh(draft.target, folder))
+        python = str(known.settings.get("python", "")) if known else ""
+        runtime = runtime_folder(draft.folders, draft.target)
+        programs = find_programs(draft.target, folder, runtime, python)
+        wants, _ = pack_wants(pack, draft.host, programs)
         return wants
     settings = guard.everything(settings_from(known.settings if known else {}))
     return guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings))

@@ -292,6 +292,27 @@ def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
     sync_folder(folder)
 
 
+def write_tree(
+    folder: str, contents: Mapping[str, bytes], mode: int, programs: Iterable[str] = ()
+) -> None:
+    """Make a folder with these files, by their paths in it, and the folders that they need.
+
+    `programs` are those that may be run. HookctlError if it cannot be written.
+    """
+    by_folder: dict[str, dict[str, bytes]] = {folder: {}}
+    for name, data in contents.items():
+        above, last = os.path.split(os.path.join(folder, name))
+        by_folder.setdefault(above, {})[last] = data
+    try:
+        for path, its_files in sorted(by_folder.items()):
+            make_folders(os.path.dirname(path), mode)
+            write_folder(path, its_files, mode)
+        for name in programs:
+            os.chmod(os.path.join(folder, name), mode | (mode & 0o444) >> 2)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
 def _link_new(temp: str, path: str) -> None:
     """Put a new file in place; a link fails where a rename would replace another program's file."""
     try:

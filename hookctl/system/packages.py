@@ -1,5 +1,7 @@
 """The packages that launchers start: `runtime/NAME_DIGEST`, beside the launchers' folder `guard/`.
 
+`runtime/hook.py`, which runs the commands of packs, is a launcher too.
+
 All launchers of a data folder, or of a project, share them. A package is put there whole by one
 rename before a launcher names it, and removed by one when no launcher names it any more. So a kill
 leaves at most an unnamed package, and the journal of a run need not know what is in it.
@@ -21,7 +23,7 @@ from hookctl.values import NamedTuple
 HOOK, WRAPPER = "hook.py", "wrap.py"  # launchers
 LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
 _NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
-_NAMED = re.compile(rb'^PACKAGE = "\.\./\.\./runtime/([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
+_NAMED = re.compile(rb'^PACKAGE = "(?:\.\./\.\./runtime/)?([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
 _LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in an edited launcher, too
 _CACHE = "__pycache__"
 _PROJECT = ".hookctl"
@@ -41,7 +43,19 @@ class Packages(NamedTuple):
 
 def folder_beside(launchers: str) -> str:
     """The folder with the packages that a folder's launchers start, every link resolved."""
+    real = os.path.realpath(launchers)
+    if is_launcher(os.path.join(real, HOOK)) and os.path.basename(real) == PACKAGES:
+        return files.real(real)
     return files.real(os.path.join(os.path.realpath(launchers), "..", "..", PACKAGES))
+
+
+def is_launcher(path: str) -> bool:
+    """Whether a path is that of a guard's hook, or of the runner."""
+    folder, name = os.path.split(path)
+    above, room = os.path.split(folder)
+    is_guard = os.path.basename(above) == LAUNCHERS
+    is_runner = room == PACKAGES and os.path.basename(above) != "packs"
+    return name == HOOK and (is_guard or is_runner)
 
 
 def path_from_launcher(name: str) -> str:
@@ -91,7 +105,8 @@ def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
 def list_launchers(folder: str) -> list[str]:
     """The launchers that start packages of a folder, in every folder of launchers beside it."""
     launchers = os.path.join(os.path.dirname(folder), LAUNCHERS)
-    paths: list[str] = []
+    runner = os.path.join(folder, HOOK)
+    paths = [runner] if os.path.lexists(runner) else []
     if not os.path.isdir(launchers):
         return paths
     with os.scandir(launchers) as entries:

@@ -15,16 +15,19 @@ from hookctl.packs.choices import Request as Chosen
 from hookctl.packs.choices import Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
+from hookctl.packs.runner import find_programs, host_file, needs_runner
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner.guard_files import new_config
 from hookctl.planner.install import check_request
+from hookctl.planner.runner_files import runtime_folder
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import managed
 from hookctl.settings.managed import ManagedFile
-from hookctl.settings.targets import GUARD, SCOPES, Target, in_sh, pack_folder, require_scope
+from hookctl.settings.targets import GUARD, SCOPES, Target, pack_folder, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import asset
+from hookctl.system.package_data import asset, read_data
+from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.values import NamedTuple
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
@@ -73,7 +76,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     loading.require(host, document)
     text = document.data.decode()
-    copies, copy_notes = _list_copies(pack, target, folder, settings)
+    copies, copy_notes = _list_copies(folders, pack, target, folder, settings)
     notes = [*notes, _say_place(host, request.scope, place), *copy_notes]
     data = {
         "text": text,
@@ -140,25 +143,34 @@ def _list_wants(
     # A named folder lies outside the project, and is the same for everyone.
     if target.shared and not folder.startswith("/.hookctl/"):
         target = Target(target.host, "managed", target.path, target.project)
-    if pack.name != GUARD:
-        return pack_wants(pack, target.host, in_sh(target, folder))
     warning = ""
-    if not settings.python and not target.shared:
+    is_started = pack.name == GUARD or needs_runner(pack, target.host)
+    if is_started and not settings.python and not target.shared:
         python, warning = interpreter.choose(folders.environ)
         settings = settings.with_python(python)
+    if pack.name != GUARD:
+        runtime = _runtime_folder(folders, target, folder)
+        programs = find_programs(target, folder, runtime, settings.python)
+        wants, notes = pack_wants(pack, target.host, programs)
+        return wants, [*notes, warning] if warning else notes
     wants = guard.wants(settings, target, pack, folder, guard.wanted_limit(settings))
     return wants, [warning] if warning else []
 
 
 def _list_copies(
-    pack: Pack, target: Target, folder: str, settings: Settings
+    folders: Folders, pack: Pack, target: Target, folder: str, settings: Settings
 ) -> tuple[list[dict[str, str]], list[str]]:
     """The files to put in the folder, for machines and as notes for people."""
     sources = {}
-    for name in template_files() if pack.name == GUARD else pack.files:
-        sources[os.path.join(folder, name)] = _find_source(pack, name)
+    for name in () if pack.name == GUARD else pack.files:
+        sources[os.path.join(folder, name)] = os.path.join(os.path.dirname(pack.source), name)
+    has_runner = needs_runner(pack, target.host)
+    launchers = _runtime_folder(folders, target, folder) if has_runner else folder
+    if pack.name == GUARD or has_runner:
+        for name in template_files():
+            sources[os.path.join(launchers, name)] = asset("templates", GUARD, name)
     notes = []
-    for copy, source in _fold_package(pack, sources).items():
+    for copy, source in _fold_package(sources).items():
         notes.append(f"put {source} at {_shorten(target, copy)}")
     copies = []
     for copy, source in sources.items():
@@ -168,10 +180,27 @@ def _list_copies(
         copies.append({"from": source, **described})
     if pack.name == GUARD:
         config = new_config(guard.configuration(settings, "", target.host), target.host).data
-        path = _shorten(target, os.path.join(folder, CONFIG))
-        notes.append(f"put this at {path}: {json.dumps(json.loads(config), ensure_ascii=False)}")
-        copies.append(_describe(path, config, False))
+        copies.append(_describe_text(target, os.path.join(folder, CONFIG), config, notes))
+    if has_runner:
+        launcher = read_data("templates", GUARD, HOOK)
+        table = host_file(target.host, [pack.name], "", launcher)
+        path = os.path.join(launchers, f"{target.host.name}.json")
+        copies.append(_describe_text(target, path, table, notes))
     return copies, notes
+
+
+def _describe_text(target: Target, path: str, data: bytes, notes: list[str]) -> dict[str, str]:
+    """A JSON file that is written as it is shown; a note for people is added."""
+    path = _shorten(target, path)
+    notes.append(f"put this at {path}: {json.dumps(json.loads(data), ensure_ascii=False)}")
+    return _describe(path, data, False)
+
+
+def _runtime_folder(folders: Folders, target: Target, folder: str) -> str:
+    """The folder of the runner; beside the pack's files where those were given a folder."""
+    if target.scope == "managed":
+        return os.path.join(_SHARED if folder.startswith(_SHARED) else folder, PACKAGES)
+    return runtime_folder(folders, target)
 
 
 def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:
@@ -184,17 +213,15 @@ def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:
         return described
 
 
-def _fold_package(pack: Pack, sources: dict[str, str]) -> dict[str, str]:
+def _fold_package(sources: dict[str, str]) -> dict[str, str]:
     """The source of each copy, with the guard's package as one folder."""
-    if pack.name != GUARD:
-        return sources
+    package = os.path.dirname(asset("templates", GUARD, template_files()[-1]))
     folded = {}
-    launcher_folder = min(map(os.path.dirname, sources), key=len)
     for copy, source in sources.items():
-        if os.path.dirname(copy) == launcher_folder:
-            folded[copy] = source
+        if os.path.dirname(source) == package:
+            folded[os.path.dirname(copy)] = package
         else:
-            folded[os.path.dirname(copy)] = os.path.dirname(source)
+            folded[copy] = source
     return folded
 
 
@@ -206,12 +233,6 @@ def _say_place(host: Host, scope: str, place: ManagedFile) -> str:
     if place.is_drop_in:
         return said
     return f"{said}; if that file has other settings, merge the two"
-
-
-def _find_source(pack: Pack, name: str) -> str:
-    if pack.source:
-        return os.path.join(os.path.dirname(pack.source), name)
-    return asset("templates", pack.name, name)
 
 
 def _shorten(target: Target, path: str) -> str:

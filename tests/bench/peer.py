@@ -83,7 +83,7 @@ def a_home(text: bytes | str | None = THEIRS) -> Iterator[Path]:
             page = {"name": name, "hooks": {"Stop": [hook]}, "env": env}
             Path(folder, f"{name}.json").write_text(json.dumps(page))
             Path(folder, f"{name}.toml").write_text(
-                f'[pack]\nname = "{name}"\nversion = "1.0.0"\ndescription = "A bench"\n'
+                f'[pack]\nname = "{name}"\nversion = "1.0.0"\nprotocol = "host"\ndescription = "A bench"\n'
                 f'[env]\nBENCH_{name.upper()} = "5"\n'
                 f'[[hooks]]\nevent = "stop"\ncommand = "echo {name}"\ntimeout = 10\n'
             )

@@ -1,7 +1,7 @@
 """An agent of the OpenHands SDK: `openhands_agent.py URL PROMPT...`; hooks as the SDK finds them, STEPS at most a run.
 
 It runs in the SDK's own environment, and prints the agent's status at the end. With SKILLS it reads the project's
-AGENTS.md, as an agent of OpenHands' own profiles does.
+AGENTS.md, as an agent of OpenHands' own profiles does; with EDITOR it can write files by a tool.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 from openhands.sdk import LLM, Agent, AgentContext, Conversation
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.tool import Tool
+from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.terminal import TerminalTool
 
 
@@ -17,6 +18,8 @@ def main(url: str, *prompts: str) -> None:
     folder = os.getcwd()
     llm = LLM(model="openai/mock", base_url=f"{url}/v1", api_key="made-up", num_retries=0, usage_id="agent")
     tools = [Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"})]
+    if os.environ.get("EDITOR"):
+        tools.append(Tool(name=FileEditorTool.name))
     context = AgentContext(load_project_skills=True) if os.environ.get("SKILLS") else None
     conversation = Conversation(
         agent=Agent(llm=llm, tools=tools, agent_context=context),

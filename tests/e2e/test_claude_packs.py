@@ -30,6 +30,7 @@ NOTIFY = """\
 [pack]
 name = "notify"
 version = "VERSION"
+protocol = "host"
 description = "Writes down every stop"
 
 [files]

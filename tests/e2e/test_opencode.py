@@ -124,7 +124,7 @@ def test_a_hook_that_is_gone_or_hangs_keeps_nobody(opencode: Client, place: Plac
     pack = place.root / "slow" / "pack.toml"
     pack.parent.mkdir()
     pack.write_text(
-        '[pack]\nname = "slow"\nversion = "1"\ndescription = "Hangs"\n\n'
+        '[pack]\nname = "slow"\nversion = "1"\nprotocol = "host"\ndescription = "Hangs"\n\n'
         '[[hooks]]\nevent = "stop"\ncommand = "echo $$ > hung; sleep 300"\ntimeout = 1\n'
     )
     hookctl(place, "install", *HOST)

@@ -18,6 +18,7 @@ PACK = """\
 [pack]
 name = "judge"
 version = "1"
+protocol = "host"
 description = "Answers as a hook for Claude Code"
 
 [files]

@@ -264,8 +264,8 @@ def check_pack(world: World, data: bytes) -> None:
 def pack_seeds() -> Seeds:
     for path in (TESTS / "packs").rglob("*.toml"):
         yield path.read_bytes()
-    yield b'[pack]\nname = "n"\nversion = "1"\n\n[env]\nA = { value = "5", merge = "max" }\n'
-    yield b'[pack]\nname = "n"\nversion = "1"\n\n[host.claude.env]\nB = "1"\n'
+    yield b'[pack]\nname = "n"\nversion = "1"\nprotocol = "host"\n\n[env]\nA = { value = "5", merge = "max" }\n'
+    yield b'[pack]\nname = "n"\nversion = "1"\nprotocol = "host"\n\n[host.claude.env]\nB = "1"\n'
 
 
 # The hook

@@ -1,0 +1,93 @@
+"""A question of Claude Code's protocol as a host would ask it: the runner's tables, backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookctl.hosts import Host
+from hookctl.packs.protocol import SHORT, native_event, own_names
+from hookctl.system.package_data import guard_module
+
+_EVENT_FIELDS = ("hook_event_name", "event_type")
+
+
+def native_payload(
+    host: Host, event: str, tool: str, input: dict[str, Any], fields: dict[str, Any]
+) -> dict[str, Any]:
+    """The host's payload for an event by Claude Code's name.
+
+    `tool` is Claude Code's name or the host's; `fields` are others by Claude Code's names.
+    """
+    payload: dict[str, Any] = {}
+    for name in _EVENT_FIELDS:
+        payload[name] = native_event(host, SHORT[event])
+    for name, value in fields.items():
+        _put(payload, _path(host, name), value)
+    if tool:
+        kind = _class_of(host, tool)
+        _put(payload, _path(host, "tool_name"), native_tool(host, tool))
+        _put(payload, _path(host, "tool_input"), _native_input(host, kind, tool, input))
+    return payload
+
+
+def native_tool(host: Host, tool: str) -> str:
+    """The host's name of a tool, the first where it has several; a name of its own stays."""
+    names = own_names(host, tool)
+    return names[0] if names else tool
+
+
+def _class_of(host: Host, tool: str) -> str:
+    """The class of a tool by Claude Code's name or the host's."""
+    for kind, name in guard_module("payload").TOOLS.items():
+        if tool == name or tool in host.tools.get(kind, ()):
+            return str(kind)
+    return ""
+
+
+def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
+    """The tool's input by the host's names."""
+    if host.runner.get("patch") and kind in ("write", "edit"):
+        return {"command": _patch_of(kind, input)}
+    names = host.runner.get("input", {}).get(kind, {})
+    native = {names.get(name, name): value for name, value in input.items()}
+    by = host.runner.get("by")
+    if by and native_tool(host, tool) == by["tool"]:
+        values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
+        native = {by["field"]: values[0], **native}
+    return native
+
+
+def _patch_of(kind: str, input: dict[str, Any]) -> str:
+    """Codex's patch that does what a write or an edit does."""
+    path = input.get("file_path", "file")
+    if kind == "write":
+        body = [f"+{line}" for line in str(input.get("content", "")).splitlines()]
+        head = f"*** Add File: {path}"
+    else:
+        body = [f"-{line}" for line in str(input.get("old_string", "")).splitlines()]
+        body += [f"+{line}" for line in str(input.get("new_string", "")).splitlines()]
+        head = f"*** Update File: {path}"
+    return "\n".join(["*** Begin Patch", head, *body, "*** End Patch"])
+
+
+def _path(host: Host, name: str) -> str:
+    """Where the host puts a field: the first place that the runner looks at."""
+    paths = host.runner.get("fields", {}).get(name)
+    return str(paths[0]) if paths else name
+
+
+def _put(payload: dict[str, Any], path: str, value: Any) -> None:
+    *above, last = path.split(".")
+    inside: Any = payload
+    for number, part in enumerate(above):
+        following = [*above, last][number + 1]
+        empty: Any = [] if following.isdigit() else {}
+        if isinstance(inside, list):
+            inside.append(empty)
+            inside = inside[-1]
+        else:
+            inside = inside.setdefault(part, empty)
+    if isinstance(inside, list):
+        inside.append(value)
+    else:
+        inside[last] = value

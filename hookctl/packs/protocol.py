@@ -1,0 +1,106 @@
+"""Claude Code's hook protocol, in which packs speak: its events, its tools and its matchers."""
+
+from __future__ import annotations
+
+import re
+
+from hookctl.hosts import Host
+from hookctl.model import Record
+from hookctl.system.package_data import guard_module
+from hookctl.values import NamedTuple
+
+CLAUDE, HOST = "claude", "host"  # what a pack's commands read and answer
+PROTOCOL = "protocol"  # the key of a pack's settings on record
+FAILURE_EVENT = "post-tool-failure"
+# Claude Code's events by their short forms.
+EVENTS = {
+    "session-start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre-tool": "PreToolUse",
+    "post-tool": "PostToolUse",
+    FAILURE_EVENT: "PostToolUseFailure",
+    "stop": "Stop",
+    "subagent-stop": "SubagentStop",
+    "pre-compact": "PreCompact",
+    "notification": "Notification",
+    "session-end": "SessionEnd",
+}
+SHORT = {name: short for short, name in EVENTS.items()}
+TOOL_EVENTS = ("pre-tool", "post-tool", FAILURE_EVENT)
+MATCHED_EVENTS = (*TOOL_EVENTS, "session-start", "pre-compact", "notification")
+REFUSING_EVENTS = ("pre-tool", "prompt")  # those on which `on_failure` has a meaning
+ALL = (None, "", "*")
+_NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
+
+
+class Fit(NamedTuple):
+    """What a matcher becomes on a host."""
+
+    matcher: str | None  # the host's own; None for all tools
+    filtered: bool  # the runner has to look at each call, since the host cannot tell
+    lacking: tuple[str, ...] = ()  # tools that the host does not have
+    never: bool = False  # it fits no tool of the host
+
+
+def run_packs(record: Record) -> list[str]:
+    """The packs of a settings file whose commands the runner runs."""
+    return [name for name, known in record.packs.items() if known.settings.get(PROTOCOL) == CLAUDE]
+
+
+def native_event(host: Host, event: str) -> str:
+    """The host's own name of an event, by its short form; '' if it has none."""
+    own = host.runner.get("events", {}).get(EVENTS[event])
+    if own:
+        return str(own)
+    if event == FAILURE_EVENT:  # the runner tells failed calls from others
+        event = "post-tool"
+    return host.events.get(event, "")
+
+
+def fit(host: Host, event: str, matcher: str | None) -> Fit:
+    """What a matcher of Claude Code's settings becomes on a host."""
+    if matcher in ALL:
+        return Fit(None, False)
+    if host.runner.get("own_protocol"):
+        return Fit(matcher, False)
+    if event not in TOOL_EVENTS or not _NAMES.fullmatch(matcher or ""):
+        return Fit(None, True)
+    names: list[str] = []
+    lacking: list[str] = []
+    for name in re.split("[|,] ?", matcher or ""):
+        own = own_names(host, name)
+        names += own
+        if not own:
+            lacking.append(name)
+    if not names:
+        return Fit(None, True, tuple(lacking), never=True)
+    pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
+    return Fit(f"^({pattern})$", True, tuple(lacking))
+
+
+def own_names(host: Host, name: str) -> list[str]:
+    """The host's names of a tool of Claude Code; none if it has no such tool."""
+    if name.startswith("mcp__"):
+        return [_mcp_name(host, name)]
+    if name == host.runner.get("patch"):
+        return [name]
+    names: list[str] = []
+    for kind, claude in guard_module("payload").TOOLS.items():
+        if claude == guard_module("matching").FORMER.get(name, name):
+            names += host.tools.get(kind, ())
+            names += _tool_by_field(host, kind)
+            if kind in ("write", "edit") and host.runner.get("patch"):
+                names.append(host.runner["patch"])
+    return list(dict.fromkeys(names))
+
+
+def _tool_by_field(host: Host, kind: str) -> list[str]:
+    """The tool that does this among other things."""
+    by = host.runner.get("by", {})
+    return [by["tool"]] if by and kind in by["classes"].values() else []
+
+
+def _mcp_name(host: Host, name: str) -> str:
+    server, _, tool = name.removeprefix("mcp__").partition("__")
+    form = next(iter(host.tools.get("mcp", ())), "mcp__{server}__{tool}")
+    return form.format(server=server, tool=tool)

@@ -1,0 +1,217 @@
+"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it.
+
+The runner is part of the guard's package; `templates/guard/guard/runner.py` has its options.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+from hookctl.hosts import Host
+from hookctl.hosts.shapes import head
+from hookctl.model import Wanted
+from hookctl.packs import guard
+from hookctl.packs.fields import fields_of
+from hookctl.packs.model import EnvClaim, Pack, PackHook
+from hookctl.packs.protocol import CLAUDE, EVENTS, MATCHED_EVENTS, fit, native_event
+from hookctl.packs.slots import list_named_files
+from hookctl.settings.targets import Target, in_sh, quote
+from hookctl.system.files import digest
+from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.values import NamedTuple
+
+DEFAULT_TIMEOUT = 10  # seconds
+MARGIN = 2  # seconds that the host's limit is longer than the runner's
+_FILES = r"(?:\"\$[A-Za-z0-9_]+\"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
+
+
+_WORD = r"(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
+# A command of ours in a person's own settings.
+_REGISTERED = re.compile(
+    rf"(?P<head>: hookctl=[^;]*; )\[ -f (?P<hook>{_WORD}) \] && \[ -r (?P=hook) \] && "
+    rf"\[ -x (?P<python>{_WORD}) \] && (?P=python) -I -S (?P=hook) "
+    rf"(?P<options>run {_WORD}(?: --may-allow| --(?!files? )[a-z-]+ {_WORD})*)"
+    rf"(?P<files> --files {_WORD})?(?P<rest>(?: --file {_WORD})* {_WORD}; exit 0)"
+)
+
+
+class Programs(NamedTuple):
+    """Where a pack's files and the runner lie, as text for sh in a host's settings."""
+
+    files: str  # what {files} becomes
+    is_ready: str = ""  # whether the runner and its interpreter are there
+    call: str = ""  # the runner without arguments
+
+
+def find_programs(target: Target, folder: str, runtime: str, python: str) -> Programs:
+    """The programs of a pack with its files in `folder` and the runner in `runtime`."""
+    is_ready, call = guard.condition_and_call(target, f"{runtime}/{HOOK}", python)
+    return Programs(in_sh(target, folder), is_ready, call)
+
+
+def renew_command(command: str, programs: Programs) -> str:
+    """A registered command with the places where its programs lie now; '' if it is no such one."""
+    match = _REGISTERED.fullmatch(command)
+    if match is None:
+        return ""
+    files_text = f" --files {programs.files}" if match["files"] else ""
+    call = f"{programs.is_ready} && {programs.call}"
+    return f"{match['head']}{call} {match['options']}{files_text}{match['rest']}"
+
+
+def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
+    """Whether a hook speaks Claude Code's protocol; a host's own hook speaks the host's."""
+    return pack.protocol == CLAUDE and not hook.native
+
+
+def needs_runner(pack: Pack, host: Host) -> bool:
+    """Whether any hook of a pack is run by the runner on a host."""
+    for hook in pack.hooks:
+        is_there = not hook.hosts or host.name in hook.hosts
+        if is_there and is_run_by_runner(pack, hook) and native_event(host, hook.event):
+            return True
+    return False
+
+
+def runner_wants(
+    pack: Pack,
+    hook: PackHook,
+    host: Host,
+    programs: Programs,
+    env: dict[str, EnvClaim],
+    messages: list[str],
+) -> list[Wanted]:
+    """The entry of one hook, if anything of the host fits it; why not is added to the messages."""
+    event = native_event(host, hook.event)
+    name = EVENTS[hook.event]
+    if not event:
+        reason = f"{host.title} has no event {name}"
+        messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
+        return []
+    matching = fit(host, hook.event, hook.matcher)
+    if matching.lacking:
+        tools = ", ".join(matching.lacking)
+        never = ", so the hook is not registered there" if matching.never else ""
+        messages.append(f"{pack.name}: {host.title} has no {tools} for {hook.id}{never}")
+    if matching.never:
+        return []
+    messages += _limits_of_answers(pack, hook, host)
+    id = f"{pack.name}/{hook.id}"
+    options = _options(hook, host, env, filtered=matching.filtered)
+    seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
+    values = {key: claim.value for key, claim in env.items()}
+    command = _command(pack, hook, host, programs, options)
+    fields = fields_of(host, pack.name, command, seconds, matcher=matching.matcher, env=values)
+    path = host.shape.event_path(event, pack.name)
+    return [Wanted(path, "element", fields, id, _forms(pack, hook, host, options))]
+
+
+def _limits_of_answers(pack: Pack, hook: PackHook, host: Host) -> list[str]:
+    """What of the protocol's answers the host cannot do on this event, in one line."""
+    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
+    if host.runner.get("own_protocol"):
+        return []
+    lacking = []
+    if hook.event in ("pre-tool", "prompt") and not forms.get("refuse"):
+        lacking.append("it refuses nothing there, so the call goes")
+    if hook.event == "pre-tool" and not forms.get("change"):
+        lacking.append("a changed input becomes a refusal that names it")
+    elif hook.event == "pre-tool" and forms.get("change_allows") and not hook.may_allow:
+        lacking.append("a changed input becomes a refusal that names it (may_allow = false)")
+    if hook.event == "pre-tool" and not forms.get("ask"):
+        lacking.append("`ask` becomes a refusal")
+    if hook.event != "stop" and not forms.get("context"):
+        lacking.append("context for the model is dropped")
+    if not lacking:
+        return []
+    return [f"{pack.name}: {host.title}, {hook.id}: {'; '.join(lacking)}"]
+
+
+def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: bool) -> list[str]:
+    """The runner's options for a hook, but for its files."""
+    options = []
+    if hook.timeout not in (None, DEFAULT_TIMEOUT):
+        options += ["--timeout", str(hook.timeout)]
+    if filtered and hook.event in MATCHED_EVENTS and hook.matcher:
+        options += ["--matcher", quote(host, hook.matcher)]
+    if hook.on_failure == "deny":
+        options += ["--on-failure", "deny"]
+    if hook.may_allow:
+        options += ["--may-allow"]
+    if not host.env_path and not host.env_field:
+        for key, claim in env.items():
+            options += ["--env", quote(host, f"{key}={claim.value}")]
+    return options
+
+
+def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options: list[str]) -> str:
+    """The registered command; it ends with 0 whatever happens."""
+    words = _words(pack, hook, host, programs.files, options)
+    id = f"{pack.name}/{hook.id}"
+    return f"{head(id)}{programs.is_ready} && {programs.call} {' '.join(words)}; exit 0"
+
+
+def _words(
+    pack: Pack, hook: PackHook, host: Host, files_text: str, options: list[str]
+) -> list[str]:
+    words = ["run", EVENTS[hook.event], "--host", shlex.quote(host.name)]
+    words += ["--id", f"{pack.name}/{hook.id}", *options]
+    if pack.files:
+        words += ["--files", files_text]
+        for name in dict.fromkeys(list_named_files(hook.command)):
+            if name in pack.files:
+                words += ["--file", name]
+    return [*words, quote(host, hook.command)]
+
+
+def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
+    """A pattern for every command that this pack writes for this hook, with any path."""
+    mark = "\0"  # stands in no command
+    words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
+    id = re.escape(head(f"{pack.name}/{hook.id}"))
+    started = guard.start_forms(host, PACKAGES)
+    return f"{id}{started} {words.replace(re.escape(mark), _FILES)}; exit 0"
+
+
+# The table beside the runner
+
+
+def host_file(host: Host, packs: list[str], state: str, launcher: bytes) -> bytes:
+    """What the runner has to know of a host: HOST.json beside it.
+
+    `packs` are those that are registered for this host itself; `state` is the state folder, or ''
+    for the caller's own. Digests of the rest and of the launcher tell an edit by hand.
+    """
+    table = guard.host_table(host)
+    for name, facts in table.items():
+        facts.update(_runner_facts(guard.load(name)))
+    values: dict[str, Any] = {"packs": sorted(packs), "hosts": table}
+    if state:
+        values["state_dir"] = state
+    values["launcher"] = digest(launcher)
+    values["digest"] = digest(_dump(values))
+    return _dump(values)
+
+
+def _dump(values: dict[str, Any]) -> bytes:
+    text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+def read_host_file(data: bytes | None) -> dict[str, Any]:
+    """The values of such a file as hookctl, of whatever version, wrote it; else none."""
+    try:
+        values = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(values, dict) or not isinstance(values.get("digest"), str):
+        return {}
+    rest = {name: value for name, value in values.items() if name != "digest"}
+    return values if digest(_dump(rest)) == values["digest"] else {}
+
+
+def _runner_facts(host: Host) -> dict[str, Any]:
+    return {**host.runner, "tools": host.tools}

@@ -1,0 +1,110 @@
+"""What is wrong with the files of a runner, beside those that this version of hookctl writes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from hookctl.errors import HookctlError
+from hookctl.packs.model import EDITED, MISSING, OLD, STALE, RunnerFault
+from hookctl.packs.programs import load_programs
+from hookctl.packs.runner import read_host_file
+from hookctl.system import files
+from hookctl.system.packages import HOOK, find_edits, is_as_named, is_whole, packages_named
+
+_ORDER = (EDITED, MISSING, STALE, OLD)  # what a person has to look at comes first
+
+IsMerged = Callable[[files.Snapshot], bool]
+
+
+def find_fault(
+    folder: str,
+    expected: Mapping[str, bytes],
+    host: str,
+    read: Callable[[str], files.Snapshot],
+    is_merged: IsMerged,
+) -> RunnerFault | None:
+    """The first fault of the runner in a folder by which a host's packs may run otherwise.
+
+    `expected` are its files as this version writes them; `is_merged` knows what git has left.
+    """
+    names = (HOOK, f"{host}.json")
+    if names[1] not in expected:
+        return None
+    found = {}
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            found[name] = read(path)
+        except HookctlError:
+            return RunnerFault(EDITED, path)
+    launchers, faults = known_launchers(found), []
+    for name in names:
+        if found[name].data != expected[name]:
+            kind = STALE if is_merged(found[name]) else _judge_file(name, found[name], launchers)
+            faults.append(RunnerFault(kind, os.path.join(folder, name)))
+    of_package = _find_fault_of_package(folder, found[HOOK].data or b"")
+    if of_package:
+        faults.append(of_package)
+    return min(faults, key=lambda fault: _ORDER.index(fault.kind), default=None)
+
+
+def known_launchers(found: Mapping[str, files.Snapshot]) -> list[str]:
+    """The digests of this version's launcher, and of those that the tables there know."""
+    known = [files.digest(load_programs(wrapper=False).runner)]
+    for name, snapshot in found.items():
+        if name != HOOK:
+            known.append(str(read_host_file(snapshot.data).get("launcher", "")))
+    return known
+
+
+def list_tables(folder: str) -> list[str]:
+    """The names of the hosts' tables of hookctl in a folder."""
+    names = []
+    with contextlib.suppress(OSError, HookctlError):
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if name.endswith(".json") and read_host_file(files.read(path).data):
+                names.append(name)
+    return names
+
+
+def is_ours(name: str, data: bytes | None, launchers: Iterable[str]) -> bool:
+    """Whether hookctl, of whatever version, wrote these bytes."""
+    if data is None:
+        return True
+    if name == HOOK:
+        return files.digest(data) in launchers
+    return bool(read_host_file(data))
+
+
+def _judge_file(name: str, snapshot: files.Snapshot, launchers: Iterable[str]) -> str:
+    """What is wrong with a launcher or a table that differs from this version's."""
+    if snapshot.data is None:
+        return MISSING
+    if not is_ours(name, snapshot.data, launchers):
+        return EDITED
+    if name == HOOK:
+        return OLD
+    launcher = read_host_file(snapshot.data).get("launcher")
+    return STALE if launcher == files.digest(load_programs(wrapper=False).runner) else OLD
+
+
+def _find_fault_of_package(folder: str, launcher: bytes) -> RunnerFault | None:
+    """What is wrong with the package that a launcher starts."""
+    programs = load_programs(wrapper=False)
+    for name in packages_named(launcher):
+        package = os.path.join(folder, name)
+        if not os.path.isdir(package):
+            return RunnerFault(MISSING, package)
+        if name != programs.package:
+            if not is_as_named(package):
+                return RunnerFault(EDITED, package)
+            continue
+        edits = find_edits(package, programs.modules)
+        if edits:
+            return RunnerFault(EDITED, os.path.join(package, edits[0]))
+        if not is_whole(package, programs.modules):
+            return RunnerFault(MISSING, package)
+    return None

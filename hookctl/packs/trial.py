@@ -1,0 +1,120 @@
+"""A pack's hook run as a host runs it, by the real runner, without being installed anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from typing import Any
+
+from hookctl import hosts
+from hookctl.hosts import Host
+from hookctl.model import Wanted
+from hookctl.packs.model import Pack
+from hookctl.packs.native import native_payload
+from hookctl.packs.pack import read_files
+from hookctl.packs.programs import load_programs
+from hookctl.packs.runner import find_programs, host_file
+from hookctl.packs.wants import wants
+from hookctl.settings.targets import Target
+from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.values import NamedTuple
+
+LONGEST = 60  # seconds beyond a hook's own limit
+
+
+class Trial(NamedTuple):
+    """What came of one run."""
+
+    outcome: str  # as in the receipt; "" if the hook was not asked
+    stdout: str  # for the host
+    dropped: tuple[str, ...] = ()  # what the host cannot take
+    ms: int = 0
+
+
+class Bench:
+    """A private folder with a pack's files, the runner and a project."""
+
+    def __init__(self, top: str, pack: Pack, python: str) -> None:
+        self.top, self.pack, self.python = top, pack, python
+        self.state = os.path.join(top, "state")
+        self.project = os.path.join(top, "project")
+        self.runtime = os.path.join(top, "data", PACKAGES)
+        self.files = os.path.join(top, "data", "packs", pack.name, "files")
+        os.makedirs(os.path.join(self.project, ".git"))
+        for name, (data, is_executable) in read_files(pack).items():
+            self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
+        programs = load_programs(wrapper=False)
+        self._write(os.path.join(self.runtime, HOOK), programs.runner)
+        for name, data in programs.modules.items():
+            self._write(os.path.join(self.runtime, programs.package, name), data)
+
+    def _write(self, path: str, data: bytes, mode: int = 0o600) -> None:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(data)
+        os.chmod(path, mode)
+
+    def commands(self, host: Host) -> tuple[list[Wanted], list[str]]:
+        """The pack's hooks as they would be registered, and what the host cannot do."""
+        programs = find_programs(
+            Target(host, "user", os.path.join(self.top, "settings")),
+            self.files,
+            self.runtime,
+            self.python,
+        )
+        wanted, notes = wants(self.pack, host, programs)
+        return [want for want in wanted if want.kind == "element"], notes
+
+    def ask(
+        self,
+        host: Host,
+        hook: Wanted,
+        event: str,
+        tool: str,
+        input: dict[str, Any],
+        fields: dict[str, Any],
+    ) -> Trial:
+        """Run one of these hooks with a question of Claude Code's protocol."""
+        launcher = load_programs(wrapper=False).runner
+        table = host_file(host, [self.pack.name], self.state, launcher)
+        self._write(os.path.join(self.runtime, f"{host.name}.json"), table)
+        common = {"session_id": "trial", "cwd": self.project}
+        payload = native_payload(host, event, tool, input, {**common, **fields})
+        environ = {**os.environ, "HOME": self.top, "HOOKCTL_STATE_DIR": self.state}
+        variable = host.environment.project
+        if variable:
+            environ[variable] = self.project
+        if host.env_path or host.env_field:
+            environ.update({key: claim.value for key, claim in self.pack.env.items()})
+        done = subprocess.run(
+            ["/bin/sh", "-c", hook.value["command"]],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            cwd=self.project,
+            env=environ,
+            check=False,
+        )
+        receipt = self._take_receipt()
+        dropped = tuple(receipt.get("dropped", ()))
+        outcome, ms = str(receipt.get("outcome", "")), int(receipt.get("ms", 0))
+        return Trial(outcome, done.stdout.decode("utf-8", "replace"), dropped, ms)
+
+    def _take_receipt(self) -> dict[str, Any]:
+        """The last receipt, after which there is none."""
+        for folder, _, names in os.walk(self.state):
+            if "runs.jsonl" in names:
+                path = os.path.join(folder, "runs.jsonl")
+                with open(path, encoding="utf-8") as stream:
+                    lines = stream.read().splitlines()
+                shutil.rmtree(self.state)
+                receipt: dict[str, Any] = json.loads(lines[-1])
+                return receipt
+        return {}
+
+
+def every_host(names: tuple[str, ...]) -> list[Host]:
+    """The named hosts, or all that have answers to the runner."""
+    chosen = dict.fromkeys(names) or hosts.names()
+    return [hosts.load(name) for name in chosen]

@@ -1,0 +1,120 @@
+"""hookctl pack import: a pack of the hooks that stand in a host's settings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import tomlkit
+
+from hookctl import hosts
+from hookctl.documents import MISSING
+from hookctl.errors import HookctlError, usage_error
+from hookctl.hosts import Host, shapes
+from hookctl.model import Line, Result
+from hookctl.packs.pack import parse
+from hookctl.packs.protocol import CLAUDE, MATCHED_EVENTS, SHORT
+from hookctl.packs.slots import slots
+from hookctl.settings import targets
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.verbs.pack_folder import new_folder, require_name
+
+
+def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Result:
+    """Write a pack of the user's hooks on one host; the settings stay as they are.
+
+    Claude Code's hooks speak the protocol of packs; those of other hosts stay that host's own.
+    """
+    if len(names) != 1:
+        raise usage_error("import from which host?", "Name one with --host.")
+    if not output:
+        raise usage_error("no folder to write to", "Name a new one with -o DIR.")
+    folder = new_folder(folders, output)
+    name = os.path.basename(folder)
+    require_name(name, 'Call the new folder so, of a-z, 0-9 and "-": it names the pack.')
+    host, path = _find_settings(folders, names[0])
+    _, document = targets.read_settings(path, host.format)
+    found, left = [], []
+    for hook, problem in _read_hooks(host, document.value):
+        problem = problem or _find_problem(name, host, hook)
+        (left if problem else found).append(problem or hook)
+    if not found:
+        hint = "Only hooks that run a command can be imported, and none of hookctl's own."
+        hint += "".join(f" Left out: {text}." for text in left)
+        raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
+    data = _pack_text(name, host, found)
+    files.write_tree(folder, {"pack.toml": data}, 0o644)
+    count = f"{len(found)} hook{'' if len(found) == 1 else 's'}"
+    lines = [Line(f"{count} of {host.title} in a pack", "warn" if left else "ok", path=folder)]
+    lines += [Line(f"left out: {text}", indent=2) for text in left]
+    lines.append(
+        Line("The scripts that the commands name stay where they are; to hand the pack on,")
+    )
+    lines.append(Line("put them beside it, into [files], and write {files} in the commands."))
+    lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)}"))
+    return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
+
+
+def _find_settings(folders: Folders, name: str) -> tuple[Host, str]:
+    host = hosts.load(name)
+    variant, path = targets.active_file(host, "user", folders.environ, "")
+    return variant, path
+
+
+def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each hook as a table of a pack, or why it cannot be one."""
+    for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
+        command = fields.get("command")
+        event = str(path[len(host.shape.root)])
+        if not isinstance(command, str) or fields.get("type", "command") != "command":
+            yield {}, f"{event}: it runs no command"
+            continue
+        if shapes.is_ours(command):
+            continue
+        table: dict[str, Any] = {"event": event, "command": command}
+        timeout = fields.get(host.registration.timeout)
+        if isinstance(timeout, int | float) and not isinstance(timeout, bool):
+            table["timeout"] = max(1, round(hosts.seconds(host, timeout)))
+        matcher = group.get("matcher", fields.get("matcher"))
+        is_ignored = host.name == CLAUDE and SHORT.get(event, "pre-tool") not in MATCHED_EVENTS
+        if isinstance(matcher, str) and not is_ignored:
+            table["matcher"] = matcher
+        yield table, ""
+
+
+def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
+    """Why a hook cannot be in a pack as it is, or ''."""
+    try:
+        parse(_pack_text(name, host, [hook]), name)
+        replaced = [slot.name for slot in slots(hook["command"])]
+    except HookctlError as error:
+        return f"{hook['event']}: {error.message}"
+    if replaced:
+        return f"{hook['event']}: the command has {{{replaced[0]}}}, which a pack would replace"
+    return ""
+
+
+def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
+    """The pack's file; each hook gets an id of its own."""
+    document = tomlkit.document()
+    header = tomlkit.table()
+    header.update({"name": name, "version": "0.1.0", "description": f"Hooks of {host.title}"})
+    speaks = host.name == CLAUDE
+    if not speaks:
+        header["protocol"] = "host"
+    document["pack"] = header
+    common, native = tomlkit.aot(), tomlkit.aot()
+    for number, hook in enumerate(hooks, 1):
+        table = tomlkit.table()
+        table.update({"id": f"hook-{number}", **hook})
+        if speaks and hook["event"] == "PreToolUse":
+            table["may_allow"] = True
+        (common if speaks and hook["event"] in SHORT else native).append(table)
+    if common:
+        document["hooks"] = common
+    if native:
+        document["host"] = {host.name: {"hooks": native}}
+    return tomlkit.dumps(document).encode()

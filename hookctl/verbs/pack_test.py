@@ -1,0 +1,140 @@
+"""hookctl pack test: a pack's cases, asked as every host asks and answered as it answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from hookctl.errors import FAILED, OK, HookctlError
+from hookctl.hosts import Host
+from hookctl.model import Line, Result, Wanted
+from hookctl.packs.cases import Case, load_cases
+from hookctl.packs.model import Pack
+from hookctl.packs.protocol import SHORT
+from hookctl.packs.trial import Bench, Trial, every_host
+from hookctl.report import progress
+from hookctl.system.folders import Folders
+from hookctl.system.temporary import private_folder
+
+# What stands for an outcome on a host that has no form for it.
+_INSTEAD = {
+    "ask": ("ask", "deny"),
+    "change": ("change", "deny"),
+    "context": ("context", "none"),
+    "deny": ("refuse", "none"),
+    "block": ("refuse", "none"),
+}
+_NO_ANSWER = ("failed", "timeout")
+
+
+def test(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
+    """Play the cases on each host with the real runner; exit code 1 if one goes otherwise."""
+    cases = load_cases(os.path.dirname(os.path.realpath(pack.source)))
+    if not cases:
+        hint = "Write them into tests/cases.toml beside the pack; docs/packs.md has an example."
+        raise HookctlError("no_cases", "the pack has no cases", path=pack.source, hint=hint)
+    rows: list[dict[str, Any]] = []
+    lines: list[Line] = []
+    with private_folder("pack", folders.state) as top:
+        bench = Bench(top, pack, sys.executable)
+        for host in every_host(names):
+            progress(f"{host.title} ...")
+            played = [*_play(bench, host, cases)]
+            rows += played
+            lines += _describe(host, played)
+    failed = sum(row["failed"] for row in rows)
+    played = sum(not row["skipped"] for row in rows)
+    summary = f"{played} runs, {failed} not as expected"
+    lines.append(Line(summary, "error" if failed else "ok"))
+    return Result({"pack": pack.name, "cases": rows}, tuple(lines), exit_code=_code(failed))
+
+
+def _code(failed: int) -> int:
+    return FAILED if failed else OK
+
+
+def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:
+    """What came of each case on a host."""
+    hooks, _ = bench.commands(host)
+    for case in cases:
+        if case.hosts and host.name not in case.hosts:
+            continue
+        meant = [hook for hook in hooks if _is_meant(bench.pack, hook, case)]
+        trials = [
+            bench.ask(host, hook, case.event, case.tool, case.input, case.fields) for hook in meant
+        ]
+        asked = [trial for trial in trials if trial.outcome]
+        trial = _strictest(asked)
+        problem = _judge(host, case, trial) if meant else ""
+        yield {
+            "skipped": not meant,  # the host has no such event or tool, which `pack check` says
+            "host": host.name,
+            "case": case.name,
+            "expected": case.expect,
+            "outcome": trial.outcome,
+            "stdout": trial.stdout,
+            "dropped": [*trial.dropped],
+            "ms": trial.ms,
+            "failed": bool(problem),
+            "problem": problem,
+        }
+
+
+def _is_meant(pack: Pack, hook: Wanted, case: Case) -> bool:
+    """Whether a case is about this hook."""
+    id = hook.id.partition("/")[2]
+    if case.hook:
+        return id == case.hook
+    return any(one.id == id and one.event == SHORT[case.event] for one in pack.hooks)
+
+
+def _strictest(trials: list[Trial]) -> Trial:
+    order = ("timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow")
+    for outcome in order:
+        for trial in trials:
+            if trial.outcome == outcome:
+                return trial
+    return trials[0] if trials else Trial("", "")
+
+
+def _judge(host: Host, case: Case, trial: Trial) -> str:
+    """What is not as the case expects, in words; '' where all is well on this host."""
+    answers = host.runner.get("answers", {}).get(case.event, {})
+    if trial.outcome == case.expect or (not trial.outcome and case.expect == "none"):
+        return _judge_text(case, trial)
+    form, instead = _INSTEAD.get(case.expect, ("", ""))
+    if form and not answers.get(form) and trial.outcome == instead:
+        return "" if instead == "none" else _judge_text(case, trial)
+    if case.expect == "change" and answers.get("change_allows") and trial.outcome == "deny":
+        return _judge_text(case, trial)
+    return f"expected {case.expect}, and it was {trial.outcome or 'not asked'}"
+
+
+def _judge_text(case: Case, trial: Trial) -> str:
+    """Whether the answer has the words that it should have."""
+    if not case.text or trial.outcome in ("none", *_NO_ANSWER):
+        return ""
+    said = json.loads(trial.stdout) if trial.stdout.strip() else {}
+    if case.text in json.dumps(said, ensure_ascii=False) or case.text in trial.stdout:
+        return ""
+    return f"{case.text!r} is not in the answer: {trial.stdout.strip()[:200]}"
+
+
+def _describe(host: Host, rows: list[dict[str, Any]]) -> Iterator[Line]:
+    problems = [row for row in rows if row["failed"]]
+    played = [row for row in rows if not row["skipped"]]
+    skipped = len(rows) - len(played)
+    text = f"{host.title}: {len(played) - len(problems)} of {len(played)} as expected"
+    if skipped:
+        text += f", {skipped} skipped: `hookctl pack check` says why"
+    mark = "error" if problems else "ok" if played else "skip"
+    yield Line(text, mark)
+    for row in problems:
+        yield Line(f"{row['case']}: {row['problem']}", indent=2)
+    for row in rows:
+        if row["dropped"] and not row["failed"]:
+            dropped = ", ".join(row["dropped"])
+            yield Line(f"{row['case']}: dropped there: {dropped}", indent=2)

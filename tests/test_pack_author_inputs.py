@@ -1,0 +1,98 @@
+"""hookctl pack with what people really have: odd folders, odd names, and settings that no pack can hold as they are."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Hookctl, put
+
+PACK = """[pack]
+name = "own"
+version = "1"
+
+[files]
+include = ["own.py"]
+
+[[hooks]]
+event = "PreToolUse"
+command = "python3 {files}/own.py"
+"""
+
+
+def test_check_runs_nothing_of_a_pack_in_a_folder_with_any_name(isolated: Path, hookctl: Hookctl) -> None:
+    folder = isolated / "x'+str(__import__('os').system('touch ran')),#"
+    put(folder / "pack.toml", PACK)
+    put(folder / "own.py", "open('ran', 'w')\n")
+    assert hookctl("pack", "check", str(folder), "--host", "claude").code == 0
+    assert not Path("ran").exists()
+
+
+def test_check_names_a_script_that_does_not_compile(isolated: Path, hookctl: Hookctl) -> None:
+    put(isolated / "it's" / "pack.toml", PACK)
+    put(isolated / "it's" / "own.py", "def\n")
+    done = hookctl("pack", "check", str(isolated / "it's"), "--host", "claude", "--json")
+    assert (done.code, done.data["faults"]) == (1, ["own.py: SyntaxError: invalid syntax"])
+
+
+@pytest.mark.parametrize("output", ["file/below", "file"])
+def test_a_folder_that_cannot_be_made_is_an_error_in_words(hookctl: Hookctl, output: str) -> None:
+    put(Path("file"), "")
+    done = hookctl("pack", "new", "own", "-o", output, "--json")
+    assert done.code in (1, 2)
+    assert done.result["errors"][0]["code"] in ("write_failed", "exists")
+
+
+def test_a_pack_is_not_called_as_one_that_is_built_in(hookctl: Hookctl) -> None:
+    assert hookctl("pack", "new", "guard").code == 2
+    assert not Path("guard").exists()
+
+
+def test_a_host_that_is_named_twice_is_looked_at_once(hookctl: Hookctl) -> None:
+    hookctl("pack", "new", "own")
+    done = hookctl("pack", "check", "own", "--host", "claude", "--host", "claude", "--json")
+    assert [row["host"] for row in done.data["hosts"]] == ["claude"]
+
+
+# import
+
+
+def command(text: str, **more: Any) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": text, **more}]}
+
+
+def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The pack of these hooks of Claude Code, and what is left out; `pack check` finds nothing wrong with it."""
+    put(settings, json.dumps({"hooks": hooks}))
+    done = hookctl("pack", "import", "--host", "claude", "-o", "my-hooks/", "--json")
+    assert hookctl("pack", "check", "my-hooks", "--host", "claude").code == 0
+    return tomllib.loads(Path("my-hooks", "pack.toml").read_text()), done.data["left"]
+
+
+def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path, hookctl: Hookctl) -> None:
+    hooks = {
+        "Stop": [command(text) for text in ("fine", "echo a\necho b", "", 'echo "', "echo {host}", "echo {files}")]
+    }
+    pack, left = imported(settings, hookctl, hooks)
+    assert [hook["command"] for hook in pack["hooks"]] == ["fine"]
+    assert len(left) == 5
+
+
+def test_an_import_keeps_an_event_of_claude_code_alone_and_drops_a_matcher_that_counts_nowhere(
+    settings: Path, hookctl: Hookctl
+) -> None:
+    hooks = {"TaskCompleted": [command("one")], "Stop": [{"matcher": "x", **command("two")}]}
+    pack, left = imported(settings, hookctl, hooks)
+    assert left == []
+    assert [hook["event"] for hook in pack["host"]["claude"]["hooks"]] == ["TaskCompleted"]
+    assert [(hook["event"], "matcher" in hook) for hook in pack["hooks"]] == [("Stop", False)]
+
+
+def test_an_import_into_a_folder_whose_name_no_pack_can_have_writes_nothing(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, json.dumps({"hooks": {"Stop": [command("fine")]}}))
+    assert hookctl("pack", "import", "--host", "claude", "-o", "My Hooks").code == 2
+    assert not Path("My Hooks").exists()
