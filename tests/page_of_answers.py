@@ -1,0 +1,126 @@
+"""Makes the tables of docs/packs.md from the hosts' files: `python -m tests.page_of_answers` writes the page.
+
+What each host makes of an answer is what the runner does with it (`settle`, `refuse` and `permit` in
+`templates/guard/guard/answer.py`): a host without a form for it gets the next stricter one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hookctl import hosts
+from hookctl.hosts import Host
+from hookctl.packs.protocol import EVENTS, SHORT, native_event, own_names
+from hookctl.system.package_data import guard_module
+
+PAGE = Path(__file__).parents[1] / "docs" / "packs.md"
+END = "<!-- end of table -->"
+# The last two from documents alone.
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "cursor",
+         "antigravity")  # fmt: skip
+SHORT_TITLES = {"claude": "Claude", "opencode": "OpenCode", "openhands": "OpenHands"}
+NO = "-"
+# What a command may answer, by the names of the hosts' forms; at other events there is only a message.
+ANSWERS = {
+    "PreToolUse": ("refuse", "ask", "allow", "change", "context", "end", "message"),
+    "PostToolUse": ("refuse", "context", "replace", "end", "message"),
+    "PostToolUseFailure": ("context", "message"),
+    "UserPromptSubmit": ("refuse", "context", "end", "message"),
+    "SessionStart": ("context", "end", "message"),
+    "Stop": ("refuse", "end", "message"),
+    "SubagentStop": ("refuse", "end", "message"),
+}
+SAID = {
+    "refuse": "refuse",
+    "ask": "`ask`",
+    "allow": "`allow`, with `may_allow`",
+    "change": "changed input",
+    "context": "context",
+    "replace": "other MCP result",
+    "end": "`continue: false`",
+    "message": "message",
+}
+
+
+def outcome(event: str, answer: str, forms: dict[str, Any]) -> str:
+    """What comes of an answer on a host with these forms."""
+    if answer == "change" and forms.get("change_allows"):
+        return "with `may_allow`, else refused"
+    if forms.get(answer):
+        is_context = answer == "refuse" and forms[answer] == forms.get("context")
+        return "as context" if is_context else "yes"
+    if answer == "refuse" and event == "PostToolUse":
+        return "dropped"
+    if answer == "refuse":
+        return "**cannot**"
+    is_stricter = answer in ("ask", "change") or (answer == "end" and forms.get("on_end") == "refuse")
+    if is_stricter and forms.get("refuse"):
+        return "refused"
+    return "lets stop" if answer == "end" and event in ("Stop", "SubagentStop") else "dropped"
+
+
+def answers() -> Iterator[list[str]]:
+    yield ["event", "answer", *titles()]
+    for event, names in ANSWERS.items():
+        for answer in names:
+            yield [event, SAID[answer], *(of_answer(host, event, answer) for host in every_host())]
+
+
+def of_answer(host: Host, event: str, answer: str) -> str:
+    if not native_event(host, SHORT[event]):
+        return NO
+    return outcome(event, answer, host.runner.get("answers", {}).get(event, {}))
+
+
+def events() -> Iterator[list[str]]:
+    yield ["event", *titles()]
+    for short, event in EVENTS.items():
+        yield [f"`{event}`", *(coded([native_event(host, short)]) for host in every_host())]
+
+
+def tools() -> Iterator[list[str]]:
+    yield ["tool", "class", *titles()]
+    for kind, name in guard_module("payload").TOOLS.items():
+        said = "other" if kind in guard_module("payload").UNCLASSED else kind
+        yield [f"`{name}`", said, *(coded(own_names(host, name)) for host in every_host())]
+    mcp = "mcp__S__T"
+    named = (own_names(host, mcp) if host.tools.get("mcp") else [] for host in every_host())
+    yield [f"`{mcp}`", "mcp", *map(coded, named)]
+
+
+def titles() -> list[str]:
+    return [SHORT_TITLES.get(host.name, host.title.removeprefix("Factory ").split()[0]) for host in every_host()]
+
+
+def every_host() -> list[Host]:
+    return [hosts.load(name) for name in HOSTS]
+
+
+def coded(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names if name) or NO
+
+
+TABLES = {"answers": answers, "events": events, "tools": tools}
+
+
+def lines(name: str) -> list[str]:
+    """A table in Markdown."""
+    head, *rows = TABLES[name]()
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def renewed(page: str) -> str:
+    """The page with its tables as the hosts' files have it."""
+    for name in TABLES:
+        begin = f"<!-- {name}: made by `python -m tests.page_of_answers` -->"
+        between = re.compile(re.escape(begin) + ".*?" + re.escape(END), re.DOTALL)
+        table = "\n".join([begin, "", *lines(name), "", END])
+        page = between.sub(lambda _, table=table: table, page)
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text()))
