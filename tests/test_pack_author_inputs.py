@@ -96,3 +96,20 @@ def test_an_import_into_a_folder_whose_name_no_pack_can_have_writes_nothing(sett
     put(settings, json.dumps({"hooks": {"Stop": [command("fine")]}}))
     assert hookctl("pack", "import", "--host", "claude", "-o", "My Hooks").code == 2
     assert not Path("My Hooks").exists()
+
+
+# test
+
+
+@pytest.mark.parametrize(
+    "case",
+    ['event = ["x"]', 'event = "Stop"\nhosts = 3', 'event = "Stop"\nhosts = ["cluade"]', 'event = "Stop"\nexpect = [1]',
+     'event = "Stop"\nhook = 3', 'event = "PreToolUse"\nhook = "no-forc"',
+     'event = "PreToolUse"\ntool = "Bash"\ninput = { at = 2020-01-01 }', 'event = "Stop"\nfields = { n = nan }'],
+)  # fmt: skip
+def test_a_case_that_could_never_be_asked_is_an_error_with_its_file(hookctl: Hookctl, case: str) -> None:
+    hookctl("pack", "new", "own")
+    put(Path("own/tests/odd.toml"), f"[[cases]]\n{case}\n")
+    done = hookctl("pack", "test", "own", "--host", "claude", "--json")
+    assert (done.code, done.result["errors"][0]["code"]) == (4, "bad_case")
+    assert done.result["errors"][0]["path"].endswith("own/tests/odd.toml")

@@ -14,6 +14,7 @@ import pytest
 from hookctl.packs.runner import _dump
 from hookctl.system import interpreter
 from hookctl.system.files import digest
+from hookctl.system.packages import name_package
 
 from .conftest import Hookctl, Outcome, put
 
@@ -169,6 +170,8 @@ def test_doctor_names_what_is_wrong_with_the_runner_and_puts_back_what_is_gone(
     breaks(folder)  # type: ignore[no-untyped-call]
     expected = [(code, path.replace("PACKAGE", name))]
     assert place.codes("doctor", "--host", "claude", "--scope", scope) == expected
+    status = place.hookctl("status", "--host", "claude", "--scope", scope).out
+    assert ("does nothing" in status or "was changed" in status) and "warn" in status
     if scope == "project":
         assert place.codes("check") == expected
     place.hookctl("doctor", "--fix", "--host", "claude", "--scope", scope)
@@ -177,6 +180,7 @@ def test_doctor_names_what_is_wrong_with_the_runner_and_puts_back_what_is_gone(
     assert content(folder) == written
     assert place.asked(scope) == ["no by one"]
     assert place.codes("doctor", "--host", "claude", "--scope", scope) == []
+    assert "warn" not in place.hookctl("status", "--host", "claude", "--scope", scope).out
 
 
 # Homes, folders and interpreters that go elsewhere
@@ -263,3 +267,56 @@ def test_a_pack_that_stays_always_refuses_and_the_last_one_takes_everything_alon
     place.hookctl("uninstall", "--all", "--yes")
     assert not place.runtime("project" if scope == "project" else "user").exists()
     assert not settings.exists()
+
+
+# Another version's runner
+
+
+def make_old(folder: Path) -> None:
+    """Let the runner be that of another version of hookctl, whole and as it wrote it."""
+    current = package(folder)
+    modules = {path.name: path.read_bytes() for path in current.glob("*.py")}
+    modules["patch.py"] += b"# of another version\n"
+    name = name_package("guard", modules)
+    shutil.rmtree(current)
+    for module, data in modules.items():
+        put(folder / name / module, data)
+    launcher = (folder / "hook.py").read_bytes().replace(current.name.encode(), name.encode())
+    (folder / "hook.py").write_bytes(launcher)
+    forge(folder / "claude.json", launcher=digest(launcher))
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    folder = place.runtime(scope)
+    written = content(folder)
+    make_old(folder)
+    assert place.asked(scope) == ["no by one"]
+    assert place.codes("doctor", "--scope", scope) == []
+    assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
+    assert content(folder) != written
+    assert place.hookctl("install", "--host", "gemini", "--scope", scope).code == 0
+    assert place.asked(scope) == ["no by one"]
+    if scope == "project":
+        assert place.codes("check") == [("hook_old", "hook.py")]
+    place.install("one", scope)
+    assert content(folder) == written
+    make_old(folder)
+    assert place.hookctl("uninstall", "guard", "--scope", scope).code == 0
+    assert place.hookctl("uninstall", "one", "--scope", scope).code == 0
+    assert not folder.exists()
+
+
+def test_two_branches_that_each_add_a_pack_leave_a_table_that_doctor_writes_again(place: Place) -> None:
+    place.install("one", "project")
+    place.install("two", "project")
+    table = place.runtime("project") / "claude.json"
+    written = table.read_bytes()
+    forge(table, packs=["one"])
+    ours = table.read_text()
+    table.write_text(f"<<<<<<< HEAD\n{written.decode()}=======\n{ours}>>>>>>> theirs\n")
+    assert place.codes("check") == [("hook_unknown", "claude.json")]
+    assert place.hookctl("doctor", "--fix", "--scope", "project").code == 0
+    assert table.read_bytes() == written
+    assert place.codes("check") == []

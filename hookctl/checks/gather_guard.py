@@ -212,10 +212,14 @@ def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
         if pack_record.source and not pack_record.commit and not facts.target.shared:
             sources[name] = _read_pack_source(pack_record.source)
     facts = facts._replace(pack_files=files_by_pack, pack_sources=sources)
-    return _add_runner(machine, facts)
+    facts = add_runner(machine, facts)
+    if not facts.run_packs:
+        return facts
+    python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
+    return facts._replace(runner_python=_find_python(machine, facts.target, python))
 
 
-def _add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
+def add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
     """The facts with what runs the packs' commands of Claude Code's protocol, if any."""
     if not facts.run_packs:
         return facts
@@ -226,10 +230,8 @@ def _add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
     folder, project = runtime_folder(folders, target), target.project if target.shared else ""
     expected = list_files(machine.records, project, folders.state)
     is_merged, read = functools.partial(is_in_conflict, target), machine.reader.snapshot
-    python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
     return facts._replace(
         runner=find_fault(folder, expected, host, read, is_merged),
-        runner_python=_find_python(machine, target, python),
         lost_runners=_find_lost_programs(facts, facts.run_packs),
     )
 

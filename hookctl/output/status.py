@@ -41,7 +41,7 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
 def _mark(file: dict[str, Any]) -> str:
     is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
-    is_waiting = bool(file["idle"] or file["unapproved"])
+    is_waiting = bool(file["idle"] or file["unapproved"] or file["runner"])
     return WARN if is_idle or is_incomplete or is_waiting else OK
 
 
@@ -64,6 +64,8 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
     waiting = [entry["id"] for entry in own if entry["id"] in file["unapproved"]]
     if hooks and file["idle"]:
         return f"does nothing: {file['idle']}"
+    if hooks and file["runner"] and name in file["run_packs"]:
+        return str(file["runner"])
     if waiting:
         text += f", {amount(len(waiting), 'hook')} not approved: `hookctl doctor` says more"
     return text

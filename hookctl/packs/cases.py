@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import tomllib
 from typing import Any
 
 from hookctl.errors import HookctlError, nearest
+from hookctl.hosts import names
 from hookctl.packs.protocol import EVENTS, SHORT
 from hookctl.system import files
 from hookctl.values import NamedTuple
@@ -16,6 +18,16 @@ OUTCOMES = (
     "none", "allow", "deny", "ask", "block", "change", "context", "end", "failed", "timeout",
 )  # fmt: skip
 _KEYS = ("name", "event", "hook", "tool", "input", "fields", "expect", "text", "hosts")
+_KINDS = {
+    "event": str,
+    "hook": str,
+    "tool": str,
+    "text": str,
+    "expect": str,
+    "input": dict,
+    "fields": dict,
+    "hosts": list,
+}
 _HINT = "docs/packs.md has an example."
 
 
@@ -55,6 +67,11 @@ def _read(path: str, number: int, table: dict[str, Any]) -> Case:
         if key not in _KEYS:
             hint = f"{nearest(key, _KEYS)}Known keys: {', '.join(_KEYS)}."
             raise _bad(path, f"{label} has an unknown key {key!r}", hint)
+    for key, kind in _KINDS.items():
+        if not isinstance(table.get(key, kind()), kind):
+            raise _bad(path, f"{label}: {key} has the wrong type")
+    if not _is_json(table):
+        raise _bad(path, f"{label} has a value that no host sends, a date perhaps")
     event = SHORT.get(table.get("event", ""), table.get("event", ""))
     if event not in EVENTS:
         hint = f"{nearest(str(event), [*EVENTS.values()])}Events: {', '.join(EVENTS.values())}."
@@ -63,12 +80,24 @@ def _read(path: str, number: int, table: dict[str, Any]) -> Case:
     if expect not in OUTCOMES:
         hint = f"{nearest(str(expect), OUTCOMES)}Outcomes: {', '.join(OUTCOMES)}."
         raise _bad(path, f"{label} cannot expect {expect!r}", hint)
-    for key, kind in (("input", dict), ("fields", dict), ("tool", str), ("text", str)):
-        if not isinstance(table.get(key, kind()), kind):
-            raise _bad(path, f"{label}: {key} has the wrong type")
+    for host in table.get("hosts", ()):
+        if host not in names():
+            hint = f"{nearest(str(host), names())}Hosts: {', '.join(names())}."
+            raise _bad(path, f"{label} is for an unknown host {host!r}", hint)
     known = {key: table[key] for key in ("hook", "tool", "input", "fields", "text") if key in table}
     hosts = tuple(str(host) for host in table.get("hosts", ()))
     return Case(path, label, EVENTS[event], expect, hosts=hosts, **known)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON has such a value."""
+    if isinstance(value, dict):
+        return all(_is_json(part) for part in value.values())
+    if isinstance(value, list):
+        return all(_is_json(part) for part in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int)
 
 
 def _bad(path: str, message: str, hint: str = _HINT) -> HookctlError:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl.errors import FAILED, OK, HookctlError
+from hookctl.errors import FAILED, OK, HookctlError, nearest
 from hookctl.hosts import Host
 from hookctl.model import Line, Result, Wanted
 from hookctl.packs.cases import Case, load_cases
@@ -36,6 +36,12 @@ def test(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
     if not cases:
         hint = "Write them into tests/cases.toml beside the pack; docs/packs.md has an example."
         raise HookctlError("no_cases", "the pack has no cases", path=pack.source, hint=hint)
+    ids = [hook.id for _, hook in pack.all_hooks]
+    for case in cases:
+        if case.hook and case.hook not in ids:
+            hint = f"{nearest(case.hook, ids)}Its hooks: {', '.join(ids)}."
+            message = f"{case.name} asks a hook {case.hook!r}, which the pack does not have"
+            raise HookctlError("bad_case", message, path=case.path, hint=hint)
     rows: list[dict[str, Any]] = []
     lines: list[Line] = []
     with private_folder("pack", folders.state) as top:

@@ -7,7 +7,7 @@ from typing import Any
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect
 from hookctl.checks.gather_file import add_approvals, bare_facts
-from hookctl.checks.gather_guard import add_programs
+from hookctl.checks.gather_guard import add_programs, add_runner
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
 from hookctl.checks.records import state_of_block
@@ -205,6 +205,8 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         "program": None,
         "idle": "",
         "unapproved": [],
+        "run_packs": [],
+        "runner": "",
     }
     is_known = record.host in hosts.names()
     try:
@@ -225,6 +227,9 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
     shown["entries"] = _describe_entries(host, record, current, sources)
     shown["idle"] = next(filter(None, obstacles), "")
     shown["unapproved"] = sorted({closed.element.id for closed in facts.closed})
+    facts = add_runner(machine, facts)
+    shown["run_packs"] = facts.run_packs
+    shown["runner"] = effect.describe_runner(facts)
     if facts.guard:
         facts = add_programs(machine, facts, facts.guard)
         shown["program"] = facts.origin.kind if facts.origin else None

@@ -21,7 +21,6 @@ MANIFEST = """\
 [pack]
 name = "judge"
 version = "1"
-protocol = "host"
 
 [files]
 include = ["judge.py"]
