@@ -25,7 +25,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -49,6 +49,11 @@ _STATE = r"(?:^|; )(?:cd|export|umask|for|\.)(?: |;|$)|&&|\("
 _PART = r"(?:[^;'\"]|'[^']*'|\"[^\"]*\")+"
 
 
+def _without_git(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables but git's own: an author's name in one of them would change what a story shows."""
+    return {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+
+
 class Stage:
     """Where a story is played: a home, a project and a clock of its own."""
 
@@ -58,7 +63,7 @@ class Stage:
         program.chmod(0o755)
         put(root / "bin" / "claude", "#!/bin/sh\necho 2.1.330\n").chmod(0o755)
         self.environ = {
-            **os.environ, "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
+            **_without_git(os.environ), "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
             "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),
         }  # fmt: skip
         self.python = self.environ["PYTHON"] = interpreter.choose(self.environ)[0]
