@@ -13,7 +13,7 @@ from hookctl.checks.scripts import Script, find_scripts
 from hookctl.hosts import load
 from tests.conftest import Hookctl, put
 
-KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/work"}
+KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/work"}
         ("python3 ~/hooks/x.py", "/home/me/hooks/x.py", 2),
         ("python3 $HOME/x.py", "/home/me/x.py", 2),
         ('python3 "${HOME}/x y.py"', "/home/me/x y.py", 2),
-        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/x.sh', "/work/.claude/hooks/x.sh", 127),
-        ("${CLAUDE_PROJECT_DIR:-$PWD}/x.sh", "/work/x.sh", 127),
+        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/x.sh', "/project/.claude/hooks/x.sh", 127),
+        ("${CLAUDE_PROJECT_DIR:-$PWD}/x.sh", "/project/x.sh", 127),
         ("/gone/program --all", "/gone/program", 127),
         ("uv run --quiet --with rich /gone/x.py", "/gone/x.py", 2),
         ("uv run python ~/x.py", "/home/me/x.py", 2),
@@ -35,7 +35,7 @@ KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/work"}
         ("/usr/bin/env A=1 python3 /gone/x.py", "/gone/x.py", 2),
         ("A=1 nohup timeout 5 sh /gone/x.sh", "/gone/x.sh", 2),
         (": hookctl=bell/stop; [ -f '/a b/r.sh' ] && [ -r '/a b/r.sh' ] || exit 0; sh '/a b/x.sh'", "/a b/x.sh", 2),
-        ('cd "$CLAUDE_PROJECT_DIR" && python3 tools/x.py', "/work/tools/x.py", 2),
+        ('cd "$CLAUDE_PROJECT_DIR" && python3 tools/x.py', "/project/tools/x.py", 2),
         ("python3 /gone/x.py 2>/dev/null </dev/null # why", "/gone/x.py", 2),
         ("python3 /gone/x.py; exit 0", "/gone/x.py", 0),
         ("python3 /gone/x.py | tee log", "/gone/x.py", 0),

@@ -9,7 +9,7 @@ from hookctl.model import Record
 from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
-CLAUDE, HOST = "claude", "host"  # what a pack's commands read and answer
+CLAUDE = "claude"  # this protocol; the other, "host", is each host's own
 PROTOCOL = "protocol"  # the key of a pack's settings on record
 FAILURE_EVENT = "post-tool-failure"
 # Claude Code's events by their short forms.

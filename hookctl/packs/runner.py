@@ -17,7 +17,7 @@ from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import CLAUDE, EVENTS, MATCHED_EVENTS, fit, native_event
-from hookctl.packs.slots import list_named_files
+from hookctl.packs.slots import FILES_FORM, list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES
@@ -25,7 +25,6 @@ from hookctl.values import NamedTuple
 
 DEFAULT_TIMEOUT = 10  # seconds
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
-_FILES = r"(?:\"\$[A-Za-z0-9_]+\"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
 
 
 _WORD = r"(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
@@ -173,7 +172,7 @@ def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
     words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
     id = re.escape(head(f"{pack.name}/{hook.id}"))
     started = guard.start_forms(host, PACKAGES)
-    return f"{id}{started} {words.replace(re.escape(mark), _FILES)}; exit 0"
+    return f"{id}{started} {words.replace(re.escape(mark), FILES_FORM)}; exit 0"
 
 
 # The table beside the runner

@@ -13,12 +13,9 @@ from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
-from hookctl.packs.slots import slots
+from hookctl.packs.slots import FILES_FORM, slots
 
-# What {files} becomes: quoted by shlex, behind a variable of the host where the project is meant.
-_FILES = (
-    r"""(?P<files>(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+)"""
-)
+_FILES = f"(?P<files>{FILES_FORM})"
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 

@@ -109,16 +109,25 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
     draft.tell("host_limits", *remarks_for(draft.host, settings, _operators_cap(draft)))
     if draft.target.shared:
         require_portable(settings)
+    return settings.with_python(choose_python(draft, settings.python))
+
+
+def choose_python(draft: Draft, recorded: str) -> str:
+    """The Python that starts our programs: the recorded one while it is usable; '' in a project.
+
+    What is wrong with it becomes a message.
+    """
+    if draft.target.shared:
         environ, project = draft.folders.environ, draft.target.project
         warnings = draft.sources.once(interpreter.on_path, environ, project, key=project)
         draft.tell("interpreter", *warnings)
-        return settings.with_python("")
-    if settings.python and draft.sources.once(interpreter.is_usable, settings.python):
-        return settings
+        return ""
+    if recorded and draft.sources.once(interpreter.is_usable, recorded):
+        return recorded
     python, warning = draft.sources.python()
     if warning:
         draft.tell("interpreter", warning)
-    return settings.with_python(python)
+    return python
 
 
 def _guard_wants(

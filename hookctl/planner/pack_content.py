@@ -13,11 +13,10 @@ from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner import hook_env
-from hookctl.planner.content import Content
+from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
 from hookctl.planner.runner_files import runtime_folder
 from hookctl.planner.runtime_files import File
-from hookctl.system import interpreter
 from hookctl.system.files import content_digest
 
 
@@ -27,8 +26,10 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         draft.conflicts += hook_env.find_conflicts(draft, pack)
     env = hook_env.pack_env(draft, pack)
     settings = hook_env.recorded_claims(pack, draft.host)
+    known = draft.packs.get(pack.name)
     if needs_runner(pack, draft.host):
-        settings = {**settings, PROTOCOL: CLAUDE, "python": _choose_python(draft, pack)}
+        recorded = str(known.settings.get("python", "")) if known else ""
+        settings = {**settings, PROTOCOL: CLAUDE, "python": choose_python(draft, recorded)}
     runtime, python = runtime_folder(draft.folders, draft.target), settings.get("python", "")
     programs = find_programs(draft.target, folder, runtime, str(python))
     wants, messages = pack_wants(pack, draft.host, programs, env)
@@ -37,7 +38,6 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
         source = draft.sources.once(os.path.realpath, source)
-    known = draft.packs.get(pack.name)
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
@@ -61,21 +61,3 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
     return Content(wants, files, settings, source, digest, visible, consent, commit)
-
-
-def _choose_python(draft: Draft, pack: Pack) -> str:
-    """The Python that starts the runner: the recorded one while it is usable; '' in a project."""
-    if draft.target.shared:
-        environ, project = draft.folders.environ, draft.target.project
-        draft.tell(
-            "interpreter", *draft.sources.once(interpreter.on_path, environ, project, key=project)
-        )
-        return ""
-    known = draft.packs.get(pack.name)
-    recorded = str(known.settings.get("python", "")) if known else ""
-    if recorded and draft.sources.once(interpreter.is_usable, recorded):
-        return recorded
-    python, warning = draft.sources.python()
-    if warning:
-        draft.tell("interpreter", warning)
-    return python
