@@ -81,6 +81,9 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     assert changed.startswith("ok    Claude Code  ~/.claude/settings.json\n")
     run("uninstall")
     assert not settings.parent.exists()
+    for language in ("sh", "python", "node"):
+        run("pack", "new", f"my-{language}", "--lang", language)
+        assert (home / f"my-{language}" / "tests" / "cases.toml").exists()
     if sys.platform == "linux":
         assert (home / ".local" / "state" / "hookctl" / "ledger.json").exists()
         assert not (home / ".local" / "share" / "hookctl").exists()

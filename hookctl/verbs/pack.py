@@ -99,7 +99,8 @@ def _make(folders: Folders, request: Request) -> Result:
 def _template_paths(language: str) -> list[str]:
     names = ("templates", "pack", language)
     tests = [f"tests/{test}" for test in list_data(*names, "tests", ending=".toml")]
-    return [name for name in list_data(*names, ending="") if name != "tests"] + tests
+    # Folders have no ending; an installation adds one with bytecode.
+    return [name for name in list_data(*names, ending="") if "." in name] + tests
 
 
 def _template(language: str, path: str, name: str) -> bytes:
