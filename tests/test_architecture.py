@@ -19,6 +19,7 @@ LAYERS = [
     ["verbs"],
     ["report"],
     ["output"],
+    ["hooks"],
     ["checks"],
     ["planner"],
     ["run", "packs"],

@@ -1,0 +1,8 @@
+"""Every hook that the hosts would run here: found, named by an ID, and with its state.
+
+It may import `checks`, whose facts it uses, and the rooms below.
+
+- model.py has the values: a file with hooks, a handler in it, and the Hook that people see.
+- states.py judges whether a hook runs, and says why it does not; listing.py makes the list;
+  ids.py names each hook, and finds one by its name.
+"""

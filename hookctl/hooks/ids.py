@@ -1,0 +1,70 @@
+"""The ID of a hook, and the hooks that an ID means.
+
+An ID is the start of the digest of host, scope, event, matcher and command, so it stays the same
+when the hook moves in its file. Where several hooks have the same, the second one ends with `#2`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from hookctl.errors import USAGE, HookctlError
+from hookctl.hooks.model import Hook
+from hookctl.system import files
+
+_LENGTH = 12  # characters of an ID that is shown
+_MOST = 5  # hooks that an error names
+
+
+def digest(host: str, scope: str, event: str, matcher: str, command: str) -> str:
+    """The digest that names a hook."""
+    text = json.dumps([host, scope, event, matcher, command])
+    return files.digest(text.encode("ascii"))
+
+
+def number(names: Sequence[str]) -> list[str]:
+    """The IDs of hooks, from the digests of all of them: a repeated one gets its number."""
+    seen: dict[str, int] = {}
+    ids = []
+    for name in names:
+        count = seen[name] = seen.get(name, 0) + 1
+        ids.append(name[:_LENGTH] + (f"#{count}" if count > 1 else ""))
+    return ids
+
+
+def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
+    """The hooks of a PACK, those with the name PACK/ID, or the one whose ID begins with the text.
+
+    Refuses (usage) what is no hook here, and a beginning that several hooks have.
+    """
+    named = [hook for hook in hooks if text in (hook.own_id, _pack_of(hook)) and hook.is_ours]
+    if named:
+        return named
+    beginning, _, repeat = text.lower().partition("#")
+    digests: dict[str, Hook] = {}
+    for hook in hooks:
+        name, _, count = hook.id.partition("#")
+        if beginning and (count or "1") == (repeat or "1") and _begins(name, beginning):
+            digests[name] = hook
+    if len(digests) == 1:
+        return list(digests.values())
+    if digests:
+        message = f"{text} is the beginning of several IDs"
+        hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
+        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    hint = "`hookctl hooks` lists every hook with its ID; a pack's are PACK and PACK/ID too."
+    raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
+
+
+def _begins(name: str, beginning: str) -> bool:
+    """Whether an ID begins so; a text that is longer than an ID must begin with it."""
+    return name.startswith(beginning[:_LENGTH]) and len(beginning) <= 64
+
+
+def _pack_of(hook: Hook) -> str:
+    return hook.own_id.partition("/")[0]
+
+
+def _describe(hook: Hook) -> str:
+    return f"{hook.id} ({hook.host} {hook.event}, line {hook.line} of {hook.file})"

@@ -1,0 +1,111 @@
+"""The values of this room: files with hooks, the handlers in them, and the hooks in the list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookctl.hosts import Host
+from hookctl.hosts.model import OtherAgent
+from hookctl.model import Path
+from hookctl.values import NamedTuple
+
+# The states of a hook. All but the first say why it does not run.
+RUNS = "runs"
+NOT_APPROVED = "not_approved"
+FOLDER_UNTRUSTED = "folder_untrusted"
+OFF = "off"
+HIDDEN = "hidden"
+NO_TOOL = "no_tool"
+UNKNOWN_EVENT = "unknown_event"
+IGNORED = "ignored"
+MISSING = "missing"
+NOT_EXECUTABLE = "not_executable"
+NO_COMPILE = "no_compile"
+DISABLED = "disabled"
+TWICE = "twice"
+STATES = (
+    *(RUNS, NOT_APPROVED, FOLDER_UNTRUSTED, OFF, HIDDEN, NO_TOOL, UNKNOWN_EVENT, IGNORED),
+    *(MISSING, NOT_EXECUTABLE, NO_COMPILE, DISABLED, TWICE),
+)
+
+
+class Obstacle(NamedTuple):
+    """Why a hook does not run."""
+
+    state: str
+    reason: str
+
+
+class Handler(NamedTuple):
+    """A handler in a file, as the file has it."""
+
+    path: Path
+    event: str
+    fields: Mapping[str, Any]
+    matcher: str = ""  # empty where it has none
+    line: int = 0  # where it begins; 0 where that is not known
+    own_id: str = ""  # PACK/ID of one of ours
+    broken: Obstacle | None = None  # a script that is missing, not executable or does not compile
+
+
+class HookFile(NamedTuple):
+    """A file with hooks, and what its host does with them."""
+
+    host: Host  # in the variant of this file
+    scope: str  # user | project | local | managed | plugin
+    path: str  # as people know it
+    handlers: tuple[Handler, ...]
+    plugin: str = ""  # the name of the plugin that the file belongs to
+    obstacle: Obstacle | None = None  # what keeps every hook of the file from running
+    hidden_events: Mapping[str, str] = {}  # and the file that the host takes the event from
+    closed: Mapping[Path, Obstacle] = {}  # hooks without an approval, and single ones that are off
+    readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
+
+
+class Unreadable(NamedTuple):
+    """A file that cannot be read, so that its hooks are not known."""
+
+    path: str
+    line: int  # 0 where none is known
+    message: str
+
+
+class Receipts(NamedTuple):
+    """What the receipts of one hook add up to."""
+
+    runs: int = 0
+    failures: int = 0
+    median_ms: float | None = None
+    p95_ms: float | None = None
+    bytes: int = 0  # that went into the context
+    last_run: float | None = None  # in seconds since the epoch
+
+
+class Hook(NamedTuple):
+    """A hook that a host would run here, or would not."""
+
+    id: str
+    host: str
+    scope: str
+    event: str
+    matcher: str
+    command: str  # in full, as the host gets it; nothing is masked
+    file: str
+    line: int
+    owner: str  # a pack or a plugin; empty where nobody is known
+    state: str
+    reason: (
+        str  # why it does not run, or what to know about it; empty where there is nothing to say
+    )
+    path: Path  # in the document of the file
+    fields: Mapping[str, Any]
+    own_id: str = ""  # PACK/ID of one of ours
+    plugin: str = ""  # the plugin that it belongs to
+    readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
+    receipts: Receipts = Receipts()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether hookctl installed it."""
+        return bool(self.own_id)
