@@ -53,8 +53,15 @@ def native_event(host: Host, event: str) -> str:
     if own:
         return str(own)
     if event == FAILURE_EVENT:  # the runner tells failed calls from others
-        event = "post-tool"
+        return host.events.get("post-tool", "") if tells_failures(host) else ""
     return host.events.get(event, "")
+
+
+def tells_failures(host: Host) -> bool:
+    """Whether the host says of any call that it failed."""
+    runner = host.runner
+    is_told = {"exit_status", "failed"} & runner.get("fields", {}).keys()
+    return bool(is_told) or EVENTS[FAILURE_EVENT] in runner.get("events", {})
 
 
 def fit(host: Host, event: str, matcher: str | None) -> Fit:
@@ -74,6 +81,8 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
             lacking.append(name)
     if not names:
         return Fit(None, True, tuple(lacking), never=True)
+    if host.runner.get("patch") in names:  # a shell command may hold a patch too
+        names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
     return Fit(f"^({pattern})$", True, tuple(lacking))
 

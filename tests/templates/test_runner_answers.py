@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from .runner_bench import HOSTS, Bench, decide, nested
+from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
 
 class Told(NamedTuple):
@@ -17,6 +17,7 @@ class Told(NamedTuple):
 
 
 PRE, POST, PROMPT, START = "PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart"
+FAILURE = "PostToolUseFailure"
 NEW = {"command": "ls"}
 WHOLE = {"command": "ls", "timeout": 9}  # the changed key on top of what the host sent
 WOULD_PASS = 'R Not with this input; this one would pass: {"command":"ls"}'
@@ -212,6 +213,34 @@ def test_answers_elsewhere(bench: Bench, host: str, event: str) -> None:
 @pytest.mark.parametrize("host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode"])
 def test_the_end_of_a_turn_beats_a_block_of_its_stop(bench: Bench, host: str) -> None:
     check(bench, host, "Stop", {**END, **BLOCK}, told_end(host, "Stop"))
+
+
+AFTER_FAILURE = {
+    "gemini": nested("AfterTool", **CONTEXT),
+    "qwen": nested(FAILURE, **CONTEXT),
+    "opencode": nested(FAILURE, **CONTEXT),
+    "openhands": None,
+    "hermes": None,
+}
+
+
+@pytest.mark.parametrize("host", AFTER_FAILURE)
+def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> None:
+    """On the hosts that say which calls failed."""
+    answer = AFTER_FAILURE[host]
+    told = Told(answer, "context") if answer else Told(None, "none", ("context",))
+    fields = {
+        "gemini": {"tool_response": {"llmContent": "boom", "error": {"message": "boom"}}},
+        "qwen": {"error": "boom"},
+        "opencode": {"tool_response": {"output": "boom", "metadata": {"exit": 1}}},
+        "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
+        "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},
+    }[host]
+    payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, FAILURE, **fields)
+    for command in ("echo C >&2; exit 2", say(json.dumps(nested(FAILURE, **CONTEXT)))):
+        ran = bench.run(host, FAILURE, payload, command)
+        (receipt,) = ran.receipts
+        assert Told(ran.answer, receipt["outcome"], tuple(receipt.get("dropped", ()))) == told
 
 
 def test_a_refusal_on_codex_stands_alone(bench: Bench) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from .runner_bench import BASES, HOSTS, SHELLS, Bench
+from .runner_bench import BASES, HOSTS, SHELLS, Bench, decide
 
 # Host, its tool and input, then Claude Code's tool and input, and the class. Paths are absolute but for Codex's patch.
 CALLS: list[tuple[str, str, dict[str, Any], str, dict[str, Any], str]] = [
@@ -273,6 +273,40 @@ def test_a_matcher_chooses_among_a_patchs_files(bench: Bench, matcher: str, aske
     assert [one["tool_name"] for one in seen] == asked
 
 
+HERE = "apply_patch <<'EOF'\n*** Begin Patch\n" + ADDED + CHANGED + "*** End Patch\nEOF\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "asked"),
+    [
+        (HERE, (), ["Bash", "Write new.py", "Edit src/old.py"]),
+        (HERE, ("--matcher", "Edit|Write"), ["Write new.py", "Edit src/old.py"]),
+        (HERE, ("--matcher", "Bash"), ["Bash"]),
+        (f"cd 'a b' && {HERE}", ("--matcher", "Write"), ["Write a b/new.py"]),
+        (f"cd /tmp && {HERE}", ("--matcher", "Write"), ["Write /tmp/new.py"]),
+        ("cat apply_patch", (), ["Bash"]),
+        (HERE.replace("apply_patch", "cat"), (), ["Bash"]),
+    ],
+)
+def test_a_patch_in_a_shell_command_is_asked_as_its_edits_too(
+    bench: Bench, command: str, options: tuple[str, ...], asked: list[str]
+) -> None:
+    seen = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "Bash", {"command": command}), *options)
+    paths = [one["tool_input"].get("file_path", "").replace(f"{bench.project}/", "") for one in seen]
+    assert [f"{one['tool_name']} {path}".strip() for one, path in zip(seen, paths, strict=True)] == asked
+    if asked[0] == "Bash":
+        assert seen[0]["tool_input"] == {"command": command}
+
+
+def test_a_hook_of_the_shell_may_change_or_allow_a_command_with_a_patch(bench: Bench) -> None:
+    answer = json.dumps(decide("allow", updatedInput={"command": "ls"}))
+    payload = bench.tool_call("codex", "Bash", {"command": HERE})
+    ran = bench.run("codex", "PreToolUse", payload, f"echo '{answer}'", "--may-allow", "--matcher", "Bash")
+    assert ran.answer == decide("allow", updatedInput={"command": "ls"})
+    ran = bench.run("codex", "PreToolUse", payload, f"echo '{answer}'", "--may-allow", "--matcher", "Write|Edit")
+    assert ran.outcome == "deny", "a change of an edit has no place in the command"
+
+
 def test_what_is_no_patch_is_still_asked_about(bench: Bench) -> None:
     (asked,) = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", {"command": "garbage"}))
     assert (asked["tool_name"], asked["tool_input"]) == ("Write", {"command": "garbage"})
@@ -410,6 +444,14 @@ def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok
     assert (said, asked["hook_event_name"]) == (text, event)
 
 
+def test_geminis_own_error_is_a_failure(bench: Bench) -> None:
+    response = {"llmContent": "Error: no such file", "error": {"message": "no such file", "type": "not_found"}}
+    payload = bench.tool_call("gemini", "read_file", {"file_path": "/f"}, "PostToolUse", tool_response=response)
+    (asked,) = bench.ask("gemini", "PostToolUseFailure", payload)
+    assert (asked["error"], asked["portable"]["ok"]) == ("no such file", False)
+    assert bench.ask("gemini", "PostToolUse", payload) == []
+
+
 def test_failures_have_an_event_of_their_own_on_qwen(bench: Bench) -> None:
     payload = bench.tool_call(
         "qwen", SHELLS["qwen"], {"command": "ls"}, "PostToolUse", error="boom", tool_response=None
@@ -447,6 +489,38 @@ def test_the_commands_folder_and_variables(bench: Bench) -> None:
     bench.run("gemini", "Stop", bench.payload("gemini", "Stop"), command, "--env", "LEVEL=2 =")
     folder = str(bench.project)
     assert (bench.root / "said").read_text() == f"{folder} {folder} gemini 2 = gemini gemini\n"
+
+
+BIG = 1234567890123456789  # more digits than a float can hold
+
+
+@pytest.mark.parametrize("number", [BIG, -BIG, 10**40, 1.5, 0])
+def test_numbers_pass_as_they_came(bench: Bench, number: float) -> None:
+    sent = {"command": "ls", "id": number}
+    (asked,) = bench.ask("gemini", "PreToolUse", bench.tool_call("gemini", "run_shell_command", sent))
+    assert asked["tool_input"] == sent
+    assert asked["portable"]["native"]["tool_input"] == sent
+    answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"at": number}}}
+    told = bench.run("gemini", "PreToolUse", bench.tool_call("gemini", "run_shell_command", sent), say(answer)).answer
+    assert told["hookSpecificOutput"]["tool_input"] == {**sent, "at": number}
+
+
+def test_numbers_stay_where_a_permission_is_taken_out(bench: Bench) -> None:
+    answer = decide("allow", updatedInput={"at": BIG})
+    ran = bench.run("claude", "PreToolUse", bench.tool_call("claude", "Bash", {"command": "ls"}), say(answer))
+    assert ran.answer["hookSpecificOutput"]["updatedInput"] == {"at": BIG}
+
+
+def test_a_number_that_takes_long_to_read_stops_nothing(bench: Bench) -> None:
+    data = json.dumps(bench.tool_call("hermes", "terminal", {"command": "ls"}))[:-1].encode()
+    data += b', "n": ' + b"9" * 5_000_000 + b"}"
+    ran = bench.run("hermes", "PreToolUse", data, f"cat > {bench.seen}")
+    assert ran.outcome == "none"
+    assert json.loads(bench.seen.read_bytes())["portable"]["native"]["n"] == "9" * 5_000_000
+
+
+def say(answer: Any) -> str:
+    return f"echo '{json.dumps(answer)}'"
 
 
 def test_numbers_that_are_no_json_are_not_passed_on(bench: Bench) -> None:

@@ -174,7 +174,7 @@ def start_timer(seconds):
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
-def read_input():
+def read_input(parse=parse):
     """The bytes on stdin, and the object in them or None."""
     data = bytearray()
     try:

@@ -23,11 +23,19 @@ KIND = 0o170000
 STICKY = 0o1000
 INFINITE = float("inf")
 INVALID = 22  # the number of this error on Linux and macOS
+LONGEST_NUMBER = 4000  # digits; Python itself converts few more
 
 
 def read_number(digits):
     """A whole number of JSON; a very long one stays text, as converting it could take minutes."""
     if len(digits) < 19:
+        return int(digits)
+    return digits
+
+
+def read_long_number(digits):
+    """The same with every number that anybody sends, for what is passed on as it came."""
+    if len(digits) < LONGEST_NUMBER:
         return int(digits)
     return digits
 
@@ -41,10 +49,16 @@ class Scanning:
     parse_int = read_number
 
 
+class ExactScanning(Scanning):
+    """The same for what is passed on."""
+
+    parse_int = read_long_number
+
+
 try:
     from _json import encode_basestring_ascii, make_encoder, make_scanner
 
-    scan = make_scanner(Scanning)
+    scan, scan_exactly = make_scanner(Scanning), make_scanner(ExactScanning)
     encode = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
 
     def dump(value):
@@ -55,6 +69,7 @@ except Exception:  # another interpreter, or a later version
     import json
 
     scan = json.JSONDecoder(parse_int=read_number).scan_once
+    scan_exactly = json.JSONDecoder(parse_int=read_long_number).scan_once
 
     def dump(value):
         """A value as JSON, always in the same form."""
@@ -80,7 +95,12 @@ def without_odd_numbers(value):
     return value
 
 
-def parse(data, errors="strict"):
+def parse_exactly(data, errors="strict"):
+    """The same as `parse`, with long numbers as numbers."""
+    return parse(data, errors, scan_exactly)
+
+
+def parse(data, errors="strict", scan=scan):
     """The object that a JSON document holds; ValueError for everything else."""
     text = data.decode("utf-8", errors).lstrip("\ufeff").strip(" \t\r\n")
     try:

@@ -5,6 +5,21 @@ ADD, UPDATE, DELETE, MOVE = (
 )
 
 
+BEGIN, END = "*** Begin Patch", "*** End Patch"
+
+
+def patch_in_command(command):
+    """The patch in a command of the shell, and the folder that it changes to before; else empty."""
+    head, begun, rest = command.partition(BEGIN)
+    words = head.split()
+    if not begun or not any(word in ("apply_patch", "applypatch") for word in words):
+        return "", ""
+    folder = ""
+    if words[0] == "cd" and "&&" in head:
+        folder = head.partition("&&")[0].partition("cd")[2].strip().strip("'\"")
+    return folder, rest.partition(END)[0]
+
+
 def read_patch(text):
     """Yields class and input of each file's change; nothing where it is no patch.
 

@@ -4,8 +4,8 @@ The table of the host says how it names tools, inputs and fields; see `[runner]`
 files. What a host does not tell is null.
 """
 
-from .files import first_text, parse
-from .patch import read_patch
+from .files import first_text, parse_exactly
+from .patch import patch_in_command, read_patch
 
 # Claude Code's tools by class.
 TOOLS = {
@@ -42,9 +42,10 @@ OURS = ("turn", "agent", "output", "exit_status", "failed")
 class Tool:
     """A tool call by Claude Code's name, its class, and its input by Claude Code's names."""
 
-    def __init__(self, name, kind, input, input_names=None):
+    def __init__(self, name, kind, input, input_names=None, is_part=False):
         self.name, self.kind, self.input = name, kind, input
         self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
+        self.is_part = is_part  # of another call, about which there is a question too
 
 
 class Asked:
@@ -54,6 +55,7 @@ class Asked:
         self.payload, self.portable, self.sent = payload, portable, sent or {}
         self.tool = tool.name if tool else ""
         self.input_names = tool.input_names if tool else {}
+        self.is_part = bool(tool and tool.is_part)
 
     @property
     def can_change(self):
@@ -120,6 +122,8 @@ def tell_outcome(table, native, payload, portable, kind):
         portable["ok"] = False
     elif type(failed) is bool:
         portable["ok"] = not failed
+    elif failed is not None:  # the error itself
+        portable["ok"] = False
     elif portable["exit_status"] == 0:
         portable["ok"] = True
     if event == FAILURE_EVENT:
@@ -179,7 +183,7 @@ def look_into(value, part):
 def object_in_text(text):
     """The object of JSON in a text, or None."""
     try:
-        return parse(text.encode("utf-8", "surrogatepass"), "surrogatepass")
+        return parse_exactly(text.encode("utf-8", "surrogatepass"), "surrogatepass")
     except ValueError:
         return None
 
@@ -212,6 +216,8 @@ def tools_in(table, name, sent, native):
         if calls:
             return calls
     kind = class_of(table, name, sent)
+    if kind == "shell" and table.get("patch"):
+        return [Tool(TOOLS[kind], kind, sent, {}), *edits_in_command(sent)]
     names = table.get("input", {}).get(kind, {})
     by = table.get("by", {})
     claudes = {theirs: claude for claude, theirs in names.items()}
@@ -223,6 +229,15 @@ def tools_in(table, name, sent, native):
     if mcp:
         return [Tool(mcp, "mcp", input, names)]
     return spread(Tool(TOOLS.get(kind, name), kind, input, names))
+
+
+def edits_in_command(sent):
+    """The calls that a patch within a shell command stands for."""
+    folder, patch = patch_in_command(text_or_none(sent.get("command")) or "")
+    for kind, input in read_patch(patch):
+        if folder:
+            make_absolute(input, folder)
+        yield Tool(TOOLS[kind], kind, input, is_part=True)
 
 
 def spread(tool):

@@ -44,7 +44,7 @@ from .call import (
     start_timer,
 )
 from .child import run_command
-from .files import digest, dump_plain, enter
+from .files import digest, dump_plain, enter, parse_exactly
 from .hosts import find_host
 from .matching import matches
 from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native
@@ -128,7 +128,7 @@ class Run:
         call = self.call = Call(self.event)
         read_settings(call, host + ".json")
         start_timer(call.lock_s + SPARE_S)
-        self.data, payload = read_input()
+        self.data, payload = read_input(parse_exactly)
         call.readable, call.payload = payload is not None, payload or {}
         call.host = find_host(call.table, host, call.payload) if call.table else None
         read_session(call, self.data)
@@ -146,7 +146,8 @@ class Run:
             return self.fail("what the host sent cannot be read")
         asked = self.find_questions()
         meant = [question for question in asked if self.is_meant(question)]
-        return self.ask(meant, len(meant) == len(asked)) if meant else None
+        is_whole = all(question.is_part or question in meant for question in asked)
+        return self.ask(meant, is_whole) if meant else None
 
     def is_elsewhere(self):
         """Does another host run this registration that has one of the same pack itself?"""
