@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from hookctl.errors import FAILED, OK, usage_error
+from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.pack import read_files
@@ -49,10 +50,12 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, _HOST):
         event = hook.event if hook.native else EVENTS[hook.event]
-        entry: dict[str, Any] = {"type": "command", "command": _command(hook)}
+        entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
         if hook.timeout is not None:
             entry["timeout"] = hook.timeout
-        group: dict[str, Any] = {} if hook.matcher is None else {"matcher": hook.matcher}
+        group: dict[str, Any] = {}
+        if hook.matcher is not None and hook.matcher not in FOR_ALL:
+            group["matcher"] = hook.matcher
         events.setdefault(event, []).append({**group, "hooks": [entry]})
     written = {name: data for name, (data, _) in read_files(pack).items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
@@ -60,9 +63,15 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     return written
 
 
-def _command(hook: PackHook) -> str:
+def _command(pack: Pack, hook: PackHook) -> str:
+    """The command for a shell, which does nothing where the plugin's files are not.
+
+    An agent may not say where its plugins are, and a plugin may be moved away: an interpreter
+    without its program ends with 2, which would refuse every call.
+    """
+    guard = f"[ -r {_ROOT}/{pack.files[0]} ] || exit 0; " if pack.files else ""
     values = {"files": _ROOT, "host": _HOST, "event": shlex.quote(hook.event)}
-    command, at = "", 0
+    command, at = guard, 0
     for slot in slots(hook.command):
         command += hook.command[at : slot.start] + values[slot.name]
         at = slot.end

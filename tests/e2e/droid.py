@@ -10,6 +10,9 @@ from .clients import Client
 from .dialects import Call, Reply, chat
 from .model_server import Script
 
+# Without the airgap it asks for its vendor's servers at every start.
+QUIET = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
+
 
 class Place(agent.Place):
     @property
@@ -28,10 +31,8 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     }
     # Not into settings.json: that is the operator's, and its bytes are compared.
     (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": [model]}))
-    # Without the airgap it asks for its vendor's servers at every start.
-    environment = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
     command = [*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0"]
-    return Start([*command, *([prompt] if prompt else [])], environment)
+    return Start([*command, *([prompt] if prompt else [])], QUIET)
 
 
 DRIVER = Driver(chat, _call, agent.Run)

@@ -1,0 +1,47 @@
+"""Plugins of the clients: a folder in Claude Code's layout, a marketplace of this machine, each client's commands."""
+
+import json
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .agent import Place
+from .clients import Client
+
+_NOWHERE = "http://127.0.0.1:9"
+
+
+def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: str, cwd: Path | None = None) -> str:
+    """Run one of the client's own commands, without a model, and return what it printed."""
+    quiet = getattr(driver, "QUIET", None)
+    environment = quiet or driver.DRIVER.call(client, place, _NOWHERE, "").environment
+    done = subprocess.run(
+        [*client.command, *arguments],
+        cwd=cwd or place.project,
+        env={**place.environment(), **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def write_plugin(folder: Path, hooks: dict[str, Any]) -> None:
+    """Write a plugin in Claude Code's layout, called as its folder, with these hooks."""
+    (folder / ".claude-plugin").mkdir(parents=True)
+    (folder / "hooks").mkdir()
+    about = {"name": folder.name, "version": "1.0.0", "description": "for a test"}
+    (folder / ".claude-plugin" / "plugin.json").write_text(json.dumps(about))
+    (folder / "hooks" / "hooks.json").write_text(json.dumps({"hooks": hooks}, indent=2))
+
+
+def write_marketplace(folder: Path) -> None:
+    """Make a folder a marketplace of that name, with the plugins in its own folder `plugins`."""
+    names = sorted(path.name for path in (folder / "plugins").iterdir())
+    plugins = [{"name": name, "source": f"./plugins/{name}", "description": "for a test"} for name in names]
+    about = {"name": folder.name, "owner": {"name": "tests"}, "plugins": plugins}
+    (folder / ".claude-plugin").mkdir()
+    (folder / ".claude-plugin" / "marketplace.json").write_text(json.dumps(about))
