@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hookctl import clock
@@ -76,7 +76,7 @@ _UNTOLD = {  # a line that the hook has not written yet; it will know the host
 _KIND = ("host", "event", "decision", "code")
 _TEXTS = (*_KIND, "path", "error")
 _TOP = "guard"  # the folder above those of the projects
-_TOTALS = "totals.json"
+_FILE, _TOTALS = "events.jsonl", "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")
 _PATIENCE = 1.0  # seconds to wait for a hook that changes what is counted
 _PAUSE = 0.005
@@ -108,33 +108,40 @@ def reason_of(line: dict[str, Any]) -> str:
 def read(state: str) -> list[dict[str, Any]]:
     """Every line that the hook logged, in order of time; invalid lines are skipped."""
     events = []
-    for path in _paths(state):
-        events += _read_file(path)
+    for path in find(state, f"{_FILE}*")[::-1]:  # within a folder the older one first
+        events += read_file(path)
     return sorted(events, key=lambda event: event["t"])
 
 
 def read_folder(folder: str) -> list[dict[str, Any]]:
     """The same of one project, by its state folder."""
     events = []
-    for name in ("events.jsonl.1", "events.jsonl"):
-        events += _read_file(os.path.join(folder, name))
+    for name in (f"{_FILE}.1", _FILE):
+        events += read_file(os.path.join(folder, name))
     return sorted(events, key=lambda event: event["t"])
 
 
-def _read_file(path: str) -> list[dict[str, Any]]:
-    """The valid lines of one file."""
+def read_file(
+    path: str, start: int = 0, cut: Callable[[bytes], bytes] = bytes
+) -> list[dict[str, Any]]:
+    """The valid lines of one file from a byte on; `cut` takes from a line what is to be read."""
+    events = []
+    project = os.path.basename(os.path.dirname(path))
+    for line in read_lines(path, start):
+        try:
+            events.append({**_event(json.loads(cut(line))), "project": project})
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+    return events
+
+
+def read_lines(path: str, start: int = 0) -> list[bytes]:
+    """The lines of one file from a byte on; none where it cannot be read."""
     try:
         data = files.read(path).data or b""
     except HookctlError:
         return []
-    events = []
-    project = os.path.basename(os.path.dirname(path))
-    for line in data.splitlines():
-        try:
-            events.append({**_event(json.loads(line)), "project": project})
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-    return events
+    return data[start:].splitlines()
 
 
 def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
@@ -161,7 +168,7 @@ def read_untold(state: str) -> list[dict[str, Any]]:
     """A line for the refused calls of each file that are not in the log yet."""
     lines = []
     for name in _TRIPS:
-        for path in _find(state, name):
+        for path in find(state, name):
             lines += _read_untold(path)
     return lines
 
@@ -170,14 +177,14 @@ def count_all(state: str) -> Counts:
     """The number of all decisions of each kind: the totals have lines that left the log."""
     counts: Counts = Counter()
     folders = set()
-    for name in (_TOTALS, "events.jsonl*", *_TRIPS):
-        folders |= {os.path.dirname(path) for path in _find(state, name)}
+    for name in (_TOTALS, f"{_FILE}*", *_TRIPS):
+        folders |= {os.path.dirname(path) for path in find(state, name)}
     for folder in sorted(folders):
         untold = [path for name in _TRIPS for path in _find_in(folder, name)]
         locked = [f"{path}.lock" for path in untold]
         with contextlib.ExitStack() as locks:
-            for path in (*locked, os.path.join(folder, "events.jsonl")):
-                locks.enter_context(_lock_held(path))
+            for path in (*locked, os.path.join(folder, _FILE)):
+                locks.enter_context(lock_held(path))
             _count_folder(counts, folder, untold)
     return counts
 
@@ -187,17 +194,16 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
     totals = guard_module("rotation").read_totals(folder)
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
     _add_totals(counts, project, totals["counts"])
-    for path in _find_in(folder, "events.jsonl*"):
-        if totals["file"] != _identify(path):
-            for event in _read_file(path):
-                _add(counts, event)
+    for path in _find_in(folder, f"{_FILE}*"):
+        for event in read_file(path, counted_size(totals, path)):
+            _add(counts, event)
     for path in untold:
         for line in _read_untold(path):
             _add(counts, line)
 
 
 @contextlib.contextmanager
-def _lock_held(path: str) -> Iterator[None]:
+def lock_held(path: str) -> Iterator[None]:
     """Keep the hooks from moving lines while they are counted; after a time, count anyway.
 
     A hook holds the lock of refused calls until the line is written, and the log's lock while it
@@ -275,15 +281,16 @@ def read_object(path: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _identify(path: str) -> str:
-    """How the hook names a file that it has counted."""
+def counted_size(totals: dict[str, Any], path: str) -> int:
+    """How many bytes of a file the hook has counted in the totals of its folder."""
     try:
-        return str(guard_module("rotation").identify(os.stat(path, follow_symlinks=False)))
+        status = os.stat(path, follow_symlinks=False)
     except OSError:
-        return ""
+        return 0
+    return int(guard_module("rotation").counted_size(totals, status))
 
 
-def _find(state: str, name: str) -> list[str]:
+def find(state: str, name: str) -> list[str]:
     """The files of this name in the folders of all projects, and in the one above them."""
     top = glob.escape(os.path.join(state, _TOP))
     return sorted(glob.glob(os.path.join(top, "**", name), recursive=True))
@@ -294,19 +301,14 @@ def _find_in(folder: str, name: str) -> list[str]:
     return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 
-def marks(state: str) -> list[tuple[str, int, int, int]]:
+def marks(state: str, name: str = _FILE) -> list[tuple[str, int, int, int]]:
     """Path, inode, size and time of each log file; they change when a log changes."""
     marks = []
-    for path in _paths(state):
+    for path in find(state, f"{name}*"):
         with contextlib.suppress(OSError):
             status = os.stat(path)
             marks.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
     return marks
-
-
-def _paths(state: str) -> list[str]:
-    """Every log file; within a folder the older one first."""
-    return _find(state, "events.jsonl*")[::-1]
 
 
 def _event(line: dict[str, Any]) -> dict[str, Any]:

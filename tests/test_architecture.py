@@ -24,7 +24,7 @@ LAYERS = [
     ["planner"],
     ["run", "packs"],
     ["ledger"],
-    ["settings"],
+    ["settings", "receipts"],
     ["hosts", "events"],
     ["engine", "documents"],
     ["system"],

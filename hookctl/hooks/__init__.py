@@ -4,5 +4,5 @@ It may import `checks`, whose facts it uses, and the rooms below.
 
 - model.py has the values: a file with hooks, a handler in it, and the Hook that people see.
 - states.py judges whether a hook runs, and says why it does not; listing.py makes the list;
-  ids.py names each hook, and finds one by its name.
+  ids.py names each hook, and finds one by its name; receipts.py adds what their receipts say.
 """

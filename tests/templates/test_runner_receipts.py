@@ -30,12 +30,11 @@ def counted(bench: Bench) -> Counter[str]:
     """What the totals and the lines beside them say, as `stats` adds them."""
     rotation, receipts = guard_module("rotation"), guard_module("receipts")
     folder = bench.state / "guard" / name_of(bench.project)
-    log = rotation.Log("runs.jsonl", "run-totals.json", receipts.add_run)
-    totals = rotation.read_totals(str(folder), log)
+    totals = rotation.read_totals(str(folder), receipts.describe_log())
     counts = dict(totals["counts"])
     for file in (folder / "runs.jsonl.1", folder / "runs.jsonl"):
-        if file.exists() and rotation.identify(file.stat()) != totals["file"]:
-            for line in file.read_bytes().splitlines():
+        if file.exists():
+            for line in file.read_bytes()[rotation.counted_size(totals, file.stat()) :].splitlines():
                 receipts.add_run(counts, line)
     return Counter(counts)
 
@@ -141,7 +140,7 @@ def test_a_full_log_is_turned_over_and_the_oldest_lines_are_counted(bench: Bench
     bench.run("droid", PRE, call(bench), ":")
     totals = json.loads((bench.folder / "run-totals.json").read_text())["counts"]
     name = f"droid {PRE} p/x"
-    assert totals == {f"{name} runs": first, f"{name} ms": 3 * first, f"{name} le0": first}
+    assert totals == {f"{name} runs": first, f"{name} ms": 3 * first, f"{name} le0": first, f"{name} t": 1}
     assert counted(bench)[f"{name} runs"] == first + second + 1
 
 
@@ -218,7 +217,7 @@ def test_twelve_buckets_of_time(ms: int, bucket: int) -> None:
     line = {**LINE, "ms": ms, "outcome": "timeout", "bytes": 7}
     guard_module("receipts").add_run(counts, json.dumps(line).encode())
     name = f"droid {PRE} p/x"
-    expected = {"runs": 1, "failures": 1, "ms": ms, "bytes": 7, f"le{bucket}": 1}
+    expected = {"runs": 1, "failures": 1, "ms": ms, "bytes": 7, f"le{bucket}": 1, "t": 1}
     assert counts == {f"{name} {key}": value for key, value in expected.items() if value}
 
 

@@ -45,6 +45,18 @@ def identify(status):
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
+def counted_size(totals, status):
+    """How many bytes of a file are in the totals already.
+
+    A call that had opened the log before it was moved away may add a line after it was counted. No
+    two old files in a row are the same inode, since the first is there until the second has its
+    place.
+    """
+    words = (totals["file"] if type(totals["file"]) is str else "").split(" ")
+    size = int(words[1]) if len(words) == 3 and words[1].isdecimal() else 0
+    return size if words[0] == str(status.st_ino) and size <= status.st_size else 0
+
+
 def keep_totals(folder, log=None):
     """Add the lines of the oldest file to the totals, once, even if we are killed right after.
 
@@ -55,13 +67,13 @@ def keep_totals(folder, log=None):
         fd = open_file(folder + "/" + log.file + ".1", posix.O_RDONLY)
     except (OSError, ValueError):
         return True
-    file = identify(posix.fstat(fd))
-    data = posix.read(fd, log.most)
+    status = posix.fstat(fd)
+    data = posix.read(fd, min(status.st_size, log.most))
     posix.close(fd)
-    totals = read_totals(folder, log)
+    totals, file = read_totals(folder, log), identify(status)
     if totals["file"] != file:
         counts = totals["counts"]
-        for line in data.splitlines():
+        for line in data[counted_size(totals, status) :].splitlines():
             log.add_line(counts, line)
         try:
             save_object(folder + "/" + log.totals, {"file": file, "counts": counts})

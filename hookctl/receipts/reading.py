@@ -1,0 +1,115 @@
+"""Reads the receipts of all projects: lines for the log, and exact numbers by hook."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from hookctl import events
+from hookctl.receipts.model import HookName, Run, Runs
+from hookctl.system.package_data import guard_module
+
+KIND = "run"  # of a receipt among the lines of the log
+
+
+class _Count:
+    """What is being added up, by the hook's name as the totals have it."""
+
+    def __init__(self, since: float | None) -> None:
+        self.since = since
+        self.numbers: dict[str, int] = {}
+        self.known: dict[str, list[Run]] = defaultdict(list)
+
+
+def read_runs(state: str, project: str = "", since: float | None = None) -> dict[HookName, Runs]:
+    """The runs of each hook in all projects, or in the one with this hash.
+
+    With a time only those since then whose receipts are still there; else all that ever were.
+    """
+    count = _Count(since)
+    for folder in _list_folders(state):
+        if project in ("", os.path.basename(folder)):
+            with events.lock_held(os.path.join(folder, _template().FILE)):
+                _count_folder(count, folder)
+    names = dict.fromkeys(name.rpartition(" ")[0] for name in count.numbers)
+    runs = {}
+    for name in sorted(names):
+        words = name.split(" ")
+        if len(words) == len(HookName._fields):
+            runs[HookName(*words)] = _make_runs(name, count)
+    return runs
+
+
+def read_events(state: str) -> list[dict[str, Any]]:
+    """Every receipt as a line of the log, in order of time; invalid lines are skipped."""
+    lines = []
+    for path in events.find(state, f"{_template().FILE}*")[::-1]:
+        for line in events.read_file(path, cut=_template().last_part):
+            if line.get("kind") == KIND:
+                lines.append(line)
+    return sorted(lines, key=lambda line: line["t"])
+
+
+def marks(state: str) -> list[tuple[str, int, int, int]]:
+    """Path, inode, size and time of each file of receipts."""
+    return events.marks(state, _template().FILE)
+
+
+def _template() -> ModuleType:
+    return guard_module("receipts")
+
+
+def _list_folders(state: str) -> list[str]:
+    """The folders of all projects that have receipts."""
+    paths = []
+    for name in (_template().TOTALS, f"{_template().FILE}*"):
+        paths += events.find(state, name)
+    return sorted({os.path.dirname(path) for path in paths})
+
+
+def _count_folder(count: _Count, folder: str) -> None:
+    """Add the totals, and the lines that they do not have yet."""
+    template = _template()
+    totals = guard_module("rotation").read_totals(folder, template.describe_log())
+    if count.since is None:
+        _add_totals(count.numbers, totals["counts"])
+    for name in (f"{template.FILE}.1", template.FILE):
+        path = os.path.join(folder, name)
+        lines = events.read_lines(path)
+        counted = events.counted_size(totals, path)
+        new = len(events.read_lines(path, counted)) if counted else len(lines)
+        for number, line in enumerate(lines):
+            run = template.read_run(line)
+            if run is None or (count.since is not None and run[3] < count.since):
+                continue
+            hook, ms, size, at, has_failed = run
+            count.known[hook].append(Run(at, ms, size, has_failed))
+            if count.since is not None or number >= len(lines) - new:
+                template.count_run(count.numbers, run)
+
+
+def _add_totals(numbers: dict[str, int], totals: Mapping[str, int]) -> None:
+    """Add what the runner counted before it dropped lines; a time is the latest."""
+    for name, number in totals.items():
+        if name.endswith(" t"):
+            numbers[name] = max(number, numbers.get(name, 0))
+        else:
+            numbers[name] = number + numbers.get(name, 0)
+
+
+def _make_runs(name: str, count: _Count) -> Runs:
+    ends = _template().BUCKETS
+    known = sorted(count.known[name], key=lambda run: run.at)
+    return Runs(
+        runs=count.numbers.get(f"{name} runs", 0),
+        failures=count.numbers.get(f"{name} failures", 0),
+        ms=count.numbers.get(f"{name} ms", 0),
+        bytes=count.numbers.get(f"{name} bytes", 0),
+        buckets=tuple(count.numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
+        ends=ends,
+        last_run=count.numbers.get(f"{name} t"),
+        known=tuple(known),
+    )
