@@ -658,6 +658,17 @@ def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
     assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
 
 
+@pytest.mark.parametrize("host", ["gemini", "qwen"])
+@pytest.mark.parametrize("protocol", ["claude", "host"])
+def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
+    folder: Path, host: str, protocol: str
+) -> None:
+    hook = '[[hooks]]\nevent = "pre-tool"\nid = "{0}"\ncommand = "{0}"\n'
+    pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))._replace(protocol=protocol)
+    wanted, _ = wants_of(pack, hosts.load(host), Programs("/x"))
+    assert [want.value["name"] for want in wanted] == ["hookctl-notify-a", "hookctl-notify-b"]
+
+
 def test_hosts_limits_a_hook(folder: Path) -> None:
     pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "gemini"]\n')
     assert wants(pack, CLAUDE, "/x") == ([], ["notify has no hook for Claude Code, only for codex, gemini"])

@@ -10,7 +10,7 @@ from hookctl.model import Wanted
 
 def fields_of(
     host: Host,
-    pack: str,
+    name: str,
     command: str,
     seconds: int | None,
     *,
@@ -18,11 +18,14 @@ def fields_of(
     env: dict[str, str] | None = None,
     cap: str = "",
 ) -> dict[str, Any]:
-    """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host."""
+    """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host.
+
+    `name` tells it from others: Qwen Code runs only one of a name, event and matcher.
+    """
     registration = host.registration
     fields: dict[str, Any] = {}
-    for name, value in registration.fields.items():
-        fields[name] = value.replace("{pack}", pack) if isinstance(value, str) else value
+    for key, value in registration.fields.items():
+        fields[key] = value.replace("{name}", name) if isinstance(value, str) else value
     fields["command"] = command
     if seconds is not None:
         fields[registration.timeout] = timeout(host, seconds)
