@@ -428,6 +428,9 @@ ENDS: list[tuple[str, Any, Any, Any, Any]] = [
     ("droid", {"tool_response": "out"}, "out", None, None),
     ("hermes", {"extra": {"result": '{"output": "out", "exit_code": 2}'}}, "out", False, 2),
     ("hermes", {"extra": {"result": "plain"}}, "plain", None, None),
+    ("hermes", {"extra": {"result": "plain", "status": "ok"}}, "plain", True, None),
+    ("hermes", {"extra": {"result": "plain", "status": "error"}}, "plain", False, None),
+    ("hermes", {"extra": {"result": "plain", "status": "timeout"}}, "plain", False, None),
 ]
 
 
@@ -481,6 +484,30 @@ def test_other_events_match_what_they_are_about(
     assert len(asked) == fits
     for one in asked:
         assert {name: one[name] for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "field", "theirs", "claudes"),
+    [
+        ("copilot", "SessionStart", "source", "new", "startup"),
+        ("copilot", "SessionStart", "source", "resume", "resume"),
+        ("gemini", "Notification", "notification_type", "ToolPermission", "permission_prompt"),
+    ],
+)
+def test_a_hosts_own_word_is_matched_and_told_as_claude_codes(
+    bench: Bench, host: str, event: str, field: str, theirs: str, claudes: str
+) -> None:
+    payload = bench.payload(host, event, **{field: theirs})
+    (asked,) = bench.ask(host, event, payload, "--matcher", f"{claudes}|x")
+    assert (asked[field], asked["portable"]["native"][field]) == (claudes, theirs)
+    assert bench.ask(host, event, payload, "--matcher", "clear") == []
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
+def test_a_call_that_was_refused_has_no_end_on_hermes(bench: Bench, event: str) -> None:
+    extra = {"result": '{"error": "no"}', "status": "blocked"}
+    payload = bench.tool_call("hermes", SHELLS["hermes"], {"command": "ls"}, "PostToolUse", extra=extra)
+    assert bench.ask("hermes", event, payload) == []
 
 
 def test_the_commands_folder_and_variables(bench: Bench) -> None:

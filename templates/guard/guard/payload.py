@@ -36,7 +36,7 @@ FIELDS = {
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 FLAG = "stop_hook_active"
 # What only `portable` tells: Claude Code has no field of this name.
-OURS = ("turn", "agent", "output", "exit_status", "failed")
+OURS = ("turn", "agent", "output", "exit_status", "failed", "refused")
 
 
 class Tool:
@@ -158,15 +158,28 @@ def text_or_none(value):
 
 
 def find(table, native, name):
-    """A field by Claude Code's name; the table has the host's, with dots for what lies inside."""
+    """A field by Claude Code's name, and its value in Claude Code's words.
+
+    The table has the host's name, with dots for what lies inside, and the host's words.
+    """
     usual = () if name in OURS else (name,)
     for path in table.get("fields", {}).get(name, usual):
         value = native
         for part in path.split("."):
             value = look_into(value, part)
         if value is not None:
-            return value
+            return in_claudes_words(table, name, value)
     return None
+
+
+def in_claudes_words(table, name, value):
+    words = table.get("values", {}).get(name)
+    return words.get(value, value) if words and type(value) is str else value
+
+
+def was_refused(table, native):
+    """Was this call refused? Some hosts tell the end of a call that never began."""
+    return find(table, native, "refused") is True
 
 
 def look_into(value, part):

@@ -47,7 +47,7 @@ from .child import run_command
 from .files import digest, dump_plain, enter, parse_exactly
 from .hosts import find_host
 from .matching import matches
-from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native
+from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refused
 from .receipts import write_receipt
 
 TIMEOUT_S = 10
@@ -183,6 +183,8 @@ class Run:
         """Did the call end as this event says? Some hosts have one event for both ends."""
         if self.event == "PreToolUse" or FAILURE_EVENT in self.table.get("events", {}):
             return True
+        if was_refused(self.table, self.call.payload):
+            return False
         return (asked.portable["ok"] is False) == (self.event == FAILURE_EVENT)
 
     def ask(self, asked, is_whole):
