@@ -1,19 +1,16 @@
 """One pack with one Python script, written for Claude Code's protocol, with every real client."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, qwen
-from .agent import Place, Run
+from . import claude, copilot
+from .agent import Place
 from .clients import Client
-from .dialects import Call
+from .everywhere import CASES, EVERY, Case, make_stage, play, receipts, told
 from .model_server import Script
-from .product import hookctl, state_folder
+from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 
@@ -67,67 +64,10 @@ print(json.dumps({"hookSpecificOutput": nested}))
 """
 
 
-@dataclass(frozen=True)
-class Case:
-    """One client: how its agent writes a file, what lets its tools run, and what it cannot do."""
-
-    driver: ModuleType
-    write: tuple[str, dict[str, Any]]
-    options: tuple[str, ...] = ()
-    changes: bool = True  # a changed input is used
-    contexts: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")
-    notes: bool = True  # it tells of a file that was written
-    environment: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def host(self) -> str:
-        return self.driver.__name__.rpartition(".")[2]
-
-    def shell(self, command: str) -> Call:
-        return self.driver.bash(command) if self.driver is claude else self.driver.shell(command)
-
-    def writes(self, place: Place) -> Call:
-        """A call that writes `made.txt` in the project."""
-        name, input = self.write
-        path = str(place.project / "made.txt")
-        return Call(name, {key: value.replace("PATH", path) for key, value in input.items()})
-
-
-SUMMARY = {"security_risk": "LOW", "summary": "a step"}
-CASES = [
-    Case(claude, ("Write", {"file_path": "PATH", "content": "text"})),
-    # Its patch tool is not offered to the model of these tests.
-    Case(
-        codex, ("exec_command", {"cmd": "echo text > made.txt"}), (codex.YOLO, codex.BYPASS), changes=False, notes=False
-    ),
-    Case(gemini, ("write_file", {"file_path": "PATH", "content": "text"}), (gemini.YOLO,)),
-    Case(qwen, ("write_file", {"file_path": "PATH", "content": "text"}), (qwen.YOLO,), changes=False),
-    Case(copilot, ("create", {"path": "PATH", "file_text": "text"})),
-    Case(opencode, ("write", {"filePath": "PATH", "content": "text"})),
-    Case(
-        openhands,
-        ("file_editor", {"command": "create", "path": "PATH", "file_text": "text", **SUMMARY}),
-        changes=False,
-        environment=(("EDITOR", "1"),),
-    ),
-    # A changed call has to be allowed anew.
-    Case(droid, ("Create", {"file_path": "PATH", "content": "text"}), ("--auto", "high"), contexts=("SessionStart",)),
-    Case(
-        hermes,
-        ("write_file", {"path": "PATH", "content": "text"}),
-        (hermes.YOLO, hermes.ACCEPT),
-        changes=False,
-        contexts=("UserPromptSubmit",),
-    ),
-]
-QUICK = (claude, codex)
-_EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
-
-
 @pytest.fixture
 def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
     """The client of the case, in a place of its own."""
-    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)
+    return make_stage(case, request, tmp_path)
 
 
 def install(case: Case, place: Place, on_failure: str = "allow", *more: str) -> None:
@@ -141,31 +81,7 @@ def install(case: Case, place: Place, on_failure: str = "allow", *more: str) -> 
     hookctl(place, "install", str(folder), "--host", case.host, *more)
 
 
-def play(case: Case, client: Client, place: Place, *calls: Call) -> Run:
-    """Let the agent make these calls, and end."""
-    return case.driver.play(
-        client,
-        place,
-        Script([*calls, "done"], limit=12),
-        *case.options,
-        timeout=300,
-        environment=dict(case.environment),
-    )
-
-
-def told(run: Run) -> str:
-    """Everything that the model was told."""
-    return json.dumps([entry.request.body for entry in run.log], ensure_ascii=False)
-
-
-def receipts(place: Place) -> list[tuple[str, str]]:
-    """Event and outcome of each run of a hook."""
-    paths = sorted(state_folder(place).glob("guard/*/runs.jsonl"))
-    lines = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
-    return [(line["event"], line["outcome"]) for line in lines]
-
-
-@pytest.mark.parametrize("case", _EVERY)
+@pytest.mark.parametrize("case", EVERY)
 def test_one_script_does_there_what_it_does_on_claude_code(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage
     install(case, place)
@@ -188,7 +104,7 @@ def test_one_script_does_there_what_it_does_on_claude_code(case: Case, stage: tu
 
 
 @pytest.mark.parametrize("on_failure", ["allow", "deny"])
-@pytest.mark.parametrize("case", _EVERY)
+@pytest.mark.parametrize("case", EVERY)
 def test_a_crash_does_what_the_pack_says(case: Case, stage: tuple[Client, Place], on_failure: str) -> None:
     client, place = stage
     install(case, place, on_failure)

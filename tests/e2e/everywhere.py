@@ -1,0 +1,106 @@
+"""What the tests with every real client have in common: how each is driven, and what a run left."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, qwen
+from .agent import Place, Run
+from .clients import Client
+from .dialects import Call
+from .model_server import Script
+from .product import state_folder
+
+
+@dataclass(frozen=True)
+class Case:
+    """One client: how its agent writes a file, what lets its tools run, and what it cannot do."""
+
+    driver: ModuleType
+    write: tuple[str, dict[str, Any]]
+    options: tuple[str, ...] = ()
+    changes: bool = True  # a changed input is used
+    contexts: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")
+    notes: bool = True  # it tells of a file that was written
+    environment: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def host(self) -> str:
+        return self.driver.__name__.rpartition(".")[2]
+
+    def shell(self, command: str) -> Call:
+        return self.driver.bash(command) if self.driver is claude else self.driver.shell(command)
+
+    def writes(self, place: Place, name: str = "made.txt", text: str = "text") -> Call:
+        """A call that writes a file in the project."""
+        tool, input = self.write
+        path = str(place.project / name)
+        return Call(tool, {key: value.replace("PATH", path).replace("TEXT", text) for key, value in input.items()})
+
+
+SUMMARY = {"security_risk": "LOW", "summary": "a step"}
+CASES = [
+    Case(claude, ("Write", {"file_path": "PATH", "content": "TEXT"})),
+    # Its patch tool is not offered to the model of these tests.
+    Case(
+        codex, ("exec_command", {"cmd": "echo 'TEXT' > PATH"}), (codex.YOLO, codex.BYPASS), changes=False, notes=False
+    ),
+    Case(gemini, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (gemini.YOLO,)),
+    Case(qwen, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (qwen.YOLO,), changes=False),
+    Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"})),
+    Case(opencode, ("write", {"filePath": "PATH", "content": "TEXT"})),
+    Case(
+        openhands,
+        ("file_editor", {"command": "create", "path": "PATH", "file_text": "TEXT", **SUMMARY}),
+        changes=False,
+        environment=(("EDITOR", "1"),),
+    ),
+    # A changed call has to be allowed anew.
+    Case(droid, ("Create", {"file_path": "PATH", "content": "TEXT"}), ("--auto", "high"), contexts=("SessionStart",)),
+    Case(
+        hermes,
+        ("write_file", {"path": "PATH", "content": "TEXT"}),
+        (hermes.YOLO, hermes.ACCEPT),
+        changes=False,
+        contexts=("UserPromptSubmit",),
+    ),
+]
+QUICK = (claude, codex)
+EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
+
+
+def play(case: Case, client: Client, place: Place, *calls: Call) -> Run:
+    """Let the agent make these calls, and end."""
+    return case.driver.play(
+        client,
+        place,
+        Script([*calls, "done"], limit=20),
+        *case.options,
+        timeout=300,
+        environment=dict(case.environment),
+    )
+
+
+def told(run: Run) -> str:
+    """Everything that the model was told."""
+    return json.dumps([entry.request.body for entry in run.log], ensure_ascii=False)
+
+
+def receipts(place: Place) -> list[tuple[str, str]]:
+    """Event and outcome of each run of a hook."""
+    return [(line["event"], line["outcome"]) for line in receipt_lines(place)]
+
+
+def receipt_lines(place: Place) -> list[dict[str, Any]]:
+    """The receipt of each run of a hook."""
+    paths = sorted(state_folder(place).glob("guard/*/runs.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def make_stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
+    """The client of a case, and a place of its own."""
+    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)
