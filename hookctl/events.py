@@ -74,7 +74,7 @@ _UNTOLD = {  # a line that the hook has not written yet; it will know the host
     "code": "dispatch_refused",
 }
 _KIND = ("host", "event", "decision", "code")
-_TEXTS = (*_KIND, "path", "error")
+_TEXTS = (*_KIND, "path", "error", "id", "outcome")
 _TOP = "guard"  # the folder above those of the projects
 _FILE, _TOTALS = "events.jsonl", "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")

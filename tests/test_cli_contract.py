@@ -552,7 +552,7 @@ CONTRACT = {
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},
     "demo": {"--fast", "--json"},
     "supervise": {"--max-respawns", "--for", "--project", "--json"},
-    "log": {"--session", "--since", "--code", "--decision", "--project", "--follow", "--json"},
+    "log": {"--session", "--since", "--code", "--decision", "--project", "--runs", "--follow", "--json"},
     "stats": {"--since", "--project", "--prometheus", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
     "simulate": {*GUARDS, "--host", "--json"},

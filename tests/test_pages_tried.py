@@ -144,7 +144,7 @@ def test_the_first_pack_of_the_page_of_packs_goes_as_it_is_shown(isolated: Path)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("HOOKCTL_")}
     environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     shown = "".join(blocks("docs/packs.md", "text", "A first pack in ten minutes"))
-    assert shown.count("$ hookctl ") == 5
+    assert shown.count("$ hookctl ") == 6
     for command, lines in walk(shown):
         agreed = command.replace("hookctl install", "hookctl install --yes")  # at a terminal it asks
         done = subprocess.run(agreed, shell=True, cwd=home, env=environ, capture_output=True, text=True, timeout=60)

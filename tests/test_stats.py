@@ -28,6 +28,10 @@ LINES = [
 ]  # fmt: skip
 
 
+RUN = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 3, "outcome": "none",
+       "session": "a" * 16, "status": 0, "t": T}  # fmt: skip
+
+
 @pytest.fixture
 def logged(isolated: Path) -> Path:
     """A log of a project, and one decision in another."""
@@ -42,7 +46,7 @@ def metrics(text: str) -> dict[tuple[str, str, str], float]:
     """What the official client reads: name, host and code of each sample."""
     samples: dict[tuple[str, str, str], float] = {}
     for family in text_string_to_metric_families(text):
-        assert family.type == "counter" and family.documentation
+        assert family.type == ("histogram" if "duration" in family.name else "counter") and family.documentation
         for sample in family.samples:
             key = (sample.name, sample.labels.get("host", ""), sample.labels.get("code", ""))
             samples[key] = samples.get(key, 0) + sample.value
@@ -82,6 +86,46 @@ def test_a_span_counts_what_shared_lines_stand_for_or_says_what_it_cannot_know(
     refusals = [event["refusals"] for event in hookctl("log", "--json").data["events"]]
     assert refusals == [1, 92]
     assert "(92 calls" in hookctl("log").out
+
+
+def write_runs(isolated: Path, *runs: dict[str, Any], project: str = "a" * 16) -> Path:
+    text = "".join(json.dumps({**RUN, **fields}, sort_keys=True, separators=(",", ":")) + "\n" for fields in runs)
+    return put(isolated / "state" / "guard" / project / "runs.jsonl", text)
+
+
+def test_the_official_client_reads_the_runs_of_hooks_back(isolated: Path, hookctl: Hookctl) -> None:
+    write_runs(isolated, {"ms": 10}, {"ms": 11, "outcome": "failed"}, {"ms": 40_000, "bytes": 9}, {"fired": True})
+    write_runs(isolated, {"ms": 2}, {"host": "qwen", "id": "d" * 12}, project="b" * 16)
+    out = hookctl("stats", "--prometheus").out
+    found = {}
+    for family in text_string_to_metric_families(out):
+        for sample in family.samples:
+            labels = dict(sample.labels)
+            if labels.pop("host", "") == "claude":
+                assert (labels.pop("event"), labels.pop("id")) == ("PreToolUse", "p/x")
+                found[sample.name.removeprefix("hookctl_hook_"), labels.pop("le", "")] = sample.value
+                assert not labels
+    ends = ["0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "30", "+Inf"]
+    sums = {("duration_seconds_bucket", end): 2 if end == "0.01" else 4 if end == "+Inf" else 3 for end in ends}
+    expected = {("runs_total", ""): 4, ("failures_total", ""): 1, ("context_bytes_total", ""): 9,
+                ("duration_seconds_sum", ""): 40.023, ("duration_seconds_count", ""): 4}  # fmt: skip
+    assert found == {**sums, **expected}
+    assert 'hookctl_hook_runs_total{host="qwen",event="PreToolUse",id="dddddddddddd"} 1' in out
+
+
+def test_the_runs_of_a_project_and_of_a_span(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Path(project.state_folder("s", str(isolated / "work"))).name
+    write_runs(isolated, {}, {"t": T + 50, "ms": 9}, project=here)
+    write_runs(isolated, {})
+    monkeypatch.setenv("HOOKCTL_NOW", str(T + 60))
+
+    def runs(*options: str) -> int:
+        (hook,) = hookctl("stats", "--json", *options).data["hooks"]
+        return int(hook["runs"])
+
+    assert (runs(), runs("--project", "."), runs("--since", "30s"), runs("--since", "2m")) == (3, 2, 1, 3)
+    assert hookctl("stats", "--since", "5s", "--json").data["hooks"] == []
+    assert hookctl("stats", "--since", "5s").out == "the guard has decided nothing in that time\n"
 
 
 def test_without_a_decision_there_are_no_metrics(isolated: Path, hookctl: Hookctl) -> None:

@@ -31,14 +31,28 @@ def everything(isolated: Path) -> Path:
             kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
             lines.append({"t": 1, **kind, "ignored": True})
     lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})
-    return put(isolated / "state" / "guard" / ("a" * 16) / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
+    folder = isolated / "state" / "guard" / ("a" * 16)
+    run = {
+        "bytes": 0,
+        "event": "Stop",
+        "host": "claude",
+        "id": "p/x",
+        "kind": "run",
+        "ms": 3,
+        "outcome": "none",
+        "t": 1,
+    }
+    put(folder / "runs.jsonl", json.dumps(run) + "\n")
+    return put(folder / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
 
 
 def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl: Hookctl) -> None:
     printed = envelope(hookctl)
     assert printed["data"]["stops"] > len(events.CODES)
     SCHEMA.validate(printed)
+    assert printed["data"]["hooks"][0]["runs"] == 1
     everything.unlink()
+    everything.with_name("runs.jsonl").unlink()
     SCHEMA.validate(envelope(hookctl))
 
 
@@ -51,9 +65,11 @@ def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl
         (("hosts", "claude", "more"), 1),
         (("projects", "a" * 16, "stops"), None),
         (("decisions", "block", "blocked"), 0),
+        (("hooks", 0, "command"), "rm"),
+        (("hooks", 0, "runs"), None),
     ],
 )
-def test_anything_else_is_none(everything: Path, hookctl: Hookctl, path: tuple[str, ...], value: object) -> None:
+def test_anything_else_is_none(everything: Path, hookctl: Hookctl, path: tuple[Any, ...], value: object) -> None:
     printed = envelope(hookctl)
     page = deepcopy(printed["data"])
     printed["data"] = page

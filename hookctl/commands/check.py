@@ -8,14 +8,15 @@ from hookctl.commands import options
 from hookctl.commands.options import Command, argument, flag, option, show
 
 _SINCE_LOG = "Only newer lines: 2h, 30m, or a date."
-_SINCE_STATS = "Only newer decisions, as far back as the log has them: 7d, 2h."
+_SINCE_STATS = "Only what is newer, as far back as the log has it: 7d, 2h."
 _CODE = "Only this reason, such as tripped; may be repeated."
 _DECISION = "Only allow, block, release, end or refuse; may be repeated."
+_RUNS = "Show the runs of packs' hooks too; --json always has them."
 _FOLLOW = "Keep printing new lines; with --json one object per line."
 _REQUIRE = "Fail unless this pack is installed here; a file: with this very content."
 _PROMETHEUS = "Print the totals as metrics, for its textfiles."
 
-OfProject = Annotated[str, option("DIR", "Only decisions in this project.")]
+OfProject = Annotated[str, option("DIR", "Only what was in this project.")]
 
 
 def _doctor(
@@ -54,6 +55,7 @@ def _log(
     since: Annotated[str, option("TIME", _SINCE_LOG)] = "",
     code: Annotated[list[str] | None, option("CODE", _CODE, completes="code")] = None,
     decision: Annotated[list[str] | None, option("WORD", _DECISION, completes="decision")] = None,
+    runs: Annotated[bool, flag(_RUNS, "--runs")] = False,
     follow: Annotated[bool, flag(_FOLLOW, "--follow")] = False,
     project: OfProject = "",
     json: options.Json = False,
@@ -61,7 +63,8 @@ def _log(
     from hookctl.verbs.log import Filter, log
     from hookctl.verbs.log import follow as follow_log
 
-    wanted = Filter(session, since, tuple(code or ()), tuple(decision or ()), project)
+    kinds = tuple(code or ()), tuple(decision or ())
+    wanted = Filter(session, since, *kinds, project, runs or json)
     if follow:
         from hookctl.system.folders import here
 
@@ -151,11 +154,12 @@ COMMANDS = {
         _log,
         "Show what the guard decided, and why.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
+        "  hookctl log --runs --since 10m    with the runs of packs' hooks\n"
         "  hookctl log --decision release --decision end --since 2026-11-21",
     ),
     "stats": Command(
         _stats,
-        "Count what the guard decided: stops, blocks, refused tool calls, ignored reminders.",
+        "Count what the guard decided, and what each hook of a pack took.",
         "  hookctl stats --since 7d\n  hookctl stats --project . --json\n"
         "  hookctl stats --prometheus > hookctl.tmp && mv hookctl.tmp hookctl.prom",
     ),

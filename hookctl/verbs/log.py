@@ -1,4 +1,4 @@
-"""hookctl log: what the guard decided, and why."""
+"""hookctl log: what the guard decided, and why; and each run of a hook that left a receipt."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 from hookctl import clock, events, report
 from hookctl.errors import OK, usage_error
 from hookctl.model import Line, Result
+from hookctl.output.lines import amount
+from hookctl.receipts import reading as receipts
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -21,37 +23,51 @@ _COUNTED = {"blocks": "block", "attempts": "stop"}
 
 
 class Filter(NamedTuple):
-    """Which decisions to show, still as text; an empty field filters nothing."""
+    """Which lines to show, still as text; an empty field filters nothing."""
 
     session: str = ""  # its id, or its hash
     since: str = ""
     codes: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
     project: str = ""
+    has_runs: bool = False  # whether runs of hooks are shown beside the guard's decisions
 
 
 def log(folders: Folders, wanted: Filter) -> Result:
-    """The guard's decisions in every project, the oldest first."""
+    """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     untold = events.read_untold(folders.state)
-    decisions = list(_select(folders, wanted, untold))
-    if not decisions:
-        suffix = " yet" if wanted == Filter() else " of that kind"
-        return Result({"events": []}, (f"the guard has decided nothing{suffix}",))
-    columns = _choose_columns(decisions)
-    text = [_make_line(event, columns) for event in decisions]
-    return Result({"events": decisions}, tuple(text))
+    lines = list(_select(folders, wanted, untold))
+    if not lines:
+        return Result({"events": []}, (_describe_nothing(folders, wanted),))
+    columns = _choose_columns(lines)
+    text = [_make_line(event, columns) for event in lines]
+    return Result({"events": lines}, tuple(text))
+
+
+def _describe_nothing(folders: Folders, wanted: Filter) -> str:
+    """That there is no line, and how to see the runs where there are some."""
+    what = "the guard has decided nothing"
+    if wanted.has_runs:
+        what = "no decision of the guard and no run of a hook"
+    what += " yet" if wanted._replace(has_runs=False) == Filter() else " of that kind"
+    runs = len(list(_select(folders, wanted._replace(has_runs=True))))
+    if runs and not wanted.has_runs:
+        what += f"; `hookctl log --runs` shows {amount(runs, 'run')} of hooks"
+    return what
 
 
 def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
-    """Print the decisions and every new one, until interrupted or the output is closed."""
+    """Print the lines and every new one, until interrupted or the output is closed."""
     shown: Counter[str] = Counter()
     last_marks: object = None
     while True:
         marks = events.marks(folders.state)
+        if wanted.has_runs:
+            marks += receipts.marks(folders.state)
         current: Counter[str] = Counter()
-        decisions = list(_select(folders, wanted)) if marks != last_marks else []
-        columns = _choose_columns(decisions)
-        for event in decisions:
+        lines = list(_select(folders, wanted)) if marks != last_marks else []
+        columns = _choose_columns(lines)
+        for event in lines:
             key = json.dumps(event)
             current[key] += 1  # two stops in the same second may leave equal lines
             if current[key] <= shown[key]:
@@ -68,7 +84,7 @@ def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
 def _select(
     folders: Folders, wanted: Filter, untold: Sequence[dict[str, Any]] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The decisions that the filter lets through, and those of `untold`, which no line has yet."""
+    """The lines that the filter lets through, and those of `untold`, which no file has yet."""
     earliest = float("-inf")
     if wanted.since:
         earliest = clock.moment(wanted.since, clock.now(folders.environ))
@@ -78,7 +94,10 @@ def _select(
     if wanted.project:
         folder = project.state_folder(folders.state, project.named(wanted.project))
         accepted["project"] = (os.path.basename(folder),)
-    for event in sorted([*events.read(folders.state), *untold], key=lambda event: event["t"]):
+    lines = [*events.read(folders.state), *untold]
+    if wanted.has_runs:
+        lines += receipts.read_events(folders.state)
+    for event in sorted(lines, key=lambda event: event["t"]):
         if event["t"] < earliest or not _is_of_session(event, wanted.session):
             continue
         if all(not words or event.get(field) in words for field, words in accepted.items()):
@@ -86,7 +105,7 @@ def _select(
 
 
 def _is_of_session(event: dict[str, Any], named: str) -> bool:
-    """Whether a decision is of the named session: its id, its hash, or the hash's first digits."""
+    """Whether a line is of the named session: its id, its hash, or the hash's first digits."""
     if not named:
         return True
     session = str(event.get("session") or "")
@@ -99,20 +118,38 @@ def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> 
             raise usage_error(f"unknown {field} {word!r}", f"Use one of: {', '.join(known)}.")
 
 
-def _choose_columns(decisions: list[dict[str, Any]]) -> dict[str, int]:
-    """The width of each column that tells decisions apart; others would say the same everywhere."""
+def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
+    """The width of each column that tells lines apart; others would say the same everywhere."""
     columns: dict[str, int] = {}
     for field in ("host", "session", "event"):
-        words = {_show_field(event, field) for event in decisions}
+        words = {_show_field(event, field) for event in lines}
         if len(words) > 1 or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
     return columns
 
 
 def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
+    is_run = event.get("kind") == receipts.KIND
     cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
-    label = "  ".join([clock.local(event["t"]), *cells, f"{event.get('decision', ''):7}"])
+    word = event.get("outcome" if is_run else "decision", "")
+    label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
+    if is_run:
+        return Line(f"{event.get('id', '')}: {', '.join(_describe_run(event))}", label=label)
     return Line(f"{event.get('code', '')}: {_explain(event)}", label=label)
+
+
+def _describe_run(event: dict[str, Any]) -> Iterator[str]:
+    """How long a run took, and whatever of it is out of the ordinary."""
+    yield f"{event.get('ms', '?')} ms"
+    if event.get("bytes"):
+        yield f"{event['bytes']} bytes of context"
+    if event.get("status"):
+        yield f"exit status {event['status']}"
+    dropped = event.get("dropped")
+    if isinstance(dropped, list):
+        yield f"dropped: {' '.join(map(str, dropped))}"
+    if event.get("fired"):
+        yield "started by `hookctl fire`"
 
 
 def _show_field(event: dict[str, Any], field: str) -> str:

@@ -1,4 +1,7 @@
-"""hookctl stats: how often the guard decided what, also for a monitoring system."""
+"""hookctl stats: how often the guard decided what, and the runs of each hook.
+
+Also for a monitoring system.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,10 @@ from hookctl.events import Kind
 from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, labelled, table, tilde
+from hookctl.output.runs import list_runs
+from hookctl.receipts import metrics
+from hookctl.receipts.model import HookName, Runs
+from hookctl.receipts.reading import read_runs
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -41,29 +48,50 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     if since and prometheus:
         hint = "Leave --since out: a monitoring system makes rates and spans of totals."
         raise usage_error("--prometheus prints totals, which begin at the beginning", hint)
-    counted, older = _count(folders, since, named)
-    tallies = sorted(counted)
-    data = _summarize(tallies)
-    if older:
-        data["trips_perhaps_older"] = older
-    if prometheus:
-        return Result(data, tuple(_export(tallies)))
-    if not tallies:
-        suffix = " in that time" if since else " yet"
-        return Result(data, (f"the guard has decided nothing{suffix}",))
-    return Result(data, tuple(_show(folders, data, tallies)))
-
-
-def _count(folders: Folders, since: str, named: str) -> tuple[list[Tally], int]:
-    """The counts by project and kind, and how many of them may lie before the span."""
-    only, older = "", 0
+    only, earliest = "", None
     if named:
         only = os.path.basename(project.state_folder(folders.state, project.named(named)))
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
-        found, older = events.count_since(folders.state, earliest, only)
-    else:
+    counted, older = _count(folders, earliest, only)
+    tallies, runs = sorted(counted), read_runs(folders.state, only, earliest)
+    data = {**_summarize(tallies), "hooks": _list_hooks(runs)}
+    if older:
+        data["trips_perhaps_older"] = older
+    if prometheus:
+        return Result(data, (*_export(tallies), *metrics.export(runs)))
+    text: list[str | Line] = []
+    if tallies or not runs:
+        text += _show(folders, data, tallies, suffix=" in that time" if since else " yet")
+    if runs:
+        text += ["", *list_runs(runs)] if text else list_runs(runs)
+    return Result(data, tuple(text))
+
+
+def _list_hooks(runs: Mapping[HookName, Runs]) -> list[dict[str, Any]]:
+    """The numbers of each hook."""
+    hooks = []
+    for name, found in runs.items():
+        numbers = {
+            "runs": found.runs,
+            "failures": found.failures,
+            "ms": found.ms,
+            "median_ms": found.median_ms,
+            "p95_ms": found.p95_ms,
+            "bytes": found.bytes,
+            "last_run": found.last_run,
+        }
+        hooks.append({**name._asdict(), **numbers})
+    return hooks
+
+
+def _count(folders: Folders, earliest: float | None, only: str) -> tuple[list[Tally], int]:
+    """The counts by project and kind, and how many of them may lie before the span."""
+    older = 0
+    if earliest is None:
         found = events.count_all(folders.state)
+    else:
+        found, older = events.count_since(folders.state, earliest, only)
     pairs = found.items()
     return [Tally(name, kind, n) for (name, kind), n in pairs if only in ("", name)], older
 
@@ -103,8 +131,13 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     }
 
 
-def _show(folders: Folders, data: Mapping[str, Any], tallies: list[Tally]) -> Iterator[str | Line]:
+def _show(
+    folders: Folders, data: Mapping[str, Any], tallies: list[Tally], *, suffix: str
+) -> Iterator[str | Line]:
     """The sums, then a row for each host and project where there are several."""
+    if not tallies:
+        yield f"the guard has decided nothing{suffix}"
+        return
     yield from labelled(_rows(data), indent=0)
     if len(data["hosts"]) > 1:
         yield ""
@@ -179,8 +212,4 @@ def _sample(tally: Tally) -> tuple[str, str]:
         metric = "ignored"
     else:
         labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
-    formatted = []
-    for name, value in labels.items():
-        escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-        formatted.append(f'{name}="{escaped}"')
-    return metric, ",".join(formatted)
+    return metric, metrics.write_labels(labels)

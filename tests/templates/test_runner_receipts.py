@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hookctl.receipts.reading import read_runs
 from hookctl.system.package_data import guard_module
 
 from .lab import name_of
@@ -195,17 +196,50 @@ def test_kills_at_any_moment_leave_exact_totals(bench: Bench) -> None:
     assert counted(bench)[name] == before + 1
 
 
-def test_a_line_that_was_cut_short_counts_for_nothing(bench: Bench) -> None:
+def test_a_line_that_was_cut_short_does_not_take_the_next_one_along(bench: Bench) -> None:
     fill(bench, LIMIT - 2000)
     with (bench.folder / "runs.jsonl").open("a") as file:
-        file.write('{"kind":"run","host":"dro')
+        file.write('{"bytes":0,"event":"PreToo')
     before = counted(bench)[f"droid {PRE} p/x runs"]
-    bench.environment["HOOKCTL_NOW"] = "5"
-    done = subprocess.run(
-        bench.command("droid", PRE, ":"), input=json.dumps(call(bench)).encode(), env=bench.environment, check=True
-    )
-    assert done.returncode == 0
-    assert counted(bench)[f"droid {PRE} p/x runs"] >= before
+    for _ in range(2):
+        subprocess.run(
+            bench.command("droid", PRE, ":"), input=json.dumps(call(bench)).encode(), env=bench.environment, check=True
+        )
+    assert counted(bench)[f"droid {PRE} p/x runs"] == before + 2
+
+
+def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench: Bench) -> None:
+    """Each call has a hook of its own, so that each is accounted for: it has one receipt, or one at most if killed."""
+    for path in bench.runtime.glob("*/receipts.py"):
+        text = path.read_text()
+        assert "LOG_LIMIT = 1024 * KIB" in text
+        path.write_text(text.replace("LOG_LIMIT = 1024 * KIB", "LOG_LIMIT = 8 * KIB"))
+    chance = random.Random(11)
+    calls = [(number, chance.uniform(0.0, 0.08) if chance.random() < 0.3 else None) for number in range(200)]
+    data = json.dumps(call(bench)).encode()
+
+    def one(number: int, kill_after: float | None) -> None:
+        words = bench.command("droid", PRE, "exit 1" if number % 2 else ":")
+        words[words.index("p/x")] = f"p/{number}"
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=bench.environment)
+        assert process.stdin
+        process.stdin.write(data)
+        process.stdin.close()
+        if kill_after is not None:
+            time.sleep(kill_after)
+            process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda arguments: one(*arguments), calls))
+    assert (bench.folder / "run-totals.json").exists(), "files were turned over twice at least"
+    found = {name.id: runs for name, runs in read_runs(str(bench.state)).items()}
+    for number, kill_after in calls:
+        runs = found.pop(f"p/{number}", None)
+        assert kill_after is not None or runs, f"the receipt of call {number} is lost"
+        if runs:
+            assert (runs.runs, runs.failures, sum(runs.buckets)) == (1, number % 2, 1)
+    assert found == {}
 
 
 BUCKETS = [(0, 0), (10, 0), (11, 1), (25, 1), (1000, 6), (1001, 7), (30_000, 10), (30_001, 11), (10**9, 11)]
