@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Collection
 from typing import Any
 
 from hookctl.hosts import Host
@@ -17,6 +18,7 @@ from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import CLAUDE, EVENTS, MATCHED_EVENTS, fit, native_event
+from hookctl.packs.shortfalls import Note, lost_answers, no_event, no_tools, unknown_mcp_names
 from hookctl.packs.slots import FILES_FORM, list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.files import digest
@@ -81,23 +83,27 @@ def runner_wants(
     host: Host,
     programs: Programs,
     env: dict[str, EnvClaim],
-    messages: list[str],
+    notes: list[Note],
+    answers: Collection[str],
 ) -> list[Wanted]:
-    """The entry of one hook, if anything of the host fits it; why not is added to the messages."""
+    """The entry of one hook, if anything of the host fits it; what it lacks is added to the notes.
+
+    `answers` are those that the hook gives, as far as anybody knows.
+    """
     event = native_event(host, hook.event)
-    name = EVENTS[hook.event]
     if not event:
-        reason = f"{host.title} has no event {name}"
-        messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
+        notes.append(no_event(pack, hook, host))
         return []
     matching = fit(host, hook.event, hook.matcher)
     if matching.lacking:
-        tools = ", ".join(matching.lacking)
-        never = ", so the hook is not registered there" if matching.never else ""
-        messages.append(f"{pack.name}: {host.title} has no {tools} for {hook.id}{never}")
+        notes.append(no_tools(pack, hook, host, matching.lacking, never=matching.never))
     if matching.never:
         return []
-    messages += _limits_of_answers(pack, hook, host)
+    notes += unknown_mcp_names(pack, hook, host)
+    lost = lost_answers(hook, host, answers)
+    if lost:
+        message = f"{pack.name}: {host.title}, {hook.id}: {'; '.join(lost)}"
+        notes += [Note(message, f"{hook.id}: {text}") for text in lost]
     id = f"{pack.name}/{hook.id}"
     options = _options(hook, host, env, filtered=matching.filtered)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
@@ -107,27 +113,6 @@ def runner_wants(
     fields = fields_of(host, name, command, seconds, matcher=matching.matcher, env=values)
     path = host.shape.event_path(event, pack.name)
     return [Wanted(path, "element", fields, id, _forms(pack, hook, host, options))]
-
-
-def _limits_of_answers(pack: Pack, hook: PackHook, host: Host) -> list[str]:
-    """What of the protocol's answers the host cannot do on this event, in one line."""
-    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
-    if host.runner.get("own_protocol"):
-        return []
-    lacking = []
-    if hook.event in ("pre-tool", "prompt") and not forms.get("refuse"):
-        lacking.append("it refuses nothing there, so the call goes")
-    if hook.event == "pre-tool" and not forms.get("change"):
-        lacking.append("a changed input becomes a refusal that names it")
-    elif hook.event == "pre-tool" and forms.get("change_allows") and not hook.may_allow:
-        lacking.append("a changed input becomes a refusal that names it (may_allow = false)")
-    if hook.event == "pre-tool" and not forms.get("ask"):
-        lacking.append("`ask` becomes a refusal")
-    if hook.event != "stop" and not forms.get("context"):
-        lacking.append("context for the model is dropped")
-    if not lacking:
-        return []
-    return [f"{pack.name}: {host.title}, {hook.id}: {'; '.join(lacking)}"]
 
 
 def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: bool) -> list[str]:

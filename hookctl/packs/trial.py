@@ -6,17 +6,19 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Collection
 from typing import Any
 
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.model import Wanted
-from hookctl.packs.model import Pack
+from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.native import native_payload
 from hookctl.packs.pack import read_files
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, host_file
-from hookctl.packs.wants import wants
+from hookctl.packs.shortfalls import Note, possible_answers
+from hookctl.packs.wants import env_claims, find_wants
 from hookctl.settings.targets import Target
 from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.values import NamedTuple
@@ -56,15 +58,22 @@ class Bench:
             stream.write(data)
         os.chmod(path, mode)
 
-    def commands(self, host: Host) -> tuple[list[Wanted], list[str]]:
-        """The pack's hooks as they would be registered, and what the host cannot do."""
+    def commands(self, host: Host) -> list[Wanted]:
+        """The pack's hooks as they would be registered."""
+        return self.look_at(host, possible_answers)[0]
+
+    def look_at(
+        self, host: Host, answers_of: Callable[[PackHook], Collection[str]]
+    ) -> tuple[list[Wanted], list[Note]]:
+        """The same, and what the host lacks; `answers_of` gives what a hook answers."""
         programs = find_programs(
             Target(host, "user", os.path.join(self.top, "settings")),
             self.files,
             self.runtime,
             self.python,
         )
-        wanted, notes = wants(self.pack, host, programs)
+        env = env_claims(self.pack, host)
+        wanted, notes = find_wants(self.pack, host, programs, env, answers_of)
         return [want for want in wanted if want.kind == "element"], notes
 
     def ask(

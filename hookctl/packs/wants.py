@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
@@ -13,6 +13,7 @@ from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
+from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.slots import FILES_FORM, slots
 
 _FILES = f"(?P<files>{FILES_FORM})"
@@ -27,29 +28,40 @@ def wants(
     `env` are its variables, if not those of the pack alone.
     """
     env = env_claims(pack, host) if env is None else env
-    found, messages = [], []
+    found, notes = find_wants(pack, host, programs, env, possible_answers)
+    return found, [*dict.fromkeys(note.message for note in notes)]
+
+
+def find_wants(
+    pack: Pack,
+    host: Host,
+    programs: Programs,
+    env: dict[str, EnvClaim],
+    answers_of: Callable[[PackHook], Collection[str]],
+) -> tuple[list[Wanted], list[Note]]:
+    """The same with notes; `answers_of` gives what a hook answers."""
+    found: list[Wanted] = []
+    notes: list[Note] = []
     hooks = hooks_of(pack, host.name)
     if pack.has_hooks and not hooks:
-        names = ", ".join(_hosts_of_hooks(pack))
-        messages.append(f"{pack.name} has no hook for {host.title}, only for {names}")
+        only = f"only for {', '.join(_hosts_of_hooks(pack))}"
+        message = f"{pack.name} has no hook for {host.title}, {only}"
+        notes.append(Note(message, f"no hook is for it, {only}"))
     for hook in hooks:
         if is_run_by_runner(pack, hook):
-            found += runner_wants(pack, hook, host, programs, env, messages)
+            answers = answers_of(hook)
+            found += runner_wants(pack, hook, host, programs, env, notes, answers)
             continue
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
             found.append(_element(pack, hook, host, event, programs.files, env))
-            if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
-                messages.append(
-                    f"{pack.name}: {host.title} refuses what the hook {hook.id} is asked about if "
-                    "it fails: exec in its command hides the status from sh"
-                )
-            reason = explain_mismatch(host, event, _matcher(hook))
-            if reason:
-                messages.append(f"{pack.name}: the hook {hook.id} never runs there: {reason}")
+            notes += _shortfalls(pack, hook, host, event)
         else:
-            reason = f"{host.title} has no event {hook.event}"
-            messages.append(f"{pack.name}: {reason}, so the hook {hook.id} is not registered there")
+            lack = f"has no event {hook.event}"
+            message = (
+                f"{pack.name}: {host.title} {lack}, so the hook {hook.id} is not registered there"
+            )
+            notes.append(Note(message, f"{hook.id}: it {lack}: not registered"))
     found = [*top_wants(host), *found] if found else []
     if host.env_path:
         found += [
@@ -57,10 +69,22 @@ def wants(
             for key, claim in env.items()
         ]
     elif env and not host.env_field and not _are_run_by_runner(pack, hooks):
-        messages.append(
-            f"{pack.name}: {host.title} has no env channel, so {', '.join(env)} is not set there"
-        )
-    return found, messages
+        names = ", ".join(env)
+        message = f"{pack.name}: {host.title} has no env channel, so {names} is not set there"
+        notes.append(Note(message, f"it has no env channel: {names} is not set"))
+    return found, notes
+
+
+def _shortfalls(pack: Pack, hook: PackHook, host: Host, event: str) -> Iterator[Note]:
+    """What prevents a hook of the host's own protocol from running as it is meant to."""
+    if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
+        why = "exec in its command hides the status from sh"
+        what = f"refuses what the hook {hook.id} is asked about if it fails: {why}"
+        yield Note(f"{pack.name}: {host.title} {what}", f"it {what}")
+    reason = explain_mismatch(host, event, _matcher(hook))
+    if reason:
+        never = f"the hook {hook.id} never runs there: {reason}"
+        yield Note(f"{pack.name}: {never}", never)
 
 
 def _are_run_by_runner(pack: Pack, hooks: list[PackHook]) -> bool:

@@ -64,7 +64,7 @@ def _code(failed: int) -> int:
 
 def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:
     """What came of each case on a host."""
-    hooks, _ = bench.commands(host)
+    hooks = bench.commands(host)
     for case in cases:
         if case.hosts and host.name not in case.hosts:
             continue

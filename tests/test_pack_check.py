@@ -1,0 +1,147 @@
+"""hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Hookctl, put
+
+HEAD = '[pack]\nname = "own"\nversion = "1"\n'
+POST_GOES_NOWHERE = ["antigravity", "cursor", "hermes", "openhands"]  # from the reference tables
+
+
+def hook(event: str, more: str = "") -> str:
+    return f'[[hooks]]\nevent = "{event}"\ncommand = "true"\n{more}\n'
+
+
+def case(event: str, expect: str, more: str = "") -> str:
+    return f'[[cases]]\nevent = "{event}"\nexpect = "{expect}"\n{more}\n'
+
+
+def noted(hookctl: Hookctl, hooks: str, cases: str = "") -> dict[str, list[str]]:
+    """What is said of a pack, and of which hosts."""
+    put(Path("own/pack.toml"), HEAD + hooks)
+    if cases:
+        put(Path("own/tests/cases.toml"), cases)
+    done = hookctl("pack", "check", "own", "--json")
+    assert done.code == 0
+    told: dict[str, list[str]] = {}
+    for row in done.data["hosts"]:
+        for note in row["notes"]:
+            told.setdefault(note, []).append(row["host"])
+    return told
+
+
+@pytest.mark.parametrize("language", ["sh", "python", "node"])
+def test_a_pack_that_only_refuses_has_no_warning(hookctl: Hookctl, language: str) -> None:
+    hookctl("pack", "new", "own", "--lang", language)
+    done = hookctl("pack", "check", "own", "--json")
+    assert [row["notes"] for row in done.data["hosts"]] == [[]] * 11
+    assert done.data["without_cases"] == []
+    assert "warn" not in hookctl("pack", "check", "own").out
+
+
+@pytest.mark.parametrize(
+    ("event", "expect", "said"),
+    [
+        ("PreToolUse", "ask", "pre-tool: `ask` becomes a refusal"),
+        ("PreToolUse", "change", "pre-tool: a changed input becomes a refusal that names it"),
+        ("PreToolUse", "context", "pre-tool: context for the model is dropped"),
+        ("PreToolUse", "end", "pre-tool: `continue: false` becomes a refusal"),
+        ("PostToolUse", "block", "post-tool: a refusal goes nowhere, since nobody reads it"),
+        ("PostToolUse", "end", "post-tool: `continue: false` is dropped"),
+        ("UserPromptSubmit", "block", "prompt: it refuses nothing there, so the call goes"),
+        ("Stop", "end", "stop: `continue: false` lets the agent stop"),
+    ],
+)
+def test_what_a_case_shows_is_said_where_it_is_lost(hookctl: Hookctl, event: str, expect: str, said: str) -> None:
+    told = noted(hookctl, hook(event), case(event, expect))
+    assert said in told
+    about = said[: said.index(": ") + 12]
+    assert all(text.startswith(about) for text in told), "and nothing else"
+    assert "claude" not in told[said]
+
+
+@pytest.mark.parametrize("cases", [case("PostToolUse", "block"), ""])
+def test_a_refusal_after_a_call_that_goes_nowhere_is_said(hookctl: Hookctl, cases: str) -> None:
+    told = noted(hookctl, hook("PostToolUse"), cases)
+    assert told["post-tool: a refusal goes nowhere, since nobody reads it"] == POST_GOES_NOWHERE
+
+
+def test_without_a_case_every_answer_counts(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse") + hook("Stop") + hook("SessionEnd"), case("Stop", "block"))
+    assert {
+        "pre-tool: `ask` becomes a refusal",
+        "pre-tool: a changed input becomes a refusal that names it",
+        "pre-tool: context for the model is dropped",
+    } <= told.keys()
+    assert not any("permission" in text for text in told)
+    assert hookctl("pack", "check", "own", "--json").data["without_cases"] == ["pre-tool"]
+    assert hookctl("pack", "check", "own").out.splitlines()[-1] == (
+        "pre-tool: no case in tests/ shows an answer, so any is assumed"
+    )
+
+
+def test_a_case_for_one_hook_tells_nothing_of_another(hookctl: Hookctl) -> None:
+    two = hook("PreToolUse", 'id = "a"') + hook("PreToolUse", 'id = "b"')
+    told = noted(hookctl, two, case("PreToolUse", "deny", 'hook = "a"'))
+    assert [text for text in told if text.startswith("a:")] == []
+    assert "b: `ask` becomes a refusal" in told
+
+
+def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
+    assert told == {
+        "pre-tool: `allow` lifts no permission": [
+            "antigravity", "cursor", "gemini", "hermes", "opencode", "openhands",
+        ]
+    }  # fmt: skip
+    told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
+    assert told["prompt: it refuses nothing there, so the call goes"] == ["antigravity", "droid", "hermes", "opencode"]
+
+
+def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
+    noted(hookctl, hook("PostToolUse"), case("PostToolUse", "block"))
+    lines = hookctl("pack", "check", "own").out.splitlines()
+    assert lines[-2:] == [
+        "warn  post-tool: a refusal goes nowhere, since nobody reads it",
+        "    Antigravity, Cursor, Hermes, OpenHands",
+    ]
+    assert lines[:-2] == [
+        f"{'warn' if title in lines[-1] else 'ok  '}  {title}: 1 hook"
+        for title in ("Antigravity", "Claude Code", "Codex CLI", "Copilot CLI", "Cursor", "Factory Droid", "Gemini CLI",
+                      "Hermes", "OpenCode", "OpenHands", "Qwen Code")
+    ]  # fmt: skip
+
+
+def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
+    said = "post-tool-failure: it does not say which calls failed: not registered"
+    told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))
+    assert told.keys() == {said}
+    assert {"codex", "droid"} <= set(told[said])
+    done = hookctl("install", "./own", "--host", "codex", "--yes")
+    assert "own: Codex CLI does not say which calls failed, so the hook post-tool-failure is not registered" in done.err
+
+
+NOT_KNOWN = "how it names the tools of MCP servers is not known: mcp__gh__make may never fit"
+NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
+
+
+def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
+    assert told == {
+        f"pre-tool: {NOT_KNOWN}": ["antigravity", "hermes", "openhands"],
+        f"pre-tool: {NOT_TOLD}": ["cursor"],
+    }
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
+    assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* may never fit", "mcp__gh__.* never fits"]
+    assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
+
+
+@pytest.mark.parametrize(("host", "said"), [("hermes", NOT_KNOWN), ("cursor", NOT_TOLD), ("gemini", "")])
+def test_install_says_so_too(hookctl: Hookctl, host: str, said: str) -> None:
+    noted(hookctl, hook("PreToolUse", 'matcher = "mcp__gh__make"'), case("PreToolUse", "deny"))
+    done = hookctl("install", "./own", "--host", host, "--yes", "--dry-run")
+    assert ("MCP" in done.err, said in done.err) == (bool(said), True)
