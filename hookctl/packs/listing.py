@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.masking import OwnText
 from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.protocol import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
 from hookctl.packs.risks import is_risky
+from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
 from hookctl.system import files
 
 LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
@@ -19,7 +21,8 @@ Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is
 def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
     """The commands, variables and files of a pack, for people; never masked."""
     shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.origin} brings:"]
-    shown += [_command_line(hook, host) for host, hook in pack.all_hooks]
+    for host, hook in pack.all_hooks:
+        shown += _command_lines(pack, hook, host)
     shown += [_env_line(name, claim.value, host) for host, name, claim in pack.all_env]
     for name, (data, _) in contents.items():
         shown += _file_lines(name, data)
@@ -35,6 +38,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
     commands = []
     for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
+        command |= {"matcher": hook.matcher, "timeout": _time_limit(pack, hook)}
         command |= {"on_failure": hook.on_failure, "may_allow": hook.may_allow}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
@@ -75,16 +79,38 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
     return [f"  | {line}" for line in list(diff)[2:]]
 
 
-def _command_line(hook: PackHook, host: str) -> str:
+def _command_lines(pack: Pack, hook: PackHook, host: str) -> list[str]:
+    """When a command runs, the command, and what limits it."""
     where = host or ", ".join(hook.hosts)
     only = f" on {where}" if where else ""
     id = "" if hook.id == hook.event else f" ({hook.id})"
-    rights = ""
+    event = EVENTS.get(hook.event, hook.event)
+    limits = "; ".join(_limits(pack, hook))
+    shown = [f"  command  {event}{id}{only}: {hook.command}"]
+    return [*shown, f"           {limits}"] if limits else shown
+
+
+def _limits(pack: Pack, hook: PackHook) -> Iterator[str]:
+    """For which calls a command runs, how long, and what it may do, in words."""
+    if hook.matcher not in ALL:
+        yield f"matcher {hook.matcher}"
+    elif hook.event in TOOL_EVENTS:
+        yield "every tool"
+    seconds = _time_limit(pack, hook)
+    if seconds is not None:
+        yield f"timeout {seconds} s"
+    if is_run_by_runner(pack, hook) and hook.event in REFUSING_EVENTS:
+        is_refused = hook.on_failure == "deny"
+        yield f"on_failure {hook.on_failure}{': refuses where it fails' if is_refused else ''}"
     if hook.may_allow:
-        rights += " [its allow lifts your own permission]"
-    if hook.on_failure == "deny":
-        rights += " [refuses where it fails]"
-    return f"  command  {hook.event}{id}{only}{rights}: {hook.command}"
+        yield "may_allow: its allow lifts your own permission"
+
+
+def _time_limit(pack: Pack, hook: PackHook) -> int | None:
+    """The seconds that a command has; None where the host decides."""
+    if hook.timeout is None and is_run_by_runner(pack, hook):
+        return DEFAULT_TIMEOUT
+    return hook.timeout
 
 
 def _env_line(name: str, value: str, host: str) -> str:

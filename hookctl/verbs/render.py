@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import textwrap
 
 from hookctl import engine, hosts
 from hookctl.documents import formats
@@ -192,8 +194,19 @@ def _list_copies(
 def _describe_text(target: Target, path: str, data: bytes, notes: list[str]) -> dict[str, str]:
     """A JSON file that is written as it is shown; a note for people is added."""
     path = _shorten(target, path)
-    notes.append(f"put this at {path}: {json.dumps(json.loads(data), ensure_ascii=False)}")
+    notes.append(f"put this at {path}:\n{_lay_out(data)}")
     return _describe(path, data, False)
+
+
+def _lay_out(data: bytes) -> str:
+    """A JSON file with a line for each value, and for a list of plain values."""
+    text = json.dumps(json.loads(data), indent=2, ensure_ascii=False)
+    text = re.sub(r"\[\n([^][{}]*)\n *\]", _on_one_line, text)
+    return textwrap.indent(text, "  ")
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return f"[{' '.join(line.strip() for line in match[1].splitlines())}]"
 
 
 def _runtime_folder(folders: Folders, target: Target, folder: str) -> str:

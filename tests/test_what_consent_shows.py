@@ -1,0 +1,77 @@
+"""What a person reads of a pack's hooks before they agree to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .conftest import Hookctl, put
+
+PACK = """[pack]
+name = "own"
+version = "1"
+
+[[hooks]]
+event = "pre-tool"
+id = "tools"
+matcher = "Bash|Edit"
+command = "first"
+timeout = 30
+on_failure = "deny"
+may_allow = true
+
+[[hooks]]
+event = "UserPromptSubmit"
+command = "second"
+
+[[hooks]]
+event = "PostToolUse"
+matcher = "*"
+command = "third"
+hosts = ["claude", "codex"]
+
+[[host.claude.hooks]]
+event = "TaskCompleted"
+command = "fourth"
+
+[[host.claude.hooks]]
+event = "PostToolUse"
+id = "slow"
+matcher = "Write"
+command = "fifth"
+timeout = 5
+"""
+
+
+def shown(hookctl: Hookctl, text: str) -> list[str]:
+    put(Path("own.toml"), text)
+    lines = hookctl("plan", "./own.toml", "--host", "claude").out.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("  command"))
+    return lines[begin : next(number for number, line in enumerate(lines) if line.startswith("  sha256"))]
+
+
+def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: Hookctl) -> None:
+    assert shown(hookctl, PACK) == [
+        "  command  PreToolUse (tools): first",
+        "           matcher Bash|Edit; timeout 30 s; on_failure deny: refuses where it fails; "
+        "may_allow: its allow lifts your own permission",
+        "  command  UserPromptSubmit: second",
+        "           timeout 10 s; on_failure allow",
+        "  command  PostToolUse on claude, codex: third",
+        "           every tool; timeout 10 s",
+        "  command  TaskCompleted on claude: fourth",
+        "  command  PostToolUse (slow) on claude: fifth",
+        "           matcher Write; timeout 5 s",
+    ]
+
+
+def test_in_the_hosts_own_protocol_the_host_limits_the_time(hookctl: Hookctl) -> None:
+    text = '[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "stop"\ncommand = "c"\n'
+    assert shown(hookctl, text) == ["  command  Stop: c"]
+
+
+def test_machines_get_the_same(hookctl: Hookctl) -> None:
+    put(Path("own.toml"), PACK)
+    commands = hookctl("plan", "./own.toml", "--host", "claude", "--json").data["pack"]["commands"]
+    assert [(one["matcher"], one["timeout"]) for one in commands] == [
+        ("Bash|Edit", 30), (None, 10), ("*", 10), (None, None), ("Write", 5),
+    ]  # fmt: skip
