@@ -16,6 +16,8 @@ from .dialects import Call, responses
 KEY = "MOCK_API_KEY"
 BYPASS = "--dangerously-bypass-hook-trust"  # runs hooks that nobody has approved
 YOLO = "--dangerously-bypass-approvals-and-sandbox"  # lets the agent's tools run
+PATCHES = ("-c", 'model="gpt-5.5"')  # a model whose tools the client knows: it is offered the one for patches
+ADDS = "*** Begin Patch\n*** Add File: PATH\n+TEXT\n*** End Patch\n"
 
 
 class Place(agent.Place):

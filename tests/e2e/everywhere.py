@@ -25,7 +25,9 @@ class Case:
     options: tuple[str, ...] = ()
     changes: bool = True  # a changed input is used
     contexts: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")
-    notes: bool = True  # it tells of a file that was written
+    asks_prompts: bool = True  # hooks hear of a prompt
+    answers: bool = True  # what a hook says after a call reaches the model
+    serial: bool = False  # after a refusal it asks no further hook
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -45,28 +47,34 @@ class Case:
 SUMMARY = {"security_risk": "LOW", "summary": "a step"}
 CASES = [
     Case(claude, ("Write", {"file_path": "PATH", "content": "TEXT"})),
-    # Its patch tool is not offered to the model of these tests.
-    Case(
-        codex, ("exec_command", {"cmd": "echo 'TEXT' > PATH"}), (codex.YOLO, codex.BYPASS), changes=False, notes=False
-    ),
+    Case(codex, ("apply_patch", {"input": codex.ADDS}), (codex.YOLO, codex.BYPASS, *codex.PATCHES), changes=False),
     Case(gemini, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (gemini.YOLO,)),
     Case(qwen, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (qwen.YOLO,), changes=False),
-    Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"})),
+    Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"}), serial=True),
     Case(opencode, ("write", {"filePath": "PATH", "content": "TEXT"})),
     Case(
         openhands,
         ("file_editor", {"command": "create", "path": "PATH", "file_text": "TEXT", **SUMMARY}),
         changes=False,
+        answers=False,
+        serial=True,
         environment=(("EDITOR", "1"),),
     ),
     # A changed call has to be allowed anew.
-    Case(droid, ("Create", {"file_path": "PATH", "content": "TEXT"}), ("--auto", "high"), contexts=("SessionStart",)),
+    Case(
+        droid,
+        ("Create", {"file_path": "PATH", "content": "TEXT"}),
+        ("--auto", "high"),
+        contexts=("SessionStart",),
+        asks_prompts=False,
+    ),
     Case(
         hermes,
         ("write_file", {"path": "PATH", "content": "TEXT"}),
         (hermes.YOLO, hermes.ACCEPT),
         changes=False,
         contexts=("UserPromptSubmit",),
+        answers=False,
     ),
 ]
 QUICK = (claude, codex)

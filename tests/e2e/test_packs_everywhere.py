@@ -99,8 +99,7 @@ def test_one_script_does_there_what_it_does_on_claude_code(case: Case, stage: tu
     assert [context for context in ("SessionStart", "UserPromptSubmit") if f"CONTEXT-{context}" in said] == [
         *case.contexts
     ]
-    if case.notes:
-        assert (place.project / "written").read_text() == "made.txt\n"
+    assert (place.project / "written").read_text() == "made.txt\n"
 
 
 @pytest.mark.parametrize("on_failure", ["allow", "deny"])

@@ -53,17 +53,17 @@ def _items(request: Request, reply: Reply, number: int) -> list[dict[str, Any]]:
         about = {"id": f"msg_{stem}", "role": "assistant", "status": "completed"}
         return [{"type": "message", **about, "content": content}]
     calls = (reply,) if isinstance(reply, Call) else reply
-    return [
-        {
-            "type": "function_call",
-            "id": f"fc_{stem}{place:02d}",
-            "call_id": f"call_{stem}{place:02d}",
-            "name": call.tool,
-            "arguments": json.dumps(dict(call.arguments)),
-            "status": "completed",
-        }
-        for place, call in enumerate(calls)
-    ]
+    free = {tool.get("name") for tool in request.body.get("tools") or () if tool.get("type") == "custom"}
+    return [_call(call, f"{stem}{place:02d}", is_free=call.tool in free) for place, call in enumerate(calls)]
+
+
+def _call(call: Call, stem: str, *, is_free: bool) -> dict[str, Any]:
+    """One call of a tool; a free one takes a text, which is the call's only argument."""
+    said = {"call_id": f"call_{stem}", "name": call.tool, "status": "completed"}
+    if is_free:
+        (text,) = call.arguments.values()
+        return {"type": "custom_tool_call", "id": f"ctc_{stem}", "input": text, **said}
+    return {"type": "function_call", "id": f"fc_{stem}", "arguments": json.dumps(dict(call.arguments)), **said}
 
 
 def _item_events(index: int, item: dict[str, Any]) -> list[bytes]:
