@@ -92,6 +92,30 @@ def test_an_import_keeps_an_event_of_claude_code_alone_and_drops_a_matcher_that_
     assert [(hook["event"], "matcher" in hook) for hook in pack["hooks"]] == [("Stop", False)]
 
 
+def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookctl) -> None:
+    """Claude Code's own limit is longer than that of a pack."""
+    hooks = {
+        "PreToolUse": [command("one"), command("two", timeout=7)],
+        "UserPromptSubmit": [command("three")],
+        "SessionEnd": [command("four")],
+        "TaskCompleted": [command("five")],
+    }
+    pack, _ = imported(settings, hookctl, hooks)
+    limits = {hook["command"]: hook.get("timeout") for hook in pack["hooks"]}
+    assert limits == {"one": 600, "two": 7, "three": 30, "four": None}
+    assert "timeout" not in pack["host"]["claude"]["hooks"][0], "without the runner the host decides as before"
+    said = hookctl("pack", "import", "--host", "claude", "-o", "again").out
+    assert "hook-1: no timeout, so it keeps the 600 s of Claude Code" in said
+    assert "hook-3: no timeout, so it keeps the 30 s of Claude Code" in said
+    assert said.count("no timeout") == 2
+    assert hookctl("install", "./my-hooks", "--host", "claude", "--yes").code == 0
+    entries = json.loads(settings.read_text())["hooks"]["PreToolUse"]
+    assert [entry["timeout"] for group in entries for entry in group["hooks"] if "hookctl=" in entry["command"]] == [
+        602,
+        9,
+    ]
+
+
 def test_an_import_into_a_folder_whose_name_no_pack_can_have_writes_nothing(settings: Path, hookctl: Hookctl) -> None:
     put(settings, json.dumps({"hooks": {"Stop": [command("fine")]}}))
     assert hookctl("pack", "import", "--host", "claude", "-o", "My Hooks").code == 2

@@ -57,6 +57,7 @@ class HookFormat(NamedTuple):
 
     commands: Sequence[str] = ("command",)
     timeout: str = "timeout"
+    usual_timeouts: dict[str, int] = _NOTHING  # seconds without one, by event; * for the others
     fields: dict[str, Any] = _NOTHING
     top: dict[str, Any] = _NOTHING
     wraps: bool = False
