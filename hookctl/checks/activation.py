@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hookctl import hosts
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
+from hookctl.hosts import Host
 from hookctl.hosts.shapes import event_of
 from hookctl.settings import approval, effective
 from hookctl.settings.approval import Closed
@@ -135,20 +136,24 @@ def judge_unread(facts: HostFacts) -> Iterator[Finding]:
 
 def _report_unread(facts: HostFacts, file: UnreadFile, hooks: str, level: str) -> Finding:
     """The finding that hooks of a file do not run, and why the host does not read the file."""
-    title, config = facts.host.title, facts.config_folder
-    variable = facts.host.config.variable
-    why = f"{title} reads project settings only in the folder it is started in"
-    if file.reason == "local":
-        why = f"{title} reads {os.path.basename(file.path)} in projects only"
-    elif file.reason == "variable":
-        why = f"{variable} points to {config}"
-    elif file.reason == "folder":
-        is_named = facts.workplace.environ.get(variable)
-        where = f"{variable} points there" if is_named else "nothing points to this folder"
-        why = f"{title} reads {config}, and {where}"
+    why = explain_unread(facts.host, facts.config_folder, facts.workplace.environ, file)
     entry = "not_read.user" if file.scope == "user" else "not_read"
-    variable = variable or "HOME"
+    variable = facts.host.config.variable or "HOME"
     return facts.find(entry, file.path, level, hooks=hooks, why=why, variable=variable)
+
+
+def explain_unread(host: Host, config: str, environ: Mapping[str, str], file: UnreadFile) -> str:
+    """Why the host does not read a file; `config` is its own folder."""
+    title, variable = host.title, host.config.variable
+    if file.reason == "local":
+        return f"{title} reads {os.path.basename(file.path)} in projects only"
+    if file.reason == "variable":
+        return f"{variable} points to {config}"
+    if file.reason == "folder":
+        is_named = environ.get(variable)
+        where = f"{variable} points there" if is_named else "nothing points to this folder"
+        return f"{title} reads {config}, and {where}"
+    return f"{title} reads project settings only in the folder it is started in"
 
 
 def judge_shadowed(facts: HostFacts) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ class FoundHook(NamedTuple):
     event: str
     fields: dict[str, Any]
     id: str = ""  # PACK/ID of one of ours
+    matcher: Any = None  # of the handler or its group, as the file has it
 
     @property
     def command(self) -> str:

@@ -137,7 +137,8 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
 def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherReader]:
     """The other agents that read this file, if the guard is in it."""
     for entry in facts.host.also_read_by if facts.guard else ():
-        if facts.target.scope in entry.scopes and entry.host != facts.host.name:
+        is_known = entry.host not in ("", facts.host.name)
+        if is_known and facts.target.scope in entry.scopes:
             yield _describe_reader(machine, facts, entry)
 
 

@@ -26,7 +26,7 @@ from hookctl.checks.gather_guard import describe_registration
 from hookctl.checks.machine import Machine, written_at
 from hookctl.checks.scripts import NOT_EXECUTABLE, Script
 from hookctl.errors import HookctlError
-from hookctl.hosts import loading
+from hookctl.hosts import Host, loading
 from hookctl.model import Path
 from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
@@ -37,6 +37,7 @@ from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import project
 from hookctl.system.package_data import read_data
 
+_NONE: dict[str, str] = {}
 _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="
 
 
@@ -142,27 +143,38 @@ def _find_missing_scripts(
 ) -> dict[tuple[str, Path], Script]:
     """The scripts of other tools' and packs' hooks that are missing or cannot be run."""
     missing = {}
+    home, folder = machine.environ["HOME"], machine.folders.cwd
     for layer in layers:
-        variables = {"HOME": machine.environ["HOME"]}
-        environment, start = layer.source.host.environment, ""
-        if layer.source.scope in ("project", "local"):
-            if environment.project:  # the folder whose settings these are
-                variables[environment.project] = machine.folders.cwd
-            if environment.starts_there:
-                start = machine.folders.cwd
+        source = layer.source
         for hook in layer.hooks:
             command = hook.command
             if hook.id.startswith(f"{GUARD}/"):  # but another tool's hook that it wraps
                 command = original_of(hook.command) or ""
-            for script in scripts.find_scripts(command, variables, start) if command else ():
-                broken = _find_broken(script, machine.environ)
+            for script in find_scripts(home, source.host, source.scope, command, folder):
+                broken = find_broken(script, machine.environ)
                 if broken:
                     missing[hook.source.path, hook.path] = broken
                     break
     return missing
 
 
-def _find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
+def find_scripts(
+    home: str, host: Host, scope: str, command: str, folder: str, more: Mapping[str, str] = _NONE
+) -> list[Script]:
+    """The scripts of a command, where the host is started in this folder.
+
+    `more` has further variables that are known.
+    """
+    variables, start = {"HOME": home, **more}, ""
+    if scope in ("project", "local"):
+        if host.environment.project:  # the folder whose settings these are
+            variables[host.environment.project] = folder
+        if host.environment.starts_there:
+            start = folder
+    return scripts.find_scripts(command, variables, start) if command else []
+
+
+def find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
     """The script with what keeps it from being run; None if no obstacle is seen."""
     if _is_missing(script.path):
         return script
@@ -170,7 +182,7 @@ def _find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
         return None
     if not os.access(script.path, os.X_OK):
         return script._replace(status=script.status and 126, problem=NOT_EXECUTABLE)
-    interpreter_name = _find_interpreter(script.path)
+    interpreter_name = find_interpreter(script.path)
     if os.path.isabs(interpreter_name):
         is_there = not _is_missing(interpreter_name)
     else:
@@ -180,7 +192,7 @@ def _find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
     return script._replace(problem=f"needs {interpreter_name}, which is not there")
 
 
-def _find_interpreter(path: str) -> str:
+def find_interpreter(path: str) -> str:
     """The interpreter that a script's first line names, or ''."""
     try:
         with open(path, "rb") as file:

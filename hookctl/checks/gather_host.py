@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from hookctl import hosts
 from hookctl.checks.facts import Client, FileFacts, HostFacts, ManagedFile, UnreadFile
@@ -52,7 +52,8 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         managed=tuple(_find_managed(machine, host)),
         switch_files=tuple(_find_broken_switch_files(machine, host, files_of_ours)),
     )
-    facts = facts._replace(unread=tuple(_find_unread(machine, facts)))
+    read = {layer.real_path for layer in layers}
+    facts = facts._replace(unread=tuple(find_unread(machine, host, targets, read)))
     return add_hooks(machine, facts)
 
 
@@ -132,10 +133,14 @@ def _find_broken_switch_files(
                 yield variant, path, error
 
 
-def _find_unread(machine: Machine, facts: HostFacts) -> Iterator[UnreadFile]:
-    """Settings files with hooks that are there although the host does not read them here."""
-    host, read = facts.host, {layer.real_path for layer in facts.layers}
-    for path, scope, reason, owner in _list_unread_paths(machine, host, facts.files):
+def find_unread(
+    machine: Machine, host: Host, known: Iterable[Target], read: Container[str]
+) -> Iterator[UnreadFile]:
+    """Settings files with hooks that are there although the host does not read them here.
+
+    `read` has the real paths of those that it reads.
+    """
+    for path, scope, reason, owner in _list_unread_paths(machine, host, known):
         if not os.path.isfile(path):
             continue
         real_path = store.real_path(path)
@@ -153,7 +158,7 @@ def _find_unread(machine: Machine, facts: HostFacts) -> Iterator[UnreadFile]:
 
 
 def _list_unread_paths(
-    machine: Machine, host: Host, known: tuple[FileFacts, ...]
+    machine: Machine, host: Host, known: Iterable[Target]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Settings that the host does not read here: path, scope, reason and owner."""
     environ, config = machine.environ, hosts.config_folder(host, machine.environ)
@@ -164,9 +169,9 @@ def _list_unread_paths(
     if environ.get(variable):
         plain = {name: value for name, value in environ.items() if name != variable}
         yield hosts.settings_path(host, "user", plain), "user", "variable", ""
-    for facts in known:
-        if facts.target.scope == "user":
-            yield facts.path, "user", "folder", facts.path
+    for target in known:
+        if target.scope == "user":
+            yield target.path, "user", "folder", target.path
     if host.scope_rules.start_folder_only:
         patterns = {
             scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]

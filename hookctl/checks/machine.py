@@ -218,9 +218,8 @@ def hooks_of(source: Source) -> tuple[FoundHook, ...]:
     shape, value = source.host.shape, source.document.value
     ours = {element.path: element for element in shapes.elements(shape, value)}
     hooks = []
-    for path, fields, _ in shapes.handlers(shape, value):
+    for path, fields, group in shapes.handlers(shape, value):
         own, event = ours.get(path), shapes.event_of(shape, path)
-        hooks.append(
-            FoundHook(source, path, event, own.fields if own else fields, own.id if own else "")
-        )
+        own_fields, id = (own.fields, own.id) if own else (fields, "")
+        hooks.append(FoundHook(source, path, event, own_fields, id, group.get("matcher")))
     return tuple(hooks)

@@ -25,6 +25,7 @@ class Script(NamedTuple):
     status: int  # of the whole command where it is not there; 0: the host sees another one
     problem: str = NOT_THERE
     is_started: bool = False  # by the command itself, so that it must be executable
+    interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
 
 
 class _Token(NamedTuple):
@@ -282,7 +283,9 @@ class _Finder(NamedTuple):
             return self._absolute(words[1] if len(words) > 1 else None, 1)
         kind = _interpreter(name)
         if kind:
-            return [*self._program(words[0]), *self._interpreted(words[1:], kind)]
+            given = self._interpreted(words[1:], kind)
+            named = [script._replace(interpreter=script.interpreter or name) for script in given]
+            return [*self._program(words[0]), *named]
         return self._program(words[0]) if "/" in words[0] else []
 
     def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:

@@ -7,6 +7,7 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any
@@ -108,6 +109,11 @@ class Document:
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self.offset(path))
+
+    def lines(self, paths: Iterable[Path]) -> list[int]:
+        """The line (from 1) of the value at each path, or of its nearest existing parent."""
+        starts = [match.end() for match in BREAK.finditer(self._text)]
+        return [bisect_right(starts, self.offset(path)) + 1 for path in paths]
 
     def error_at(self, code: str, offset: int, message: str, hint: str) -> HookctlError:
         """The error for what is at an offset."""

@@ -41,7 +41,8 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
     firsts: dict[tuple[str, str, str, str], _First] = {}
     for file, handler in handlers:
         command = command_of(file, handler)
-        state, reason = states.state_of(states.find_obstacle(file, handler))
+        obstacle = states.find_obstacle(file, handler)
+        state, reason = obstacle or (RUNS, file.note)
         key = (file.host.name, handler.event, handler.matcher, command)
         first = firsts.get(key)
         if state == RUNS and first is None:

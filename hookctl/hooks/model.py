@@ -60,7 +60,9 @@ class HookFile(NamedTuple):
     obstacle: Obstacle | None = None  # what keeps every hook of the file from running
     hidden_events: Mapping[str, str] = {}  # and the file that the host takes the event from
     closed: Mapping[Path, Obstacle] = {}  # hooks without an approval, and single ones that are off
+    note: str = ""  # what to know about hooks of it that run
     readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
+    variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
 
 
 class Unreadable(NamedTuple):

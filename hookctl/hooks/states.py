@@ -10,7 +10,6 @@ from hookctl.hooks.model import (
     HIDDEN,
     IGNORED,
     NO_TOOL,
-    RUNS,
     UNKNOWN_EVENT,
     Handler,
     HookFile,
@@ -29,11 +28,6 @@ def find_obstacle(file: HookFile, handler: Handler) -> Obstacle | None:
         or _judge_matcher(file, handler)
         or handler.broken
     )
-
-
-def state_of(obstacle: Obstacle | None) -> tuple[str, str]:
-    """The state and the reason of a hook with this obstacle."""
-    return (obstacle.state, obstacle.reason) if obstacle else (RUNS, "")
 
 
 def _judge_event(file: HookFile, handler: Handler) -> Obstacle | None:

@@ -207,9 +207,10 @@ class Matchers(NamedTuple):
 class OtherAgent(NamedTuple):
     """Another agent that reads the same settings files."""
 
-    host: str
     scopes: Sequence[str]
+    host: str = ""  # its name, if it is one of hookctl's hosts
     only: str = ""  # the condition, if it does not always read them
+    name: str = ""  # as people call it, if it is none
 
 
 class Host(NamedTuple):

@@ -261,8 +261,8 @@ def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
     others = []
     for reader in host.also_read_by:
-        other = load(reader.host)
-        if other.told_by:
+        other = load(reader.host) if reader.host else None
+        if other is not None and other.told_by:
             others.append(other)
     table = {host.name: _hook_facts(host)}
     if others:

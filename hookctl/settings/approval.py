@@ -6,7 +6,7 @@ The host's own files show it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -34,10 +34,21 @@ def closed(
     host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[Closed]:
     """Our hooks in a settings file that wait for an approval, by its path and values."""
+    root = {} if root is MISSING else root
+    return closed_of(host, path, root, shapes.elements(host.shape, root), environ, read)
+
+
+def closed_of(
+    host: Host,
+    path: str,
+    root: Any,
+    elements: Iterable[HookEntry],
+    environ: Mapping[str, str],
+    read: Read = read_settings,
+) -> list[Closed]:
+    """Those of some hooks in a settings file that wait for an approval."""
     trust = host.trust
-    if root is MISSING:
-        root = {}
-    hooks = {hook.path: hook for hook in shapes.elements(host.shape, root)}
+    hooks = {hook.path: hook for hook in elements}
     if trust.config:
         config = _read_host_file(host, trust.config, "toml", environ, read)
         return list(_find_unapproved(host, path, root, hooks, config))

@@ -58,7 +58,7 @@ def sources(
     """
     readable_files = []
     for scope in host.scope_rules.precedence:
-        for variant, path in _find_files(folders, host, scope, user, start, read):
+        for variant, path in find_files(folders, host, scope, user, start, read):
             source = _read_source(scope, variant, path, user, read)
             if source:
                 readable_files.append(source)
@@ -79,7 +79,7 @@ def _read_source(scope: str, variant: Host, path: str, user: str, read: Read) ->
     return None
 
 
-def _find_files(
+def find_files(
     folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
 ) -> list[tuple[Host, str]]:
     """The settings files of a scope, each with the host's variant that matches its layout."""

@@ -1,0 +1,282 @@
+"""Reads what each host reads here: its settings files, the hooks in them, and what becomes of them.
+
+It asks no client and runs no hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from hookctl import hosts
+from hookctl.checks.activation import explain_unread
+from hookctl.checks.facts import FoundHook
+from hookctl.checks.gather_host import find_unread
+from hookctl.checks.machine import Machine, hooks_of
+from hookctl.errors import HookctlError
+from hookctl.hooks.model import (
+    FOLDER_UNTRUSTED,
+    HIDDEN,
+    IGNORED,
+    NOT_APPROVED,
+    OFF,
+    Handler,
+    HookFile,
+    Obstacle,
+    Unreadable,
+)
+from hookctl.hooks.programs import start_of
+from hookctl.hosts import Host, loading
+from hookctl.ledger import store
+from hookctl.model import HookEntry
+from hookctl.settings import approval, effective
+from hookctl.settings.effective import Source
+from hookctl.settings.targets import Read
+from hookctl.system import files
+from hookctl.values import NamedTuple
+
+
+class Reading(NamedTuple):
+    """What was read of the hosts."""
+
+    files: tuple[HookFile, ...]
+    unreadable: tuple[Unreadable, ...]
+
+
+class _Found(NamedTuple):
+    """A settings file that can be parsed, and why the host takes nothing from it, if so."""
+
+    source: Source
+    obstacle: Obstacle | None
+
+
+def read_settings(machine: Machine, wanted: Iterable[Host]) -> Reading:
+    """The settings files with hooks of these hosts, in the order in which each host reads them."""
+    hook_files: list[HookFile] = []
+    unreadable: list[Unreadable] = []
+    for host in wanted:
+        reader = _HostReader(machine, host)
+        hook_files += reader.read()
+        unreadable += reader.unreadable
+    return Reading(tuple(hook_files), tuple(dict.fromkeys(unreadable)))
+
+
+class _HostReader:
+    """Reads the settings files of one host as it is started in the working folder."""
+
+    def __init__(self, machine: Machine, host: Host) -> None:
+        self._machine, self._host = machine, host
+        self._user = machine.active_file(host, "user")[1]
+        self._start = start_of(machine, host)
+        self._read: Read = machine.reader.patient_document
+        self.unreadable: list[Unreadable] = []
+
+    def read(self) -> list[HookFile]:
+        """The files with hooks; those that the host does not read stand last."""
+        found = list(self._find())
+        sources = [file.source for file in found if not file.obstacle]
+        switch_sources = self._with_switches(sources)
+        hook_files = []
+        for file in found:
+            obstacle = file.obstacle or self._judge_source(file.source, sources, switch_sources)
+            hook_files.append(self._describe(file.source, obstacle, sources, switch_sources))
+        read = {store.real_path(file.source.path) for file in found}
+        hook_files += self._list_unread(read)
+        return [file for file in hook_files if file.handlers]
+
+    # Which files there are.
+
+    def _find(self) -> Iterator[_Found]:
+        """The files of all scopes, the winning ones first."""
+        machine, host = self._machine, self._host
+        first: Source | None = None
+        for scope in host.scope_rules.precedence:
+            places = effective.find_files(
+                machine.folders, host, scope, self._user, self._start, machine.read
+            )
+            for variant, path in places:
+                source = self._read_source(scope, variant, path)
+                if source is None:
+                    continue
+                obstacle = _judge_text(source)
+                if not obstacle and host.scope_rules.first_only and first is not None:
+                    reason = f"{host.title} reads {first.path} instead"
+                    obstacle = Obstacle(HIDDEN, reason)
+                elif not obstacle:
+                    first = first or source
+                yield _Found(source, obstacle)
+
+    def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
+        """A settings file; None where there is none, or where it is the user's own."""
+        try:
+            snapshot, document = self._read(path, variant.format)
+        except HookctlError as error:
+            self.unreadable.append(Unreadable(path, error.line, error.message))
+            return None
+        is_users = scope != "user" and snapshot.path == files.real(self._user)
+        if snapshot.data is None or is_users or not isinstance(document.value, dict):
+            return None
+        return Source(scope, path, document, variant)
+
+    def _list_unread(self, read: set[str]) -> Iterator[HookFile]:
+        """Files with hooks that the host does not read here, but those of folders below."""
+        machine, host = self._machine, self._host
+        config = hosts.config_folder(host, machine.environ)
+        for unread in find_unread(machine, host, machine.targets(host), read):
+            if unread.reason == "below" or not unread.hooks:
+                continue
+            reason = explain_unread(host, config, machine.environ, unread)
+            source = unread.hooks[0].source
+            handlers, obstacle = _describe_handlers(unread.hooks), Obstacle(HIDDEN, reason)
+            yield HookFile(source.host, source.scope, source.path, handlers, obstacle=obstacle)
+
+    # What becomes of their hooks.
+
+    def _with_switches(self, sources: Sequence[Source]) -> list[Source]:
+        """The files that the host reads, after those that only have its switches."""
+        machine = self._machine
+        return effective.with_switches(
+            machine.folders, self._host, sources, self._start, machine.read
+        )
+
+    def _judge_source(
+        self, source: Source, sources: Sequence[Source], switch_sources: Sequence[Source]
+    ) -> Obstacle | None:
+        """What keeps every hook of a file that is read from running."""
+        off = _judge_switches(source, sources, switch_sources)
+        if off:
+            return off
+        host, environ = source.host, self._machine.environ
+        if approval.is_untrusted(host, source.scope, self._start, environ, self._machine.read):
+            action = host.folder_trust.action
+            return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder: {action}")
+        return None
+
+    def _describe(
+        self,
+        source: Source,
+        obstacle: Obstacle | None,
+        sources: list[Source],
+        switch_sources: Sequence[Source],
+    ) -> HookFile:
+        hooks = hooks_of(source)
+        return HookFile(
+            source.host,
+            source.scope,
+            source.path,
+            _describe_handlers(hooks),
+            obstacle=obstacle,
+            hidden_events=_find_hidden_events(source, sources) if hooks else {},
+            closed=self._find_closed(source, hooks, switch_sources) if hooks else {},
+            note=_note_on_trust(source) if hooks else "",
+            readers=tuple(_find_readers(source)),
+        )
+
+    def _find_closed(
+        self, source: Source, hooks: Sequence[FoundHook], switch_sources: Sequence[Source]
+    ) -> dict[Any, Obstacle]:
+        """The hooks that wait for an approval, or that are switched off by name."""
+        closed = dict(_find_named(hooks, switch_sources))
+        if source.scope == "managed":
+            return closed
+        elements = []
+        for hook in hooks:
+            if isinstance(hook.fields.get("command"), str):
+                elements.append(HookEntry(hook.path, hook.id, hook.fields))
+        host, machine = source.host, self._machine
+        waiting = approval.closed_of(
+            host, source.path, source.document.value, elements, machine.environ, machine.read
+        )
+        for each in waiting:
+            closed.setdefault(each.element.path, _explain_closed(source, each, machine))
+        return closed
+
+
+def _describe_handlers(hooks: Sequence[FoundHook]) -> tuple[Handler, ...]:
+    """The hooks of one file as handlers."""
+    if not hooks:
+        return ()
+    lines = hooks[0].source.document.lines(hook.path for hook in hooks)
+    handlers = []
+    for hook, line in zip(hooks, lines, strict=True):
+        matcher = hook.matcher if isinstance(hook.matcher, str) else ""
+        handlers.append(Handler(hook.path, hook.event, hook.fields, matcher, line, hook.id))
+    return tuple(handlers)
+
+
+def _judge_text(source: Source) -> Obstacle | None:
+    """Why the host takes nothing from a file that hookctl can parse."""
+    host, document = source.host, source.document
+    refusal = loading.refusal(host, document)
+    reason = refusal.message if refusal else loading.reason_not_loaded(host, document)
+    if not reason:
+        return None
+    if refusal and refusal.line:
+        reason = f"line {refusal.line}: {reason}"
+    return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
+
+
+def _judge_switches(
+    source: Source, sources: Sequence[Source], switch_sources: Sequence[Source]
+) -> Obstacle | None:
+    """What switches all hooks of a file off."""
+    switch = effective.disabling(switch_sources)
+    if switch:
+        return Obstacle(OFF, f"{switch.said} in {switch.source.path}")
+    for other in sources if source.scope != "managed" else ():
+        key = other.host.switches.managed_only
+        if key and other.scope == "managed" and other.document.get((key,)) is True:
+            return Obstacle(OFF, f"{key} is true in {other.path}")
+    return None
+
+
+def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, str]:
+    """The events that the host takes from a neighbour of a file, and that neighbour."""
+    hidden = {}
+    for other in sources:
+        if other.scope == source.scope and other.path != source.path:
+            events = effective.hidden_events([other, source], source)
+            hidden |= dict.fromkeys(events, other.path)
+    return hidden
+
+
+def _find_named(
+    hooks: Sequence[FoundHook], switch_sources: Sequence[Source]
+) -> Iterator[tuple[Any, Obstacle]]:
+    """The hooks that a list of disabled hooks has, by their name or their command."""
+    for source in switch_sources:
+        key = source.host.switches.named
+        names: Any = source.document.get(tuple(key)) if key else None
+        for hook in hooks if isinstance(names, list) else ():
+            if hook.fields.get("name", hook.command) in names:
+                reason = f"{'.'.join(key)} in {source.path} names it"
+                yield hook.path, Obstacle(OFF, reason)
+
+
+def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -> Obstacle:
+    trust, scope = source.host.trust, source.scope
+    if closed.why == approval.OFF:
+        config = hosts.config_folder(source.host, machine.environ)
+        where = trust.config.format(config=config)
+        return Obstacle(OFF, f"it has enabled = false in {where}")
+    was = "nobody has approved it"
+    if closed.why == approval.CHANGED:
+        was = "it was changed since it was approved"
+    step = trust.step(scope) if closed.element.id else trust.action
+    return Obstacle(NOT_APPROVED, f"{was}: {step}")
+
+
+def _note_on_trust(source: Source) -> str:
+    """What to know where the host's own files do not show its approvals."""
+    trust, host = source.host.trust, source.host
+    is_shown = trust.config or trust.memory or host.folder_trust.file
+    if is_shown or not trust.covers(source.scope):
+        return ""
+    return trust.gate
+
+
+def _find_readers(source: Source) -> Iterator[Any]:
+    """The other agents that read a file."""
+    for agent in source.host.also_read_by:
+        if source.scope in agent.scopes:
+            yield agent

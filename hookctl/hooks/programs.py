@@ -1,0 +1,237 @@
+"""Finds what keeps a hook's program from running: a file that is gone, its mode, its syntax.
+
+No script is run. A shell, or node, is asked whether a script has its syntax (`sh -n`), and Python
+compiles it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import warnings
+
+from hookctl.checks.gather_hooks import find_broken, find_interpreter, find_scripts
+from hookctl.checks.machine import Machine
+from hookctl.checks.scripts import NOT_EXECUTABLE as HAS_NO_MODE
+from hookctl.checks.scripts import Script
+from hookctl.errors import HookctlError
+from hookctl.hooks import states
+from hookctl.hooks.model import (
+    MISSING,
+    NO_COMPILE,
+    NOT_EXECUTABLE,
+    Handler,
+    HookFile,
+    Obstacle,
+)
+from hookctl.hosts import Host
+from hookctl.hosts.shapes import split_words
+from hookctl.model import WRAP
+from hookctl.packs.wrapping import original_of
+from hookctl.settings.targets import GUARD
+from hookctl.system import owners, project
+from hookctl.system.packages import HOOK, folder_beside, packages_named
+
+_LARGEST = 1 << 20  # bytes of a script that is compiled
+_SECONDS = 5  # for a shell to read a script
+_PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
+_OPTIONS = {  # of the programs that can read a script without running it
+    **dict.fromkeys(("sh", "dash", "bash", "ksh"), ("-n",)),
+    "zsh": ("-f", "-n"),
+    **dict.fromkeys(("node", "nodejs"), ("--check",)),
+}
+_WORD = r"(?:'[^'\n]*'|\"'\"|\"[^\"\n]*\"|[A-Za-z0-9_@%+=:,./-])+"
+_CONDITION = re.compile(rf"\[ -([fx]) ({_WORD}) \]")  # of our commands, before they call a program
+
+
+class Programs:
+    """The programs of hooks on this machine, each looked at once."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._faults: dict[Script, Obstacle | None] = {}
+        self._readers: dict[str, str] = {}
+
+    def add_faults(self, file: HookFile) -> HookFile:
+        """The file with what keeps its programs from running, where nothing else is in the way."""
+        handlers = []
+        for handler in file.handlers:
+            if states.find_obstacle(file, handler) is None:
+                handler = handler._replace(broken=self._find_fault(file, handler))
+            handlers.append(handler)
+        return file._replace(handlers=tuple(handlers))
+
+    def _find_fault(self, file: HookFile, handler: Handler) -> Obstacle | None:
+        command, folder = _command_of(file.host, handler), start_of(self._machine, file.host)
+        if handler.own_id and command:
+            in_command = file.host.environment.in_command
+            text = command.replace(in_command, shlex.quote(folder)) if in_command else command
+            lost = self._find_lost_program(text)
+            if lost:
+                return Obstacle(MISSING, f"{lost} is not there")
+            command = _command_inside(handler.own_id, command, text)
+        home = self._machine.environ["HOME"]
+        for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
+            fault = self._judge(script)
+            if fault:
+                return fault
+        return None
+
+    def _find_lost_program(self, command: str) -> str:
+        """The program that one of our commands asks for, and that is not there; or ''."""
+        for kind, word in _CONDITION.findall(command):
+            path = "".join(split_words(word))
+            is_there = os.access(path, os.X_OK) if kind == "x" else os.path.isfile(path)
+            if not is_there:
+                return path
+            package = self._package_of(path) if os.path.basename(path) == HOOK else ""
+            if package and not os.path.isdir(package):
+                return package
+        return ""
+
+    def _package_of(self, launcher: str) -> str:
+        """The folder of the package that a launcher starts, or ''."""
+        try:
+            names = packages_named(self._machine.reader.snapshot(launcher).data or b"")
+        except HookctlError:
+            return ""
+        folder = folder_beside(os.path.dirname(launcher))
+        return os.path.join(folder, names[0]) if len(names) == 1 else ""
+
+    def _judge(self, script: Script) -> Obstacle | None:
+        if script not in self._faults:
+            self._faults[script] = self._look_at(script)
+        return self._faults[script]
+
+    def _look_at(self, script: Script) -> Obstacle | None:
+        """What keeps a script from running."""
+        broken = find_broken(script, self._machine.environ)
+        if broken:
+            state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
+            return Obstacle(state, f"{broken.path} {broken.problem}")
+        problem = self._compile(script)
+        return (
+            Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
+        )
+
+    # The syntax of a script.
+
+    def _compile(self, script: Script) -> str:
+        """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
+        interpreter = script.interpreter
+        if not interpreter and script.is_started:
+            interpreter = os.path.basename(find_interpreter(script.path))
+        if not _PYTHON.fullmatch(interpreter) and interpreter not in _OPTIONS:
+            return ""
+        try:
+            text = self._machine.reader.snapshot(script.path).data
+        except HookctlError:
+            return ""
+        if text is None or len(text) > _LARGEST:
+            return ""
+        if interpreter in _OPTIONS:
+            return self._ask(interpreter, script.path)
+        return compile_python(text)
+
+    def _ask(self, interpreter: str, path: str) -> str:
+        """What an interpreter says about the syntax of a script, on one line."""
+        program = self._find_reader(interpreter)
+        if not program:
+            return ""
+        call = [program, *_OPTIONS[interpreter], path]
+        environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
+        try:
+            process = subprocess.run(
+                call,
+                capture_output=True,
+                timeout=_SECONDS,
+                stdin=subprocess.DEVNULL,
+                cwd="/",
+                env=environ,
+            )
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return ""
+        if process.returncode == 0:
+            return ""
+        said = process.stderr.decode("utf-8", "replace")
+        return _first_problem(said, path)
+
+    def _find_reader(self, interpreter: str) -> str:
+        """The path of an interpreter, unless it is the project's or anybody could change it."""
+        if interpreter not in self._readers:
+            machine = self._machine
+            program = shutil.which(interpreter, path=machine.environ.get("PATH", "")) or ""
+            is_safe = os.path.isabs(program) and not project.is_inside(
+                machine.cwd_project, program, machine.folders.home
+            )
+            self._readers[interpreter] = (
+                program if is_safe and not owners.find_fault(program) else ""
+            )
+        return self._readers[interpreter]
+
+
+def start_of(machine: Machine, host: Host) -> str:
+    """The folder whose project settings the host reads when it is started in the working folder."""
+    # A host that looks upwards finds the project's files from any folder in it.
+    is_alone = host.scope_rules.start_folder_only
+    return machine.folders.cwd if is_alone else machine.cwd_project
+
+
+def compile_python(text: bytes) -> str:
+    """What is wrong with the syntax of a Python program; '' where nothing is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "script", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        return f"{where}{error.msg}"
+    except (ValueError, RecursionError, MemoryError, OverflowError):
+        return "Python cannot read it"
+    return ""
+
+
+def _command_of(host: Host, handler: Handler) -> str:
+    """The command that a shell runs for a hook; '' where it is of another type."""
+    if handler.fields.get("type", "command") != "command" or "args" in handler.fields:
+        return ""
+    for key in host.registration.commands:
+        command = handler.fields.get(key)
+        if isinstance(command, str):
+            return command if key != "powershell" else ""
+    return ""
+
+
+def _command_inside(own_id: str, command: str, text: str) -> str:
+    """The command of another tool or of a pack that one of our commands runs; '' for none.
+
+    `text` is the command with the project's path in it.
+    """
+    if own_id.startswith(WRAP):
+        return original_of(command) or ""
+    if own_id.startswith(f"{GUARD}/"):
+        return ""
+    if f"/{HOOK} run " not in text.replace("'", ""):
+        return text  # of protocol host: it has no runner
+    try:
+        words = split_words(text.removesuffix("; exit 0"))
+    except ValueError:
+        return ""
+    inner = words[-1]
+    if "--files" in words:
+        inner = inner.replace("{files}", shlex.quote(words[words.index("--files") + 1]))
+    return inner
+
+
+def _first_problem(said: str, path: str) -> str:
+    """What a shell or node says is wrong, and on which line."""
+    number = re.search(rf"{re.escape(path)}:(?: line)? ?(\d+)", said)
+    problem = "syntax error"
+    for line in said.splitlines():
+        if "error" in line.lower():
+            problem = re.sub(r"^(?:line )?\d+: ", "", line.rpartition(f"{path}: ")[2])
+            break
+    return f"line {number[1]}: {problem}" if number else problem

@@ -1,0 +1,113 @@
+"""The list of hooks by host and event: what each runs, its file, and why it does not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from hookctl import hosts
+from hookctl.checks.scripts import name_program
+from hookctl.hooks.inventory import Inventory
+from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook, Receipts
+from hookctl.hosts.model import OtherAgent
+from hookctl.model import Line
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, tilde
+
+# What somebody wanted so; every other state is worth a look.
+_QUIET = (DISABLED, HIDDEN, OFF, TWICE)
+_SHORT = 8  # characters of an ID: enough for the commands that take one
+_LONGEST = 60  # characters of a command or a matcher
+_BEHIND_ID = 17  # columns: the mark, the indentation, the ID and a gap
+
+
+def hook_lines(
+    hooks: Sequence[Hook], inventory: Inventory, shown: Callable[[Hook], str]
+) -> Iterator[Line]:
+    """The lines about hooks, which stand by host and event; `shown` gives a command to show."""
+    for host, group in groupby(hooks, lambda hook: hook.host):
+        of_host = list(group)
+        yield Line(hosts.load(host).title)
+        for event, of_event in groupby(of_host, lambda hook: hook.event):
+            yield Line(event, indent=2)
+            for hook in of_event:
+                yield from _lines_of(hook, shown(hook))
+        yield from _lines_on_readers(of_host)
+    for unreadable in inventory.unreadable:
+        place = f"{tilde(unreadable.path)}:{unreadable.line}" if unreadable.line else ""
+        text = f"its hooks are not known: {unreadable.message}"
+        yield Line(text, ERROR, path=place or tilde(unreadable.path))
+    yield Line(_count(hooks))
+
+
+def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
+    mark = OK if hook.state == RUNS else SKIP if hook.state in _QUIET else WARN
+    text = _name(hook, command)
+    if hook.matcher:
+        text += f" on {_cut(hook.matcher)}"
+    place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
+    yield Line(text, mark, indent=2, label=_short(hook.id), path=place)
+    if hook.reason:
+        yield Line(_with_tilde(hook.reason), indent=_BEHIND_ID)
+    if hook.receipts.runs:
+        yield Line(describe_receipts(hook.receipts), indent=_BEHIND_ID)
+
+
+def _short(id: str) -> str:
+    """The beginning of an ID, with the number of a repeat."""
+    name, sign, number = id.partition("#")
+    return name[:_SHORT] + sign + number
+
+
+def _name(hook: Hook, command: str) -> str:
+    """What a hook is in a few words: ours by its name, others by what they run."""
+    if hook.is_ours:
+        return hook.own_id
+    kind = hook.fields.get("type", "command")
+    text = command if len(command) <= _LONGEST else name_program(command) or _cut(command)
+    if kind != "command":
+        text = f"{kind} {text}".strip()
+    return f"{text} (plugin {hook.plugin})" if hook.plugin else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _with_tilde(reason: str) -> str:
+    """A reason with the home folder written as ~ in its paths."""
+    return " ".join(map(tilde, reason.split(" ")))
+
+
+def describe_receipts(receipts: Receipts) -> str:
+    """What the receipts of a hook say, in a sentence."""
+    parts = [f"ran {amount(receipts.runs, 'time')}"]
+    if receipts.failures:
+        parts.append(f"{receipts.failures} failed")
+    if receipts.median_ms is not None:
+        parts.append(f"median {receipts.median_ms:g} ms, p95 {receipts.p95_ms:g} ms")
+    if receipts.bytes:
+        parts.append(f"{amount(receipts.bytes, 'byte')} into the context")
+    return ", ".join(parts)
+
+
+def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
+    """A line for each file with hooks that other agents read too."""
+    readers = {hook.file: hook.readers for hook in hooks if hook.readers}
+    for path, agents in readers.items():
+        names = ", ".join(map(_describe_agent, agents))
+        yield Line(f"{tilde(path)} is also read by {names}", indent=2)
+
+
+def _describe_agent(agent: OtherAgent) -> str:
+    title = agent.name or hosts.load(agent.host).title
+    return f"{title} ({agent.only})" if agent.only else title
+
+
+def _count(hooks: Iterable[Hook]) -> str:
+    states = [hook.state for hook in hooks]
+    if not states:
+        return "no such hook is in a file that is read here"
+    running = states.count(RUNS)
+    text = f"{amount(len(states), 'hook')}: {running} run" + ("s" if running == 1 else "")
+    others = len(states) - running
+    return f"{text}, {others} {'does' if others == 1 else 'do'} not" if others else text

@@ -1,0 +1,115 @@
+"""hookctl hooks: every hook that the hosts would run here, and every one that they would not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hookctl import hosts
+from hookctl.errors import usage_error
+from hookctl.hooks.inventory import Inventory, take_inventory
+from hookctl.hooks.model import Hook
+from hookctl.hosts import Host
+from hookctl.masking import OwnText, masked_text
+from hookctl.model import WRAP, Result
+from hookctl.output.hooks import hook_lines
+from hookctl.packs.protocol import EVENTS
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+_LONGEST = 200  # characters of a command that are shown
+
+
+class Filter(NamedTuple):
+    """Which hooks to list; an empty field filters nothing."""
+
+    hosts: tuple[Host, ...] = ()
+    event: str = ""  # by hookctl's name, Claude Code's, or the host's own
+
+
+def hooks(folders: Folders, wanted: Filter) -> Result:
+    """Every hook of the hosts in the working folder, with its place, owner and state."""
+    inventory = take_inventory(folders, wanted.hosts)
+    listed = [hook for hook in inventory.hooks if _is_wanted(hook, wanted.event)]
+    if wanted.event and not listed:
+        _require_event(wanted.event, inventory)
+    listed.sort(key=_sort_key(inventory))
+    data = {
+        "hooks": [_describe(hook) for hook in listed],
+        "unreadable": [file._asdict() for file in inventory.unreadable],
+    }
+    return Result(data, tuple(hook_lines(listed, inventory, shown_command)))
+
+
+def _is_wanted(hook: Hook, event: str) -> bool:
+    return not event or event in _names_of(hook)
+
+
+def _names_of(hook: Hook) -> list[str]:
+    """The names of a hook's event: the host's own, hookctl's, and Claude Code's."""
+    names = [hook.event]
+    for short, own in hosts.load(hook.host).events.items():
+        if own == hook.event:
+            names += [short, EVENTS[short]]
+    return names
+
+
+def _require_event(event: str, inventory: Inventory) -> None:
+    """Refuse (usage) a name that is no event of any host and of no hook."""
+    known = {*EVENTS, *EVENTS.values()}
+    for host in map(hosts.load, hosts.names()):
+        known |= {*host.events.values(), *host.handlers.events}
+    for hook in inventory.hooks:
+        known.add(hook.event)
+    if event not in known:
+        hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
+        raise usage_error(f"no host has an event {event}", hint)
+
+
+def _sort_key(inventory: Inventory) -> Any:
+    """Hosts in their order, their events as a session brings them, and then as they are read."""
+    order = {host.name: number for number, host in enumerate(inventory.hosts)}
+    events = {host.name: list(host.events.values()) for host in inventory.hosts}
+
+    def key(hook: Hook) -> tuple[int, int, str]:
+        known = events[hook.host]
+        position = known.index(hook.event) if hook.event in known else len(known)
+        return order[hook.host], position, hook.event
+
+    return key
+
+
+def _describe(hook: Hook) -> dict[str, Any]:
+    """A hook as `--json` shows it."""
+    receipts = hook.receipts
+    return {
+        "id": hook.id,
+        "host": hook.host,
+        "scope": hook.scope,
+        "event": hook.event,
+        "matcher": hook.matcher,
+        "command": shown_command(hook),
+        "file": hook.file,
+        "line": hook.line,
+        "owner": hook.owner,
+        "state": hook.state,
+        "reason": hook.reason,
+        **receipts._asdict(),
+        "name": hook.own_id,
+        "plugin": hook.plugin,
+        "also_read_by": list(_describe_readers(hook)),
+    }
+
+
+def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
+    for agent in hook.readers:
+        yield {"agent": agent.name or hosts.load(agent.host).title, "only": agent.only}
+
+
+def shown_command(hook: Hook) -> str:
+    """The command of a hook as it may be shown: masked, and not too long."""
+    is_own = hook.is_ours and not hook.own_id.startswith(WRAP)
+    text = hook.command if is_own else masked_text(hook.command)
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
+    return OwnText(text) if is_own else text
