@@ -634,6 +634,35 @@ command = "python3 {files}/notify.py"
 """
 
 
+RUN_PACK = """[pack]
+name = "notes"
+version = "1"
+description = "Notes"
+[[hooks]]
+event = "SessionStart"
+id = "start"
+command = "true"
+[[hooks]]
+event = "SessionStart"
+id = "other"
+command = "true"
+"""
+
+
+def receipts(*runs: dict[str, Any], id: str = "notes/start", event: str = "SessionStart") -> Callable[[Place], None]:
+    """A pack of Claude Code's protocol, installed, and receipts of its hooks."""
+
+    def arrange(place: Place) -> None:
+        file = put(place.root / "notes" / "pack.toml", RUN_PACK)
+        assert place.hookctl("install", str(file), "--host", "claude", "--yes").code == 0
+        usual = {"bytes": 0, "event": event, "host": "claude", "id": id, "kind": "run", "ms": 3, "outcome": "none",
+                 "session": None, "status": 0, "t": 4_000_000_000}  # fmt: skip
+        lines = (json.dumps({**usual, **run}, sort_keys=True, separators=(",", ":")) for run in runs)
+        put(place.root / "state" / "guard" / ("0" * 16) / "runs.jsonl", "".join(f"{line}\n" for line in lines))
+
+    return arrange
+
+
 def pack_file(place: Place) -> Path:
     return place.root / "data" / "packs" / "notify" / "claude-user" / "notify.py"
 
@@ -1045,6 +1074,10 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
     ("hook_slow", "error", hook_slow),
+    ("hook_slow", "warning", receipts({"ms": 3}, {"ms": 1001}, {"ms": 60_000})),
+    ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
+    ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
+    ("hook_never_ran", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
     ("hook_changed", "warning", pack_file_changed),
     ("hook_unreadable", "error", pack_file_unreadable),

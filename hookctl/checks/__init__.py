@@ -12,9 +12,10 @@ The messages of an install, in `planner/notices.py`, follow the same rules: thos
   gather_host.py (all of one host), gather_project.py (a project by itself), self_test.py (asks
   the guard).
 - The others judge: settings.py the file as the host reads it, entries.py hookctl's own entries in
-  it, activation.py whether the host runs them, hook.py what they run, limits.py how long it may
-  block, other_tools.py the other hooks, run_folder.py the work, records.py hookctl's record,
-  project.py what only check asks, and effect.py the one sentence of status.
+  it, activation.py whether the host runs them, hook.py what they run, receipts.py what the runs of
+  packs' hooks say, limits.py how long it may block, other_tools.py the other hooks, run_folder.py
+  the work, records.py hookctl's record, project.py what only check asks, and effect.py the one
+  sentence of status.
 
 To add a check:
 

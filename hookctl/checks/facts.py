@@ -1,7 +1,9 @@
 """The facts that doctor judges: plain values, filled in by the gather modules."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookctl.checks import fixes
 from hookctl.checks.codes import Finding, finding
@@ -18,6 +20,9 @@ from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target
 from hookctl.values import NamedTuple
+
+if TYPE_CHECKING:  # late: most have the guard alone
+    from hookctl.receipts.model import HookName, Runs
 
 
 class Workplace(NamedTuple):
@@ -214,6 +219,8 @@ class FileFacts(NamedTuple):
     runner: RunnerFault | None = None  # the first thing that is wrong with it
     runner_python: Python | None = None  # that starts it
     lost_runners: Mapping[str, str] = {}  # the missing ones that packs' hooks name, by id
+    runs: Mapping[HookName, Runs] = {}  # by their receipts; a project's file: in the project alone
+    stops: tuple[float, ...] = ()  # when the host ended a turn, by the guard's log
     trial: Trial | None = None  # of the guard, if it was asked
     program_since: float | None = None
     log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope

@@ -31,6 +31,9 @@ from hookctl.settings.targets import GUARD, Target
 from hookctl.system import files, interpreter, owners, project
 from hookctl.system.packages import HOOK, WRAPPER
 
+# Of a decision about another agent than the one that a pack's hook runs for.
+_OF_OTHER_AGENTS = ("child", "subagent", "no_input")
+
 
 def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
     """The facts with the guard's configuration, and where its programs come from."""
@@ -216,7 +219,22 @@ def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
     if not facts.run_packs:
         return facts
     python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
-    return facts._replace(runner_python=_find_python(machine, facts.target, python))
+    facts = facts._replace(runner_python=_find_python(machine, facts.target, python))
+    return _add_runs(machine, facts)
+
+
+def _add_runs(machine: Machine, facts: FileFacts) -> FileFacts:
+    """The facts with the runs of packs' hooks, and the stops that show that their event came."""
+    log_folder = ""
+    if facts.target.project:
+        state = project.state_folder(machine.folders.state, facts.target.project)
+        log_folder = os.path.basename(state)
+    stops = []
+    for line in _find_stops(machine, facts.host.name):
+        is_here = log_folder in ("", line["project"])
+        if is_here and line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS:
+            stops.append(line["t"])
+    return facts._replace(runs=machine.runs(log_folder), stops=tuple(stops))
 
 
 def add_runner(machine: Machine, facts: FileFacts) -> FileFacts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookctl import clock, events, hosts
 from hookctl.checks.facts import FoundHook, Layer, Workplace
@@ -20,6 +20,9 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+
+if TYPE_CHECKING:  # late: most have the guard alone
+    from hookctl.receipts.model import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
 
@@ -108,6 +111,7 @@ class Machine:
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
+        self._runs: dict[str, dict[HookName, Runs]] = {}
 
     def load(self, name: str) -> Host:
         """The host of this name."""
@@ -211,6 +215,14 @@ class Machine:
         if self._log is None:
             self._log = tuple(events.read(self.folders.state))
         return self._log
+
+    def runs(self, log_folder: str) -> dict[HookName, Runs]:
+        """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
+        if log_folder not in self._runs:
+            from hookctl.receipts.reading import read_runs  # late: most have the guard alone
+
+            self._runs[log_folder] = read_runs(self.folders.state, log_folder)
+        return self._runs[log_folder]
 
 
 def hooks_of(source: Source) -> tuple[FoundHook, ...]:

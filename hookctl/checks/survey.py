@@ -152,6 +152,10 @@ def judge(facts: HostFacts) -> list[Finding]:
     for file in facts.files:
         for judge_file in _FILE_JUDGES:
             findings += judge_file(file)
+        if file.run_packs:
+            from hookctl.checks import receipts  # late: most have the guard alone
+
+            findings += receipts.judge(file)
     for judge_host in _HOST_JUDGES:
         findings += judge_host(facts)
     for file in facts.files:

@@ -53,6 +53,12 @@ def find_programs(target: Target, folder: str, runtime: str, python: str) -> Pro
     return Programs(in_sh(target, folder), is_ready, call)
 
 
+def find_event(command: str) -> str:
+    """The event of Claude Code that a registered command is run for; '' if it is no such one."""
+    match = re.search(r" run ([A-Za-z]+) --host ", command)
+    return match[1] if match else ""
+
+
 def renew_command(command: str, programs: Programs) -> str:
     """A registered command with the places where its programs lie now; '' if it is no such one."""
     match = _REGISTERED.fullmatch(command)

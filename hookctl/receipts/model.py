@@ -26,6 +26,8 @@ class Run(NamedTuple):
     ms: int
     bytes: int  # of the context that reached the model
     has_failed: bool
+    status: int | None = None  # of its command; None where it did not end
+    is_late: bool = False  # whether it ran out of time
 
 
 class Runs(NamedTuple):

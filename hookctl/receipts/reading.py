@@ -83,12 +83,23 @@ def _count_folder(count: _Count, folder: str) -> None:
         new = len(events.read_lines(path, counted)) if counted else len(lines)
         for number, line in enumerate(lines):
             run = template.read_run(line)
-            if run is None or (count.since is not None and run[3] < count.since):
+            if run is None or (count.since is not None and run[1]["t"] < count.since):
                 continue
-            hook, ms, size, at, has_failed = run
-            count.known[hook].append(Run(at, ms, size, has_failed))
+            count.known[run[0]].append(_make_run(run[1]))
             if count.since is not None or number >= len(lines) - new:
-                template.count_run(count.numbers, run)
+                template.count_run(count.numbers, *run)
+
+
+def _make_run(line: Mapping[str, Any]) -> Run:
+    outcome, status = line.get("outcome"), line.get("status")
+    return Run(
+        at=line["t"],
+        ms=line["ms"],
+        bytes=line["bytes"],
+        has_failed=outcome in _template().FAILED,
+        status=status if type(status) is int else None,
+        is_late=outcome == "timeout",
+    )
 
 
 def _add_totals(numbers: dict[str, int], totals: Mapping[str, int]) -> None:

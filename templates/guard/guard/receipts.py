@@ -56,10 +56,7 @@ def last_part(data):
 
 
 def read_run(data):
-    """What counts of a line: the hook as it stands in the totals, and the run's values.
-
-    None for a line that counts for nothing.
-    """
+    """The hook of a line as the totals name it, and the line; None if it counts for nothing."""
     try:
         line = parse(last_part(data))
     except ValueError:
@@ -67,28 +64,28 @@ def read_run(data):
     names = [line.get(name) for name in HOOK]
     if any(type(name) is not str or not name or " " in name for name in names):
         return None
-    ms, size, at = (line.get(name) for name in ("ms", "bytes", "t"))
+    ms, size = line.get("ms"), line.get("bytes")
     if type(ms) is not int or type(size) is not int or min(ms, size) < 0 or line.get("fired"):
         return None
-    if type(at) is not int or at < 0:  # an odd clock costs no run
-        at = 0
-    return " ".join(names), ms, size, at, line.get("outcome") in FAILED
+    if type(line.get("t")) is not int or line["t"] < 0:  # an odd clock costs no run
+        line["t"] = 0
+    return " ".join(names), line
 
 
 def add_run(counts, data):
     """Count a line of the file."""
     run = read_run(data)
     if run is not None:
-        count_run(counts, run)
+        count_run(counts, *run)
 
 
-def count_run(counts, run):
+def count_run(counts, hook, line):
     """Count a run by its hook: runs, failures, milliseconds, bytes, its bucket; and when it was."""
-    hook, ms, size, at, has_failed = run
-    bucket = sum(ms > end for end in BUCKETS)
-    counted = {"runs": 1, "failures": int(has_failed), "ms": ms, "bytes": size, f"le{bucket}": 1}
+    bucket = sum(line["ms"] > end for end in BUCKETS)
+    counted = {"runs": 1, "failures": int(line.get("outcome") in FAILED), f"le{bucket}": 1}
+    counted.update(ms=line["ms"], bytes=line["bytes"])
     for name, number in counted.items():
         if number:
             counts[hook + " " + name] = counts.get(hook + " " + name, 0) + number
-    if at > counts.get(hook + " t", 0):
-        counts[hook + " t"] = at
+    if line["t"] > counts.get(hook + " t", 0):
+        counts[hook + " t"] = line["t"]

@@ -1,0 +1,85 @@
+"""Judges packs' hooks by their receipts: one that fails, is slow, says much, or never runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookctl.checks.codes import Finding
+from hookctl.checks.facts import FileFacts
+from hookctl.model import HookEntry
+from hookctl.packs.protocol import ALL
+from hookctl.packs.runner import find_event
+from hookctl.receipts.model import HookName, Run, Runs
+
+_ENOUGH = 3  # runs, or events, before anything is said
+_SLOW_MS = 1000
+_MUCH = 10_000  # bytes
+
+
+def judge(file: FileFacts) -> Iterator[Finding]:
+    """The hooks of packs in one settings file, by what the runner noted of them."""
+    for hook in file.elements:
+        event = find_event(str(hook.fields.get("command")))
+        if hook.pack not in file.run_packs or not event:
+            continue
+        name = HookName(file.host.name, event, hook.id)
+        if name not in file.runs:
+            yield from _judge_absence(file, hook, name)
+        elif len(file.runs[name].recent) >= _ENOUGH:
+            yield from _judge_runs(file, name, file.runs[name])
+
+
+def _judge_runs(file: FileFacts, name: HookName, runs: Runs) -> Iterator[Finding]:
+    """The last runs of a hook; what it did before may have been repaired."""
+    recent = runs.recent
+    values = {"id": name.id, "event": name.event, "count": len(recent)}
+    if all(run.has_failed for run in recent):
+        remove = f"hookctl uninstall {name.id.partition('/')[0]}"
+        reason = _describe_failure(recent[-1])
+        yield file.find("hook_fails", reason=reason, remove=remove, **values)
+    median = sorted(run.ms for run in recent)[(len(recent) - 1) // 2]
+    if median > _SLOW_MS:
+        yield file.find("hook_slow.runs", level="warning", seconds=median / 1000, **values)
+    smallest = min(run.bytes for run in recent)
+    if name.event == "SessionStart" and smallest > _MUCH:
+        yield file.find("hook_context", bytes=smallest, **values)
+
+
+def _describe_failure(run: Run) -> str:
+    """Why a run failed, as far as its receipt says."""
+    if run.is_late:
+        return ": the last one ran out of time"
+    if run.status is None:
+        return ": the last one could not start"
+    if run.status == 0:
+        return ": the answer of the last one is not valid"
+    return f": the last one with exit status {run.status}"
+
+
+def _judge_absence(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator[Finding]:
+    """A hook without a receipt, although other hooks of its event have run since."""
+    count = _count_events(file, hook, name)
+    if count >= _ENOUGH:
+        yield file.find("hook_never_ran", id=name.id, event=name.event, count=count)
+
+
+def _count_events(file: FileFacts, hook: HookEntry, name: HookName) -> int:
+    """How often a hook should have run since its file was written, as others show."""
+    since = float("inf") if file.written_at is None else file.written_at
+    matcher = _find_matcher(hook)
+    alike = {other.id for other in file.elements if _find_matcher(other) == matcher}
+    counts = [0]
+    for other, runs in file.runs.items():
+        is_of_event = (other.host, other.event) == (name.host, name.event)
+        if is_of_event and (not any(matcher) or other.id in alike):
+            counts.append(sum(run.at > since for run in runs.known))
+    if name.event == "Stop":
+        counts.append(sum(at > since for at in file.stops))
+    return max(counts)
+
+
+def _find_matcher(hook: HookEntry) -> tuple[str, str]:
+    """What a hook runs for: the matcher of the host, and that of the runner; empty for all."""
+    own = hook.fields.get("matcher")
+    option = str(hook.fields.get("command")).partition(" --matcher ")[2].partition(" ")[0]
+    return "" if own in ALL else str(own), option

@@ -1,0 +1,177 @@
+"""What doctor makes of the receipts of packs' hooks, and where it says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.system.project import state_folder
+
+from .conftest import Hookctl, put
+from .findings import Place, place
+
+__all__ = ["place"]
+
+PACK = """[pack]
+name = "notes"
+version = "1"
+description = "Notes"
+{hooks}
+"""
+LATER = 4_000_000_000
+RUN = {"bytes": 0, "event": "Stop", "host": "claude", "id": "notes/one", "kind": "run", "ms": 3, "outcome": "none",
+       "session": None, "status": 0, "t": LATER}  # fmt: skip
+FAILED = {"outcome": "failed", "status": 1}
+
+
+def install(place: Place, *hooks: tuple[str, str, str], scope: str = "user") -> None:
+    """Install a pack with these hooks: id, event and matcher."""
+    text = ""
+    for id, event, matcher in hooks:
+        text += f'[[hooks]]\nevent = "{event}"\nid = "{id}"\ncommand = "true"\n'
+        text += f'matcher = "{matcher}"\n' if matcher else ""
+    file = put(place.root / "notes" / "pack.toml", PACK.format(hooks=text))
+    outcome = place.hookctl("install", str(file), "--host", "claude", "--yes", "--scope", scope)
+    assert outcome.code == 0, outcome
+
+
+def write(place: Place, *runs: dict[str, Any], folder: str = "f" * 16) -> None:
+    text = "".join(json.dumps({**RUN, **run}, sort_keys=True, separators=(",", ":")) + "\n" for run in runs)
+    put(place.root / "state" / "guard" / folder / "runs.jsonl", text)
+
+
+def said(place: Place) -> dict[str, str]:
+    codes = ("hook_fails", "hook_slow", "hook_context", "hook_never_ran")
+    return {found["code"]: found["message"] for found in place.findings() if found["code"] in codes}
+
+
+def test_a_pack_that_never_ran_anywhere_is_fine(place: Place) -> None:
+    install(place, ("one", "Stop", ""))
+    assert said(place) == {}
+    assert "pack_fine" in place.codes()
+
+
+@pytest.mark.parametrize(
+    ("runs", "reason"),
+    [
+        ([FAILED] * 2, None),
+        ([FAILED] * 3, "last 3 runs: the last one with exit status 1"),
+        ([FAILED, {}, FAILED, FAILED], None),
+        ([{}] * 20 + [FAILED] * 9, None),
+        ([{}] * 20 + [FAILED] * 10, "last 10 runs: the last one with exit status 1"),
+        ([FAILED] * 30 + [{}], None),
+        ([FAILED] * 3 + [{"fired": True}], "last 3 runs"),
+        ([FAILED] * 2 + [{"outcome": "timeout", "status": None}], "ran out of time"),
+        ([FAILED] * 2 + [{**FAILED, "status": None}], "could not start"),
+        ([FAILED] * 2 + [{**FAILED, "status": 0}], "is not valid"),
+        ([{"outcome": "deny", "status": 2}] * 5, None),
+        ([{**FAILED, "host": "qwen"}] * 3, None),
+        ([{**FAILED, "id": "other/one"}] * 3, None),
+    ],
+)
+def test_a_hook_that_fails_each_time(place: Place, runs: list[dict[str, Any]], reason: str | None) -> None:
+    install(place, ("one", "Stop", ""))
+    write(place, *runs)
+    found = said(place)
+    found.pop("hook_never_ran", None)
+    assert list(found) == ([] if reason is None else ["hook_fails"])
+    assert reason is None or reason in found["hook_fails"]
+
+
+@pytest.mark.parametrize(
+    ("times", "is_slow"),
+    [([1000, 1000, 5000], False), ([3, 1001, 1001], True), ([2000, 2000], False), ([9000] * 30 + [5] * 6, False)],
+)
+def test_a_slow_hook_is_one_whose_median_is_more_than_a_second(place: Place, times: list[int], is_slow: bool) -> None:
+    install(place, ("one", "Stop", ""))
+    write(place, *({"ms": ms} for ms in times))
+    assert ("hook_slow" in said(place)) == is_slow
+
+
+@pytest.mark.parametrize(
+    ("event", "sizes", "is_much"),
+    [
+        ("SessionStart", [10_001] * 3, True),
+        ("SessionStart", [10_000, 90_000, 90_000], False),
+        ("SessionStart", [90_000] * 2, False),
+        ("UserPromptSubmit", [90_000] * 3, False),
+    ],
+)
+def test_a_hook_that_says_much_at_every_start(place: Place, event: str, sizes: list[int], is_much: bool) -> None:
+    install(place, ("one", event, ""))
+    write(place, *({"bytes": size, "event": event} for size in sizes))
+    assert ("hook_context" in said(place)) == is_much
+
+
+OTHER = {"id": "notes/two"}
+
+
+@pytest.mark.parametrize(
+    ("hooks", "runs", "is_named"),
+    [
+        ([("one", "Stop", "")], [OTHER] * 3, True),
+        ([("one", "Stop", "")], [OTHER] * 2, False),
+        ([("one", "Stop", "")], [{**OTHER, "t": 1}] * 9, False),  # before the settings file was written
+        ([("one", "Stop", "")], [{**OTHER, "event": "SubagentStop"}] * 9, False),
+        ([("one", "Stop", "")], [{**OTHER, "host": "qwen"}] * 9, False),
+        ([("one", "Stop", "")], [*[OTHER] * 9, {"t": 1}], False),  # it ran once
+        ([("one", "PreToolUse", "Bash")], [{**OTHER, "event": "PreToolUse"}] * 9, False),  # of another tool, perhaps
+        ([("one", "PreToolUse", "Bash"), ("two", "PreToolUse", "Bash")], [{**OTHER, "event": "PreToolUse"}] * 3, True),
+        ([("one", "PreToolUse", "Bash"), ("two", "PreToolUse", "Edit")], [{**OTHER, "event": "PreToolUse"}] * 3, False),
+        ([("one", "PreToolUse", ""), ("two", "PreToolUse", "Edit")], [{**OTHER, "event": "PreToolUse"}] * 3, True),
+    ],
+)
+def test_a_hook_that_never_ran_although_its_event_came(
+    place: Place, hooks: list[tuple[str, str, str]], runs: list[dict[str, Any]], is_named: bool
+) -> None:
+    install(place, *hooks)
+    write(place, *runs)
+    assert ("hook_never_ran" in said(place)) == is_named
+
+
+def test_a_hook_whose_receipts_have_all_left_the_file_did_run(place: Place) -> None:
+    install(place, ("one", "Stop", ""))
+    write(place, *[OTHER] * 9)
+    assert "hook_never_ran" in said(place)
+    totals = {"file": "1 2 3", "counts": {"claude Stop notes/one runs": 4}}
+    put(place.root / "state" / "guard" / ("f" * 16) / "run-totals.json", json.dumps(totals))
+    assert said(place) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_named"),
+    [
+        ({}, True),
+        ({"code": "subagent"}, False),
+        ({"host": "qwen"}, False),
+        ({"t": 1}, False),
+        ({"event": "wrap"}, False),
+    ],
+)
+def test_stops_that_the_guard_decided_show_that_the_event_came(
+    place: Place, line: dict[str, Any], is_named: int
+) -> None:
+    install(place, ("one", "Stop", ""))
+    usual = {"t": LATER, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
+    put(place.root / "state" / "guard" / ("f" * 16) / "events.jsonl", (json.dumps({**usual, **line}) + "\n") * 3)
+    assert ("hook_never_ran" in said(place)) == is_named
+
+
+def test_a_project_hears_of_its_own_runs_alone(place: Place) -> None:
+    install(place, ("one", "Stop", ""), scope="local")
+    write(place, *[FAILED] * 3)
+    assert said(place) == {}
+    write(place, *[FAILED] * 3, folder=Path(state_folder("s", os.getcwd())).name)
+    assert list(said(place)) == ["hook_fails"]
+
+
+def test_check_reads_no_receipts(place: Place, hookctl: Hookctl) -> None:
+    install(place, ("one", "Stop", ""), scope="project")
+    write(place, *[FAILED] * 3, folder=Path(state_folder("s", os.getcwd())).name)
+    assert list(said(place)) == ["hook_fails"]
+    found = hookctl("check", "--json").data["findings"]
+    assert not [finding for finding in found if finding["code"] == "hook_fails"]
