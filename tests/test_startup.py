@@ -64,7 +64,7 @@ SHOWN = TYPED | {
     ("arguments", "rooms", "most"),
     [
         (("--version",), TYPED, 7),
-        (("--help",), TYPED, 13),
+        (("--help",), TYPED, 14),
         (("install", "--help"), TYPED, 8),
         (("run", "status"), SHOWN, 57),
         (("run", "heartbeat"), SHOWN, 57),
