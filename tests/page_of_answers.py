@@ -1,7 +1,7 @@
 """Makes the tables of docs/packs.md from the hosts' files: `python -m tests.page_of_answers` writes the page.
 
 What each host makes of an answer is what the runner does with it (`settle`, `refuse` and `permit` in
-`templates/guard/guard/answer.py`): a host without a form for it gets the next stricter one.
+`templates/runner/answer.py`): a host without a form for it gets the next stricter one.
 """
 
 from __future__ import annotations

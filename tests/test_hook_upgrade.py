@@ -61,6 +61,7 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def forget() -> None:
         programs.load_programs.cache_clear()
+        programs.load_runner.cache_clear()
 
     known, versions = programs._read_modules, iter(range(9))
 

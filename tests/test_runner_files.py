@@ -145,7 +145,7 @@ FAULTS = {
 
 
 def package(folder: Path) -> Path:
-    (path,) = folder.glob("guard_*")
+    (path,) = folder.glob("runner_*")
     return path
 
 
@@ -277,7 +277,7 @@ def make_old(folder: Path) -> None:
     current = package(folder)
     modules = {path.name: path.read_bytes() for path in current.glob("*.py")}
     modules["patch.py"] += b"# of another version\n"
-    name = name_package("guard", modules)
+    name = name_package("runner", modules)
     shutil.rmtree(current)
     for module, data in modules.items():
         put(folder / name / module, data)
@@ -301,7 +301,8 @@ def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(place: 
     if scope == "project":
         assert place.codes("check") == [("hook_old", "hook.py")]
     place.install("one", scope)
-    assert content(folder) == written
+    assert content(folder).items() >= written.items()  # a call may still read the old package
+    assert (folder / "hook.py").read_bytes() == written["hook.py"]
     make_old(folder)
     assert place.hookctl("uninstall", "guard", "--scope", scope).code == 0
     assert place.hookctl("uninstall", "one", "--scope", scope).code == 0

@@ -27,7 +27,7 @@ from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import confine, schema
 from hookctl.packs.model import MISSING, RELEASED, Pack
 from hookctl.packs.pack import read_files
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_runner
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.run_files import describe_unseen
 from hookctl.packs.runner import find_programs
@@ -271,11 +271,11 @@ def _list_runner_files(
     runtime = os.path.join(project, OWN, PACKAGES)
     for name in list_files(records, project, ""):
         yield os.path.join(runtime, name)
-    programs = load_programs(wrapper=False)
+    runner = load_runner()
     for file in found:
         if file.run_packs:
-            for name in programs.modules:
-                yield os.path.join(runtime, programs.package, name)
+            for name in runner.modules:
+                yield os.path.join(runtime, runner.package, name)
         if file.runner is not None:
             yield file.runner.path
 

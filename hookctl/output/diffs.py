@@ -366,8 +366,8 @@ def _program_lines(programs: dict[str, list[Change]]) -> Iterator[str]:
 def _package_lines(plan: Plan) -> Iterator[str]:
     """A line for each package that comes."""
     for packages in plan.packages:
-        if packages.name:
-            yield _describe_written(os.path.join(packages.path, packages.name), packages.modules)
+        for name, modules in packages.new.items():
+            yield _describe_written(os.path.join(packages.path, name), modules)
 
 
 def _describe_written(folder: str, files: Mapping[str, bytes]) -> str:

@@ -1,15 +1,16 @@
-"""The guard's program files: the launchers, and the package that they start."""
+"""The program files of the guard and of the runner: launchers, and the package that they start."""
 
 from __future__ import annotations
 
 import functools
 
-from hookctl.system.package_data import read_data, read_folder
+from hookctl.system.package_data import asset, list_data, read_data, read_folder
 from hookctl.system.packages import HOOK, WRAPPER, name_package, path_from_launcher
 from hookctl.values import NamedTuple
 
 _TEMPLATES = ("templates", "guard")
 _PACKAGE = "guard"  # its folder in there
+_RUNNER = ("templates", "runner")
 _NAMED = b'PACKAGE = "%s"'
 
 
@@ -19,7 +20,6 @@ class Programs(NamedTuple):
     package: str  # the name of its folder
     modules: dict[str, bytes]
     launchers: dict[str, bytes]  # what registrations call; the hook is last: it names the package
-    runner: bytes = b""  # the hook in the packages' own folder, which packs' commands are run by
 
     @property
     def all(self) -> dict[str, bytes]:
@@ -37,13 +37,38 @@ def load_programs(*, wrapper: bool) -> Programs:
     launchers = {WRAPPER: read_data(*_TEMPLATES, WRAPPER)} if wrapper else {}
     hook, template = read_data(*_TEMPLATES, HOOK), _NAMED % _PACKAGE.encode()
     launchers[HOOK] = hook.replace(template, _NAMED % path_from_launcher(package).encode(), 1)
-    runner = hook.replace(template, _NAMED % package.encode(), 1)
-    return Programs(package, modules, launchers, runner)
+    return Programs(package, modules, launchers)
 
 
-def template_files() -> list[str]:
-    """The hook and its package in the templates; they run there too."""
-    return [HOOK, *(f"{_PACKAGE}/{name}" for name in _read_modules())]
+class Runner(NamedTuple):
+    """The program files that run the commands of packs: of the guard's package, and their own."""
+
+    package: str  # the name of its folder
+    modules: dict[str, bytes]
+    launcher: bytes  # beside the package
+
+
+@functools.cache
+def load_runner() -> Runner:
+    """The runner of this version."""
+    modules = {**_read_modules(), **read_folder(*_RUNNER, ending=".py")}
+    package = name_package("runner", modules)
+    template = _NAMED % _PACKAGE.encode()
+    launcher = read_data(*_TEMPLATES, HOOK).replace(template, _NAMED % package.encode(), 1)
+    return Runner(package, modules, launcher)
+
+
+def template_files(*, runner: bool) -> dict[str, str]:
+    """The sources of the hook and its package, by their paths; with the runner's if that is meant.
+
+    They run as they stand in the templates.
+    """
+    sources = {HOOK: asset(*_TEMPLATES, HOOK)}
+    for name in _read_modules():
+        sources[f"{_PACKAGE}/{name}"] = asset(*_TEMPLATES, _PACKAGE, name)
+    for name in list_data(*_RUNNER, ending=".py") if runner else ():
+        sources[f"{_PACKAGE}/{name}"] = asset(*_RUNNER, name)
+    return sources
 
 
 @functools.cache

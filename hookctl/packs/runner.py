@@ -1,6 +1,6 @@
 """What a pack's command of Claude Code's protocol becomes: a call of the runner around it.
 
-The runner is part of the guard's package; `templates/guard/guard/runner.py` has its options.
+`templates/runner/runner.py` has the runner's options.
 """
 
 from __future__ import annotations

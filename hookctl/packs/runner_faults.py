@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from hookctl.errors import HookctlError
 from hookctl.packs.model import EDITED, MISSING, OLD, STALE, RunnerFault
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_runner
 from hookctl.packs.runner import read_host_file
 from hookctl.system import files
 from hookctl.system.packages import HOOK, find_edits, is_as_named, is_whole, packages_named
@@ -52,7 +52,7 @@ def find_fault(
 
 def known_launchers(found: Mapping[str, files.Snapshot]) -> list[str]:
     """The digests of this version's launcher, and of those that the tables there know."""
-    known = [files.digest(load_programs(wrapper=False).runner)]
+    known = [files.digest(load_runner().launcher)]
     for name, snapshot in found.items():
         if name != HOOK:
             known.append(str(read_host_file(snapshot.data).get("launcher", "")))
@@ -88,23 +88,23 @@ def _judge_file(name: str, snapshot: files.Snapshot, launchers: Iterable[str]) -
     if name == HOOK:
         return OLD
     launcher = read_host_file(snapshot.data).get("launcher")
-    return STALE if launcher == files.digest(load_programs(wrapper=False).runner) else OLD
+    return STALE if launcher == files.digest(load_runner().launcher) else OLD
 
 
 def _find_fault_of_package(folder: str, launcher: bytes) -> RunnerFault | None:
     """What is wrong with the package that a launcher starts."""
-    programs = load_programs(wrapper=False)
+    runner = load_runner()
     for name in packages_named(launcher):
         package = os.path.join(folder, name)
         if not os.path.isdir(package):
             return RunnerFault(MISSING, package)
-        if name != programs.package:
+        if name != runner.package:
             if not is_as_named(package):
                 return RunnerFault(EDITED, package)
             continue
-        edits = find_edits(package, programs.modules)
+        edits = find_edits(package, runner.modules)
         if edits:
             return RunnerFault(EDITED, os.path.join(package, edits[0]))
-        if not is_whole(package, programs.modules):
+        if not is_whole(package, runner.modules):
             return RunnerFault(MISSING, package)
     return None

@@ -15,7 +15,7 @@ from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.native import native_payload
 from hookctl.packs.pack import read_files
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_runner
 from hookctl.packs.runner import find_programs, host_file
 from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.wants import env_claims, find_wants
@@ -47,10 +47,10 @@ class Bench:
         os.makedirs(os.path.join(self.project, ".git"))
         for name, (data, is_executable) in read_files(pack).items():
             self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
-        programs = load_programs(wrapper=False)
-        self._write(os.path.join(self.runtime, HOOK), programs.runner)
-        for name, data in programs.modules.items():
-            self._write(os.path.join(self.runtime, programs.package, name), data)
+        runner = load_runner()
+        self._write(os.path.join(self.runtime, HOOK), runner.launcher)
+        for name, data in runner.modules.items():
+            self._write(os.path.join(self.runtime, runner.package, name), data)
 
     def _write(self, path: str, data: bytes, mode: int = 0o600) -> None:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -86,7 +86,7 @@ class Bench:
         fields: dict[str, Any],
     ) -> Trial:
         """Run one of these hooks with a question of Claude Code's protocol."""
-        launcher = load_programs(wrapper=False).runner
+        launcher = load_runner().launcher
         table = host_file(host, [self.pack.name], self.state, launcher)
         self._write(os.path.join(self.runtime, f"{host.name}.json"), table)
         common = {"session_id": "trial", "cwd": self.project}

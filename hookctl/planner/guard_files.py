@@ -164,8 +164,7 @@ def add_package(
     shown = os.path.join(find_folder(sources, target, folder), programs.package)
     packages = Packages(
         os.path.dirname(shown),
-        programs.package,
-        programs.modules,
+        {programs.package: programs.modules},
         target.new_file_mode,
         keeps_replaced=not target.shared,
     )
@@ -210,7 +209,7 @@ def move_launchers(
     packages: Iterable[Packages],
     changes: Iterable[Change],
 ) -> tuple[list[Change], dict[str, Record]]:
-    """Let every launcher beside a new package start it, unless the launcher was edited.
+    """Let every guard's launcher beside a new package start it, unless the launcher was edited.
 
     `records` are those after the run; None is one that goes. Returns the changes, and the records
     that know the new digests, by key.
@@ -218,8 +217,9 @@ def move_launchers(
     changed = {change.path for change in changes}
     moved_changes: list[Change] = []
     moved: dict[str, Record] = {}
+    package = load_programs(wrapper=False).package
     for new in packages:
-        for launcher in sources.once(list_launchers, new.path) if new.name else ():
+        for launcher in sources.once(list_launchers, new.path) if package in new.new else ():
             folder = os.path.dirname(launcher)
             key = _find_owner(sources, records, folder)
             record = moved.get(key) or records.get(key)
@@ -267,7 +267,11 @@ def join_packages(
 ) -> tuple[tuple[Packages, ...], list[Action]]:
     """Each folder of packages once, with those where some go, and a line about each that goes."""
     changed = {change.path: change.after for change in changes if is_launcher(change.path)}
-    folders = {one.path: one for one in sorted(packages, key=lambda one: one.name)}
+    folders: dict[str, Packages] = {}
+    for one in packages:
+        new = {**folders[one.path].new, **one.new} if one.path in folders else one.new
+        kept = one if one.new else folders.get(one.path, one)
+        folders[one.path] = kept._replace(new=new)
     for launcher in changed:
         path = sources.once(folder_beside, os.path.dirname(launcher))
         folders.setdefault(path, Packages(path))
@@ -278,7 +282,7 @@ def join_packages(
             unnamed_before = sources.once(find_unnamed, path, {}, key=path)
             gone = [name for name in gone if name in unnamed_before]
         shown = [_line_on_unnamed(sources, os.path.join(path, name)) for name in gone]
-        if one.name or any(action.action == "remove-file" for action in shown):
+        if one.new or any(action.action == "remove-file" for action in shown):
             joined.append(one)
         lines += shown
     return tuple(joined), lines

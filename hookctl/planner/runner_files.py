@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from hookctl import hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Action, Change, Record
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_runner
 from hookctl.packs.protocol import run_packs
 from hookctl.packs.runner import host_file
 from hookctl.packs.runner_faults import is_ours, known_launchers, list_tables
@@ -84,7 +84,7 @@ def _new_files(packs_by_host: Mapping[str, list[str]], state: str) -> dict[str, 
     """The files of a runner for these packs, the launcher last; none without packs."""
     if not packs_by_host:
         return {}
-    launcher = load_programs(wrapper=False).runner
+    launcher = load_runner().launcher
     written = {}
     for name, packs in packs_by_host.items():
         written[f"{name}.json"] = host_file(hosts.load(name), packs, state, launcher)
@@ -140,7 +140,7 @@ def _plan_files(
     packages = Packages(sources.once(files.real, folder))
     if expected.get(HOOK) is not None:
         packages = _packages(sources, target, folder, edited)
-    if not changes and not packages.name:
+    if not changes and not packages.new:
         return RunnerPlan((), tuple(lines))
     return RunnerPlan(tuple(changes), tuple(lines), (packages,))
 
@@ -148,17 +148,17 @@ def _plan_files(
 def _packages(sources: Sources, target: Target, folder: str, edited: str) -> Packages:
     """The package that the launcher starts, where it has to be put there."""
     path = sources.once(files.real, folder)
-    programs = load_programs(wrapper=False)
-    package = os.path.join(folder, programs.package)
-    if sources.once(is_whole, package, programs.modules, key=package):
+    runner = load_runner()
+    package = os.path.join(folder, runner.package)
+    if sources.once(is_whole, package, runner.modules, key=package):
         return Packages(path)
-    edits = sources.once(find_edits, package, programs.modules, key=package)
+    edits = sources.once(find_edits, package, runner.modules, key=package)
     if edits and edited != REPLACE and not target.shared:
         if edited == REFUSE:
             raise _edited(os.path.join(package, edits[0]))
         return Packages(path)
-    mode = target.new_file_mode
-    return Packages(path, programs.package, programs.modules, mode, not target.shared)
+    new = {runner.package: runner.modules}
+    return Packages(path, new, target.new_file_mode, not target.shared)
 
 
 def _read(sources: Sources, target: Target, path: str) -> files.Snapshot:

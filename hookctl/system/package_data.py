@@ -1,4 +1,4 @@
-"""Reads the data files of hookctl: schemas, templates, hosts, packs, and the guard's package.
+"""Reads the data files of hookctl: schemas, templates, hosts, packs, and the hooks' packages.
 
 Plain files are opened directly. Only a package in an archive needs importlib.resources, whose
 import costs a tenth of a call.
@@ -51,11 +51,13 @@ def read_folder(*names: str, ending: str) -> dict[str, bytes]:
 
 
 def guard_module(name: str) -> ModuleType:
-    """A module of the guard as this version copies it out to users."""
+    """A module of the guard or the runner as this version copies it out to users."""
     if _GUARD not in sys.modules:
         package = ModuleType(_GUARD)
+        package.__path__ = []
         archive = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        names = ("templates", "guard", "guard")
-        package.__path__ = [asset(*names), os.path.join(archive, *names)]
+        folders = (("templates", "guard", "guard"), ("templates", "runner"))
+        for names in folders:
+            package.__path__ += [asset(*names), os.path.join(archive, *names)]
         sys.modules[_GUARD] = package
     return importlib.import_module(f"{_GUARD}.{name}")

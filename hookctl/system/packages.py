@@ -35,8 +35,7 @@ class Packages(NamedTuple):
     """What a run does in one folder of packages."""
 
     path: str  # of the folder, with every link resolved
-    name: str = ""  # of the package to put there; empty: none
-    modules: Mapping[str, bytes] = {}
+    new: Mapping[str, Mapping[str, bytes]] = {}  # what to put there: modules by package
     mode: int = files.PRIVATE  # of its files
     keeps_replaced: bool = False  # a call that runs now may still be importing from it
 
@@ -262,34 +261,34 @@ def _try_lock(handle: int, folder: str) -> bool:
 
 
 def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str]) -> list[str]:
-    """Lock a folder and put the package there; returns those to keep when the run is over.
+    """Lock a folder and put the packages there; returns those to keep when the run is over.
 
     Folders that are made are added to `created`, the deepest first.
     """
-    if packages.name:
-        inside = os.path.join(packages.path, packages.name)
+    for name in packages.new:
+        inside = os.path.join(packages.path, name)
         created[:0] = files.make_parent_folders(inside, packages.mode)
     locks.enter_context(locked(packages.path))
     kept = []
     if packages.keeps_replaced:
         unnamed = find_unnamed(packages.path, {})
         kept = [name for name in list_packages(packages.path) if name not in unnamed]
-    if packages.name:
-        _lay(packages)
+    for name, modules in packages.new.items():
+        _lay(packages, name, modules)
     return kept
 
 
-def _lay(packages: Packages) -> None:
-    """Put the package there, whole; one of that name with another content gives way.
+def _lay(packages: Packages, name: str, modules: Mapping[str, bytes]) -> None:
+    """Put a package there, whole; one of that name with another content gives way.
 
     Raises HookctlError where the folder may not be written, and Changed where it is gone.
     """
-    target = os.path.join(packages.path, packages.name)
-    if is_whole(target, packages.modules):
+    target = os.path.join(packages.path, name)
+    if is_whole(target, modules):
         return
     staged = files.temporary_name(target)
     try:
-        files.write_folder(staged, packages.modules, packages.mode)
+        files.write_folder(staged, modules, packages.mode)
         _put_in_place(staged, target)
         files.sync_folder(packages.path)
     except FileNotFoundError:

@@ -169,11 +169,11 @@ def _list_copies(
     has_runner = needs_runner(pack, target.host)
     launchers = _runtime_folder(folders, target, folder) if has_runner else folder
     if pack.name == GUARD or has_runner:
-        for name in template_files():
-            sources[os.path.join(launchers, name)] = asset("templates", GUARD, name)
+        for name, source in template_files(runner=has_runner).items():
+            sources[os.path.join(launchers, name)] = source
     notes = []
-    for copy, source in _fold_package(sources).items():
-        notes.append(f"put {source} at {_shorten(target, copy)}")
+    for copy, from_ in _fold_package(sources).items():
+        notes.append(f"put {' and '.join(from_)} at {_shorten(target, copy)}")
     copies = []
     for copy, source in sources.items():
         with open(source, "rb") as stream:
@@ -226,15 +226,16 @@ def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:
         return described
 
 
-def _fold_package(sources: dict[str, str]) -> dict[str, str]:
-    """The source of each copy, with the guard's package as one folder."""
-    package = os.path.dirname(asset("templates", GUARD, template_files()[-1]))
-    folded = {}
+def _fold_package(sources: dict[str, str]) -> dict[str, list[str]]:
+    """The sources of each copy, with a package as one folder: that of the folders it comes from."""
+    packages = [asset("templates", GUARD, "guard"), asset("templates", "runner")]
+    folded: dict[str, list[str]] = {}
     for copy, source in sources.items():
-        if os.path.dirname(source) == package:
-            folded[os.path.dirname(copy)] = package
-        else:
-            folded[copy] = source
+        is_in_package = os.path.dirname(source) in packages
+        if is_in_package:
+            copy, source = os.path.dirname(copy), os.path.dirname(source)
+        if source not in folded.setdefault(copy, []):
+            folded[copy].append(source)
     return folded
 
 

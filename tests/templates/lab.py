@@ -200,10 +200,14 @@ def laid_programs() -> str:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     launchers = Path(folder, "guard", "claude-user")
     lay(launchers)
-    package = package_in(launchers)
+    compile_package(package_in(launchers))
+    return folder
+
+
+def compile_package(package: Path) -> None:
+    """Put the bytecode of a package there, as a first call does."""
     subprocess.run([PYTHON, "-I", "-S", "-m", "compileall", "-q", str(package)], check=True)
     (package / "__pycache__").chmod(0o700)
-    return folder
 
 
 def spoil(path: Path, how: str) -> None:

@@ -1,19 +1,22 @@
 """The runner as a host runs it: a pack's command round a payload of the host, and what comes of it."""
 
+import atexit
+import functools
 import json
 import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_runner
 from hookctl.packs.runner import host_file
 
 from .hosts import PAYLOADS
-from .lab import PYTHON, laid_programs
+from .lab import PYTHON, compile_package
 
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes")
 BASES = {
@@ -61,6 +64,20 @@ class Ran(NamedTuple):
         return str(receipt["outcome"])
 
 
+@functools.cache
+def laid_runner() -> str:
+    """A folder with the runner, laid once; its bytecode is there, as after a first call."""
+    folder, runner = tempfile.mkdtemp(prefix="runner-"), load_runner()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Path(folder, "hook.py").write_bytes(runner.launcher)
+    package = Path(folder, runner.package)
+    package.mkdir(mode=0o700)
+    for name, data in runner.modules.items():
+        (package / name).write_bytes(data)
+    compile_package(package)
+    return folder
+
+
 class Bench:
     """The runner in a data folder of its own, with the tables of all hosts, and an empty project."""
 
@@ -68,10 +85,9 @@ class Bench:
         self.root, self.project, self.state = root, root / "project", root / "state"
         (self.project / ".git").mkdir(parents=True)
         self.runtime = root / "runtime"
-        shutil.copytree(Path(laid_programs(), "runtime"), self.runtime)
+        shutil.copytree(laid_runner(), self.runtime)
         self.runtime.chmod(0o700)
         self.hook = self.runtime / "hook.py"
-        self.hook.write_bytes(load_programs(wrapper=False).runner)
         for host in HOSTS:
             table = host_file(hosts.load(host), ["p"], str(self.state), self.hook.read_bytes())
             (self.runtime / f"{host}.json").write_bytes(table)
