@@ -145,7 +145,10 @@ FAULTS = {
 
 
 def package(folder: Path) -> Path:
-    (path,) = folder.glob("runner_*")
+    """The package that the launcher names, or the only one there."""
+    hook, packages = folder / "hook.py", [*folder.glob("runner_*")]
+    named = [path for path in packages if hook.exists() and path.name in hook.read_text()]
+    (path,) = named or packages
     return path
 
 
