@@ -55,14 +55,15 @@ _LOOKS = (
     r"|eyJ[\w-]{5,}(?:\.[\w-]*)+|eyJ[\w-]{30,})"
 )
 # Every match has one of these in lower case, so most texts never meet the patterns.
-_MARKS = """
+_MARKS_TEXT = """
     -----begin :// bearer -u sshpass sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
     github_pat_ glpat- xox xapp- akia asia aiza ya29. hf_ npm_ pypi- eyj basic hooks.slack.com/
-    /webhooks/ hvb. hvs. hvr. gsk_ sg. gocspx- xai- pplx- r8_ tvly- nvapi- fw_ _v1_ shpat_ shpss_
-    shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- dckr_ atatt3 atctt3 atbb
-    lin_ ntn_ figd_ pmak- dapi sntry phc_ phx_ rubygems_ nrak- age-secret-key- sq0 tskey- sbp_
-    sb_secret_ nfp_ key- :aa eaa ltai .atlasv1. fm2_ glsa_ glc_
+    /webhooks/ hvb. hvs. hvr. gsk_ sg. gocspx- xai- pplx- r8_ tvly- nvapi- fw_ _v1_ shpat_
+    shpss_ shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- dckr_ atatt3
+    atctt3 atbb lin_ ntn_ figd_ pmak- dapi sntry phc_ phx_ rubygems_ nrak- age-secret-key- sq0
+    tskey- sbp_ sb_secret_ nfp_ key- :aa eaa ltai .atlasv1. fm2_ glsa_ glc_
 """
+_MARKS = tuple(_MARKS_TEXT.split())
 # Keys of results with a location, which a machine needs unchanged.
 _LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
 # A name in a text, and what stands between it and its value, across line breaks and comment marks.
@@ -154,7 +155,7 @@ def by_look(text: str, fill: Fill = _mask) -> str:
     if isinstance(text, OwnText):
         return text
     lower = text.lower()
-    if not any(mark in lower for mark in _MARKS.split()):
+    if not any(mark in lower for mark in _MARKS):
         return text
     if len(text) > LONGEST:
         return _in_parts(text, lambda part: by_look(part, fill), fill)

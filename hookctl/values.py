@@ -45,7 +45,7 @@ else:
             wrong = set(later) - values.keys() | named.keys() - set(later)
             if wrong or len(given) > len(cls._fields):
                 raise TypeError(f"{cls.__name__}: {len(given)} values, and {sorted(wrong)}")
-            return [*given, *(values[field] for field in later)]
+            return [*given, *map(values.__getitem__, later)]
 
         def _asdict(self) -> dict[str, Any]:
             """The values by their names."""

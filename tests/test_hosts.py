@@ -172,3 +172,12 @@ def test_what_is_no_host_s_fault_is_unexpected(hookctl: Hookctl, monkeypatch: py
     assert hookctl("hosts").code == 3
     monkeypatch.setattr("hookctl.hosts.find_fault", fail)
     assert hookctl("hosts").code == 3
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_what_is_parsed_of_a_file_in_parts_is_what_the_whole_says(name: str) -> None:
+    """Also with what no file has: the tables for the runner come last, and each table begins a line."""
+    whole, host = tomllib.loads(hosts.read_table(name).decode()), hosts.load(name)
+    facts = hosts.load_facts(name)
+    assert {**host.data, "later": "", **tomllib.loads(host.later)} == {**whole, "later": ""}
+    assert [getattr(facts, field) for field in facts._fields] == [getattr(host, field) for field in facts._fields]

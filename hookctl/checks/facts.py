@@ -14,8 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
-from hookctl.packs.model import Origin, RunnerFault
-from hookctl.packs.protocol import run_packs
+from hookctl.packs.model import Origin, RunnerFault, run_packs
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target

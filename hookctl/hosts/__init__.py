@@ -9,12 +9,11 @@ import functools
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
-from hookctl.hosts.model import HookFormat, read_host
+from hookctl.hosts.model import HookFacts, HookFormat, parse_facts, parse_host
 from hookctl.hosts.model import Host as Host
 from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
@@ -74,7 +73,7 @@ def load(name: str) -> Host:
 @functools.cache
 def _load(folder: str, name: str) -> Host:
     """The host of a file in this folder; cached, since one command asks several times."""
-    if name not in names():
+    if name not in SHIPPED and name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
@@ -82,7 +81,13 @@ def _load(folder: str, name: str) -> Host:
     error = None if name in SHIPPED else find_fault(name)
     if error:
         raise error
-    return read_host(tomllib.loads(read_table(name).decode()))
+    return parse_host(read_table(name).decode())
+
+
+@functools.cache
+def load_facts(name: str) -> HookFacts:
+    """What a hook has to know of the host of this name, which a file of hookctl's names."""
+    return parse_facts(read_table(name).decode())
 
 
 def find_fault(name: str) -> HookctlError | None:

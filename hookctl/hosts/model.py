@@ -3,6 +3,9 @@
 The fields have the names of the keys. A key that the file leaves out has the default.
 """
 
+import functools
+import re
+import tomllib
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_origin
 
@@ -261,10 +264,16 @@ class Host(NamedTuple):
     told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
     payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
     denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
-    runner: dict[str, Any] = _NOTHING  # for the runner: how it asks and what it understands
+    later: str = ""  # the text of the tables that few calls need
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
     tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class
+
+    @property
+    def runner(self) -> dict[str, Any]:
+        """For the runner: how it asks and what it understands."""
+        runner: dict[str, Any] = _parse_later(self.later).get("runner", {})
+        return runner
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
@@ -277,6 +286,37 @@ class Host(NamedTuple):
     def has_files(self, scope: str) -> bool:
         """Whether the host reads settings of this scope, managed ones included."""
         return bool(self.managed_files) if scope == "managed" else scope in self.files
+
+
+class HookFacts(NamedTuple):
+    """What a hook has to know of a host: the fields of Host with these names."""
+
+    name: str
+    dialect: Dialect
+    environment: Environment
+    guard: GuardNeeds
+    cap: dict[str, Any] = _NOTHING
+    told_by: dict[str, Any] = _NOTHING
+    payload: dict[str, Any] = _NOTHING
+    denials: dict[str, Any] = _NOTHING
+
+
+def parse_facts(text: str) -> HookFacts:
+    """What a hook has to know of the host of a file; its other tables are not parsed."""
+    tables = re.split(r"(?m)^(?=\[+[a-z_]+[].])", text)  # the first has the keys before any table
+    needed = [table for table in tables[1:] if table.lstrip("[").startswith(HookFacts._fields)]
+    return _read(HookFacts, tomllib.loads("".join([tables[0], *needed])))
+
+
+def parse_host(text: str) -> Host:
+    """The host of a file, whose tables for the runner come last: they are parsed when needed."""
+    sooner, mark, later = text.partition("\n[runner")
+    return read_host({**tomllib.loads(sooner), "later": mark + later})
+
+
+@functools.cache
+def _parse_later(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
 
 
 def read_host(data: dict[str, Any]) -> Host:
@@ -332,10 +372,20 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
 def _read(kind: type[Table], table: dict[str, Any]) -> Table:
     """The record of a table, by its annotations; keys without a field are skipped."""
     fields = {}
-    for name, field_kind in kind.__annotations__.items():
-        if hasattr(field_kind, "_fields"):
+    for name, field_kind in _fields_of(kind):
+        if field_kind not in (tuple, None):
             fields[name] = _read(field_kind, table.get(name, {}))
         elif name in table:
-            is_tuple = get_origin(field_kind) is tuple
-            fields[name] = tuple(table[name]) if is_tuple else table[name]
+            fields[name] = table[name] if field_kind is None else tuple(table[name])
     return kind(**fields)
+
+
+@functools.cache
+def _fields_of(kind: type[Any]) -> list[tuple[str, Any]]:
+    """The fields of a record, each with the record that it is, or tuple, or None."""
+    fields = []
+    for name, field_kind in kind.__annotations__.items():
+        is_record = hasattr(field_kind, "_fields")
+        is_tuple = get_origin(field_kind) is tuple
+        fields.append((name, field_kind if is_record else tuple if is_tuple else None))
+    return fields

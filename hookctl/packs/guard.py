@@ -10,7 +10,8 @@ from typing import Any
 from hookctl import __version__
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, load
+from hookctl.hosts import Host, load_facts
+from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
@@ -230,6 +231,8 @@ def cap_for(limit: int) -> str:
 
 def limit_of(text: str, configured: Any = None) -> int:
     """The hook's limit: a decimal in the variable, else config.json's, else the default."""
+    if text == str(DEFAULT_LIMIT):
+        return DEFAULT_LIMIT
     from hookctl.packs.guard_options import whole_number  # late: few limits are a person's own
 
     number = whole_number(text)
@@ -240,7 +243,8 @@ def limit_of(text: str, configured: Any = None) -> int:
 
 def is_newer(version: str) -> bool:
     """Whether a plain version is above this one."""
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version):
+    is_plain = version != __version__ and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version)
+    if not is_plain:
         return False
     numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
     return [int(number) for number in numbers] > [int(number) for number in own]
@@ -261,7 +265,7 @@ def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
     others = []
     for reader in host.also_read_by:
-        other = load(reader.host) if reader.host else None
+        other = load_facts(reader.host) if reader.host else None
         if other is not None and other.told_by:
             others.append(other)
     table = {host.name: _hook_facts(host)}
@@ -272,7 +276,7 @@ def host_table(host: Host) -> dict[str, Any]:
     return table
 
 
-def _hook_facts(host: Host) -> dict[str, Any]:
+def _hook_facts(host: Host | HookFacts) -> dict[str, Any]:
     """The facts about a host that the hook needs; empty values are left out."""
     cap = host.cap
     if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it

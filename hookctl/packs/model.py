@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from hookctl.model import Record
 from hookctl.values import NamedTuple
 
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
@@ -12,6 +13,8 @@ MIXED = "mixed"  # a package has other modules than its name says, as after a me
 # What is wrong with a file of the runner, besides MISSING: it is not as the records or a merge want
 # it, it is from another version, or somebody edited it.
 STALE, OLD, EDITED = "stale", "old", "edited"
+CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
+PROTOCOL = "protocol"  # the key of a pack's settings on record
 
 
 class EnvClaim(NamedTuple):
@@ -107,3 +110,8 @@ class Origin(NamedTuple):
     version: str = ""  # the first that released them; of a newer one, what the record says
     path: str = ""  # the program that is not known
     difference: str = CHANGED  # how that one differs
+
+
+def run_packs(record: Record) -> list[str]:
+    """The packs of a settings file whose commands the runner runs."""
+    return [name for name, known in record.packs.items() if known.settings.get(PROTOCOL) == CLAUDE]

@@ -16,8 +16,8 @@ from hookctl.documents.rules import marks_in
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
-from hookctl.packs.model import EnvClaim, Pack, PackHook, Part
-from hookctl.packs.protocol import CLAUDE, FAILURE_EVENT, MATCHED_EVENTS, REFUSING_EVENTS, SHORT
+from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook, Part
+from hookctl.packs.protocol import FAILURE_EVENT, MATCHED_EVENTS, REFUSING_EVENTS, SHORT
 from hookctl.packs.protocol import TOOL_EVENTS as CLAUDE_TOOL_EVENTS
 from hookctl.packs.slots import Unreadable, slots
 from hookctl.system import files

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 
 from hookctl.hosts import Host
-from hookctl.model import Record
 from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
-CLAUDE = "claude"  # this protocol; the other, "host", is each host's own
-PROTOCOL = "protocol"  # the key of a pack's settings on record
 FAILURE_EVENT = "post-tool-failure"
 # Claude Code's events by their short forms.
 EVENTS = {
@@ -40,11 +37,6 @@ class Fit(NamedTuple):
     filtered: bool  # the runner has to look at each call, since the host cannot tell
     lacking: tuple[str, ...] = ()  # tools that the host does not have
     never: bool = False  # it fits no tool of the host
-
-
-def run_packs(record: Record) -> list[str]:
-    """The packs of a settings file whose commands the runner runs."""
-    return [name for name, known in record.packs.items() if known.settings.get(PROTOCOL) == CLAUDE]
 
 
 def native_event(host: Host, event: str) -> str:

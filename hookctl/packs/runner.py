@@ -11,13 +11,13 @@ import shlex
 from collections.abc import Collection
 from typing import Any
 
-from hookctl.hosts import Host
+from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
-from hookctl.packs.model import EnvClaim, Pack, PackHook
-from hookctl.packs.protocol import CLAUDE, EVENTS, MATCHED_EVENTS, fit, native_event
+from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
+from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, fit, native_event
 from hookctl.packs.shortfalls import Note, lost_answers, no_event, no_tools, unknown_mcp_names
 from hookctl.packs.slots import FILES_FORM, list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
@@ -178,7 +178,7 @@ def host_file(host: Host, packs: list[str], state: str, launcher: bytes) -> byte
     """
     table = guard.host_table(host)
     for name, facts in table.items():
-        facts.update(_runner_facts(guard.load(name)))
+        facts.update(_runner_facts(load(name)))
     values: dict[str, Any] = {"packs": sorted(packs), "hosts": table}
     if state:
         values["state_dir"] = state

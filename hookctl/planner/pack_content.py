@@ -6,9 +6,8 @@ import os
 
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import Pack
+from hookctl.packs.model import CLAUDE, PROTOCOL, Pack
 from hookctl.packs.pack import read_files
-from hookctl.packs.protocol import CLAUDE, PROTOCOL
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants as pack_wants

@@ -8,7 +8,7 @@ from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
-from hookctl.packs.protocol import run_packs
+from hookctl.packs.model import run_packs
 from hookctl.planner.guard_files import join_packages, move_launchers
 from hookctl.planner.runtime_files import KEEP
 from hookctl.planner.sources import Sources

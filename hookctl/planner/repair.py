@@ -33,9 +33,8 @@ from hookctl.model import (
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.model import MISSING as GONE
-from hookctl.packs.model import STALE
+from hookctl.packs.model import STALE, run_packs
 from hookctl.packs.programs import load_programs
-from hookctl.packs.protocol import run_packs
 from hookctl.planner.approvals import Approvals, commands_to_approve
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from hookctl import hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Action, Change, Record
+from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_runner
-from hookctl.packs.protocol import run_packs
 from hookctl.packs.runner import host_file
 from hookctl.packs.runner_faults import is_ours, known_launchers, list_tables
 from hookctl.planner.runtime_files import (

@@ -26,7 +26,7 @@ from hookctl.values import NamedTuple
 CONFIG = "config.json"
 # What becomes of a program that somebody edited, where hookctl's own is needed.
 KEEP, REFUSE, REPLACE = "keep", "refuse", "replace"
-_CONFLICT = re.compile(rb"(?ms)^<{7} .*^={7}$.*^>{7} ")
+_CONFLICT = rb"(?ms)^<{7} .*^={7}$.*^>{7} "
 
 
 class Runtime(NamedTuple):
@@ -198,7 +198,7 @@ def is_ours(snapshot: files.Snapshot, digest: str) -> bool:
 
 def is_in_conflict(target: Target, snapshot: files.Snapshot) -> bool:
     """Whether git has left merge-conflict marks in a project's program: nobody's edit."""
-    return target.shared and bool(_CONFLICT.search(snapshot.data or b""))
+    return target.shared and bool(re.search(_CONFLICT, snapshot.data or b""))
 
 
 def is_as_recorded(snapshot: files.Snapshot, known: PackRecord, name: str) -> bool:

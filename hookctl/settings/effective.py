@@ -5,7 +5,6 @@ That is its hook's variables, the host's cap and the switches.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import sys
@@ -88,12 +87,21 @@ def find_files(
     if scope == "managed":
         paths = []  # of an administrator on this platform, the winning ones first
         for pattern in reversed(host.managed_files.get(sys.platform, [])):
-            paths += sorted(glob.glob(pattern), reverse=True)
+            paths += reversed(_find_matching(os.path.dirname(pattern), os.path.basename(pattern)))
         return [(managed_layout(host, path), path) for path in paths]
     if scope not in host.scopes:
         return []
     variant, path = active_file(host, scope, folders.environ, start, read)
     return _with_neighbours(folders, variant, path, scope, start, read)
+
+
+def _find_matching(folder: str, pattern: str) -> list[str]:
+    """The paths in a folder that fit a pattern, sorted."""
+    if not os.path.isdir(folder):
+        return []
+    import glob  # late: few hosts have such a folder
+
+    return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
 
 def _with_neighbours(
@@ -110,8 +118,7 @@ def _with_neighbours(
                     result.append((variant, other))
     beside = host.files_beside
     if beside:
-        pattern = os.path.join(glob.escape(os.path.dirname(path)), beside)
-        for other in sorted(glob.glob(pattern)):
+        for other in _find_matching(os.path.dirname(path), beside):
             if other != path:
                 result.append((host, other))
     return result

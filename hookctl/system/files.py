@@ -112,9 +112,11 @@ def read_resolved(target: str, path: str) -> Snapshot:
             raise HookctlError("unreadable", "not a regular file", path=path, hint="Move it away.")
         # Not blocking: if it has just become a FIFO, opening it must not hang.
         handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
-        with open(handle, "rb") as stream:
+        try:
             status = os.fstat(handle)
-            data = stream.read(LIMIT + 1)
+            data = _read_all(handle, status.st_size)
+        finally:
+            os.close(handle)
     except FileNotFoundError:
         return Snapshot(target, None)
     except OSError as error:
@@ -123,6 +125,15 @@ def read_resolved(target: str, path: str) -> Snapshot:
         message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=path, hint=hint)
     return Snapshot(target, data, status.st_nlink)
+
+
+def _read_all(handle: int, size: int) -> bytes:
+    """The bytes of an open file of about this size, up to a little more than the limit."""
+    data = more = os.read(handle, min(size, LIMIT) + 1)
+    while more and len(data) <= LIMIT:
+        more = os.read(handle, 64 * 1024)
+        data += more
+    return data
 
 
 def read_or_none(path: str) -> bytes | None:

@@ -6,27 +6,32 @@ import costs a tenth of a call.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
 from types import ModuleType
 
 _GUARD = "hookctl_guard"  # the name of its package in here
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def asset(*names: str) -> str:
     """A file of `schemas/` or `templates/`: in the package of a wheel, beside it in a checkout."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    in_package = os.path.join(package, *names)
-    if os.path.exists(in_package):
-        return in_package
-    return os.path.join(os.path.dirname(package), *names)
+    return os.path.join(_folder_of(names[0]), *names)
+
+
+@functools.cache
+def _folder_of(top: str) -> str:
+    """The folder that has a top folder of data."""
+    is_in_package = os.path.exists(os.path.join(_PACKAGE, top))
+    return _PACKAGE if is_in_package else os.path.dirname(_PACKAGE)
 
 
 def read_data(*names: str) -> bytes:
     """The bytes of a file, by its path in the package as it is installed."""
     try:
-        with open(asset(*names), "rb") as stream:
+        with open(asset(*names), "rb", buffering=0) as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
         from importlib.resources import files  # late: only in an archive
@@ -55,9 +60,8 @@ def guard_module(name: str) -> ModuleType:
     if _GUARD not in sys.modules:
         package = ModuleType(_GUARD)
         package.__path__ = []
-        archive = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         folders = (("templates", "guard", "guard"), ("templates", "runner"))
         for names in folders:
-            package.__path__ += [asset(*names), os.path.join(archive, *names)]
+            package.__path__ += [asset(*names), os.path.join(_PACKAGE, *names)]
         sys.modules[_GUARD] = package
     return importlib.import_module(f"{_GUARD}.{name}")

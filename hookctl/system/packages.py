@@ -22,9 +22,10 @@ from hookctl.values import NamedTuple
 
 HOOK, WRAPPER = "hook.py", "wrap.py"  # launchers
 LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
-_NAME = re.compile(r"([a-z]+)_[0-9a-f]{16}")
-_NAMED = re.compile(rb'^PACKAGE = "(?:\.\./\.\./runtime/)?([a-z]+_[0-9a-f]{16})"', re.MULTILINE)
-_LOOSELY_NAMED = re.compile(rb"[a-z]+_[0-9a-f]{16}")  # in an edited launcher, too
+# The patterns are compiled when they are used: most calls change no package.
+_NAME = r"([a-z]+)_[0-9a-f]{16}"
+_NAMED = rb'(?m)^PACKAGE = "(?:\.\./\.\./runtime/)?([a-z]+_[0-9a-f]{16})"'
+_LOOSELY_NAMED = rb"[a-z]+_[0-9a-f]{16}"  # in an edited launcher, too
 _CACHE = "__pycache__"
 _PROJECT = ".hookctl"
 LOCK_SECONDS = 30
@@ -73,7 +74,7 @@ def name_package(name: str, modules: Mapping[str, bytes | None]) -> str:
 
 def packages_named(launcher: bytes) -> list[str]:
     """The packages that a launcher names: one, or in a merge conflict both sides'."""
-    return [name.decode() for name in _NAMED.findall(launcher)]
+    return [name.decode() for name in re.findall(_NAMED, launcher)]
 
 
 def list_packages(folder: str) -> list[str]:
@@ -81,7 +82,7 @@ def list_packages(folder: str) -> list[str]:
     names = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            if re.fullmatch(_NAME, entry.name) and entry.is_dir(follow_symlinks=False):
                 names.append(entry.name)
     return sorted(names)
 
@@ -95,7 +96,7 @@ def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
     try:
         for path in {*list_launchers(folder), *changed}:
             data = changed[path] if path in changed else files.read(path).data
-            named.update(_LOOSELY_NAMED.findall(data or b""))
+            named.update(re.findall(_LOOSELY_NAMED, data or b""))
     except (HookctlError, OSError):
         return []
     return [name for name in list_packages(folder) if name.encode() not in named]
@@ -158,7 +159,7 @@ def is_as_named(package: str) -> bool:
 
     In a project there is none of ours.
     """
-    match = _NAME.fullmatch(os.path.basename(package))
+    match = re.fullmatch(_NAME, os.path.basename(package))
     with contextlib.suppress(HookctlError, OSError):
         modules = read_modules(package)
         if match and name_package(match[1], modules) == match[0]:

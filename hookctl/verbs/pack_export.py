@@ -9,9 +9,9 @@ from typing import Any
 from hookctl.errors import FAILED, OK, usage_error
 from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.pack import read_files
-from hookctl.packs.protocol import CLAUDE, EVENTS
+from hookctl.packs.protocol import EVENTS
 from hookctl.packs.slots import slots
 from hookctl.packs.wants import hooks_of
 from hookctl.system import files

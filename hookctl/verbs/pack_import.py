@@ -14,8 +14,9 @@ from hookctl.documents import MISSING
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host, shapes
 from hookctl.model import Line, Result
+from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
-from hookctl.packs.protocol import CLAUDE, MATCHED_EVENTS, SHORT
+from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
 from hookctl.packs.slots import slots
 from hookctl.settings import targets
 from hookctl.system import files
