@@ -87,9 +87,9 @@ def count_stops(place: Place, last: str, others: str, expected: int) -> int:
     return stops
 
 
-def until_logged(place: Place, code: str) -> str:
-    """A shell command for the agent that ends a little after the guard has logged this code, or after some 30 s."""
-    look = f"grep -qr '\"{code}\"' {state_folder(place)}/guard 2>/dev/null"
+def until_logged(place: Place, code: str, times: int = 1) -> str:
+    """A shell command for the agent that ends a little after the guard has logged this code so often, or in 30 s."""
+    look = f"[ $(cat {state_folder(place)}/guard/*/events.jsonl 2>/dev/null | grep -c '\"{code}\"') -ge {times} ]"
     return f"for _ in $(seq 300); do {look} && break; sleep 0.1; done; sleep 0.7"
 
 
