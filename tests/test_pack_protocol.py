@@ -12,6 +12,7 @@ SAYS_FAILED = {
     "claude": "PostToolUseFailure",
     "qwen": "PostToolUseFailure",
     "gemini": "AfterTool",
+    "copilot": "postToolUseFailure",
     "opencode": "tool.execute.after",
     "openhands": "post_tool_use",
     "hermes": "post_tool_call",

@@ -117,7 +117,8 @@ def tell_outcome(table, native, payload, portable, kind):
     failed = find(table, native, "failed")
     portable["exit_status"] = status if type(status) is int else None
     if FAILURE_EVENT in table.get("events", {}):
-        portable["ok"] = event != FAILURE_EVENT
+        is_unheard = event != FAILURE_EVENT and kind in table.get("unheard_failures", ())
+        portable["ok"] = None if is_unheard else event != FAILURE_EVENT
     elif portable["exit_status"]:
         portable["ok"] = False
     elif type(failed) is bool:

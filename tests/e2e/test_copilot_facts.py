@@ -9,6 +9,7 @@ import pytest
 
 from .clients import Client
 from .copilot import TRUST, Place, play, shell
+from .dialects import Call
 from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -313,3 +314,18 @@ def test_a_switch_in_a_repository_turns_the_user_s_hooks_off_too(
     path.write_text('{"disableAllHooks": true}')
     play(copilot, place, ["done"], TRUST)
     assert probe.flags() == ("F" if runs else "")
+
+
+def test_a_failed_tool_has_an_event_of_its_own_but_a_failed_shell_command_has_not(
+    copilot: Client, place: Place
+) -> None:
+    failed = make_probe(place.root, "failed", answers=(json.dumps({"additionalContext": "AFTER-FAILURE"}),))
+    ended = make_probe(place.root, "ended")
+    write_hooks(place.settings, postToolUseFailure=[entry(failed)], postToolUse=[entry(ended)])
+    gone = Call("view", {"path": str(place.project / "gone.txt")})
+    run = play(copilot, place, [gone, shell("exit 3"), "done"], environment=EVERYTHING)
+    (heard,) = failed.heard()
+    assert (heard.payload["toolName"], type(heard.payload["error"])) == ("view", str)
+    (heard,) = ended.heard()
+    assert (heard.payload["toolName"], heard.payload["toolResult"]["resultType"]) == ("bash", "success")
+    assert "AFTER-FAILURE" in json.dumps([asked.request.body for asked in run.log])

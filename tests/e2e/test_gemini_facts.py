@@ -9,6 +9,7 @@ import pytest
 from hookctl.hosts.shapes import FAILS_OPEN
 
 from .clients import Client
+from .dialects import Call
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
 from .hooks import UNDECIDED, group, lost_fields, say
 from .model_server import Script
@@ -235,3 +236,13 @@ def test_a_user_hook_needs_no_more_than_skip_trust(gemini: Client, place: Place)
     write_settings(place.settings, AfterAgent=[group(probe)])
     assert play(gemini, place, ["done"], SKIP, environment=UNTRUSTED).requests == 1
     assert probe.flags() == "F"
+
+
+def test_a_failed_tool_tells_its_error_but_a_failed_shell_command_does_not(gemini: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_settings(place.settings, AfterTool=[group(probe)])
+    gone = Call("read_file", {"file_path": str(place.project / "gone.txt")})
+    play(gemini, place, [gone, shell("exit 3"), "done"], YOLO)
+    errors = [heard.payload["tool_response"].get("error") for heard in probe.heard()]
+    assert type(errors[0]["message"]) is str
+    assert errors[1:] == [None]

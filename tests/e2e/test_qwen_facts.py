@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from .clients import Client
+from .dialects import Call
 from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, in_turn, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
@@ -232,3 +233,15 @@ def test_where_folders_are_trusted_one_by_one_a_stranger_s_hooks_do_not_run(qwen
     place.settings.with_name("trustedFolders.json").write_text(json.dumps({str(place.project): "TRUST_FOLDER"}))
     play(qwen, place, ["done"])
     assert (user.flags(), project.flags()) == ("FF", "F")
+
+
+def test_context_after_a_failed_tool_reaches_the_model(qwen: Client, place: Place) -> None:
+    nested = {"hookEventName": "PostToolUseFailure", "additionalContext": "AFTER-FAILURE"}
+    failed = make_probe(place.root, "failed", answers=(json.dumps({"hookSpecificOutput": nested}),))
+    ended = make_probe(place.root, "ended")
+    write_settings(place.settings, PostToolUseFailure=[group(failed)], PostToolUse=[group(ended)])
+    gone = Call("read_file", {"file_path": str(place.project / "gone.txt")})
+    run = play(qwen, place, [gone, shell("true"), "done"], YOLO)
+    assert [heard.payload["tool_name"] for heard in failed.heard()] == ["read_file"]
+    assert len(ended.heard()) == 1
+    assert "AFTER-FAILURE" in json.dumps([asked.request.body for asked in run.log])

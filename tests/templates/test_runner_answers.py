@@ -218,6 +218,7 @@ def test_the_end_of_a_turn_beats_a_block_of_its_stop(bench: Bench, host: str) ->
 AFTER_FAILURE = {
     "gemini": nested("AfterTool", **CONTEXT),
     "qwen": nested(FAILURE, **CONTEXT),
+    "copilot": CONTEXT,
     "opencode": nested(FAILURE, **CONTEXT),
     "openhands": None,
     "hermes": None,
@@ -232,6 +233,7 @@ def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> Non
     fields = {
         "gemini": {"tool_response": {"llmContent": "boom", "error": {"message": "boom"}}},
         "qwen": {"error": "boom"},
+        "copilot": {"error": "boom"},
         "opencode": {"tool_response": {"output": "boom", "metadata": {"exit": 1}}},
         "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
         "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},

@@ -414,6 +414,7 @@ ENDS: list[tuple[str, Any, Any, Any, Any]] = [
     ("qwen", {"tool_response": {"llmContent": "out"}}, "out", True, None),
     ("copilot", {"toolResult": {"resultType": "success", "textResultForLlm": "out"}}, "out", None, None),
     ("copilot", {"toolResult": None, "tool_result": {"text_result_for_llm": "out"}}, "out", None, None),
+    ("gemini", {"tool_response": {"llmContent": "out", "error": {"message": "boom"}}}, "boom", False, None),
     ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 0}}}, "out", True, 0),
     ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 3}}}, "out", False, 3),
     (
@@ -438,13 +439,27 @@ ENDS: list[tuple[str, Any, Any, Any, Any]] = [
 def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok: Any, status: Any) -> None:
     payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, "PostToolUse", **fields)
     other = "PostToolUse" if ok is False else "PostToolUseFailure"
-    if host != "qwen":
+    if host not in ("qwen", "copilot"):  # each end is an event of its own
         assert bench.ask(host, other, payload) == [], "a call has one end"
     event = "PostToolUseFailure" if ok is False else "PostToolUse"
     (asked,) = bench.ask(host, event, payload)
     assert (asked["portable"]["ok"], asked["portable"]["exit_status"]) == (ok, status)
     said = asked["error"] if ok is False else asked["tool_response"]["stdout"]
     assert (said, asked["hook_event_name"]) == (text, event)
+
+
+def test_copilot_tells_a_failed_tool_but_no_failed_shell_command(bench: Bench) -> None:
+    """Its event for failed calls is not sent where a command ends with another status than 0."""
+    payload = bench.tool_call("copilot", "view", {"path": "/f"}, "PostToolUseFailure", error="boom")
+    (asked,) = bench.ask("copilot", "PostToolUseFailure", payload)
+    assert (asked["error"], asked["portable"]["ok"]) == ("boom", False)
+    result = {"toolResult": {"resultType": "success", "textResultForLlm": "out"}}
+    payload = bench.tool_call("copilot", "view", {"path": "/f"}, "PostToolUse", **result)
+    (asked,) = bench.ask("copilot", "PostToolUse", payload)
+    assert asked["portable"]["ok"] is True
+    payload = bench.tool_call("copilot", "bash", {"command": "false"}, "PostToolUse", **result)
+    (asked,) = bench.ask("copilot", "PostToolUse", payload)
+    assert asked["portable"]["ok"] is None
 
 
 def test_geminis_own_error_is_a_failure(bench: Bench) -> None:
