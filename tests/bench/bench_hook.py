@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.templates.lab import lay
+from tests.templates.runner_bench import Bench
 
 PYTHON = shutil.which("python3", path="/usr/bin") or getattr(sys, "_base_executable", sys.executable)
 BARE = [PYTHON, "-I", "-S", "-c", "pass"]
+SHELL = ["/bin/sh", "-c", ":"]
 ROUNDS = 31
 
 
@@ -55,6 +57,14 @@ def stop(hook: Path, project: Path, session: str, transcript: Path | None = None
     return Stop([PYTHON, "-I", "-S", str(hook), "stop", "--host", "claude"], json.dumps(payload).encode())
 
 
+def run(root: Path) -> Stop:
+    """A call of the runner round a command that does nothing."""
+    bench = Bench(root)
+    words = bench.command("claude", "PreToolUse", ":")
+    payload = bench.tool_call("claude", "Bash", {"command": "ls"})
+    return Stop([PYTHON, *words[1:]], json.dumps(payload).encode())
+
+
 def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
     """The calls that are measured, and their environment."""
     installed, shared = (top / "guard" / "claude" for top in (root / "data", root / "team" / ".hookctl"))
@@ -76,6 +86,8 @@ def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
     hook, source = installed / "hook.py", shared / "hook.py"
     return {
         "bare": Stop(BARE, b""),
+        "shell": Stop(SHELL, b""),
+        "runner": run(root / "runner"),
         "idle": stop(hook, idle, "S1"),
         "decision": stop(hook, busy, "S1"),
         "idle, source": stop(source, idle, "S2"),
@@ -97,11 +109,13 @@ def rows() -> list[tuple[str, str, float, str]]:
     # The first round writes the bytecode.
     median = {name: statistics.median(values[1:]) for name, values in times.items()}
     interpreter, transcript = "python3 -I -S -c pass", "256 KiB transcript"
+    no_runner = median["bare"] + median["shell"]
     return [
         ("hook, nothing to do", interpreter, median["idle"] / median["bare"], "below 1.3"),
         ("hook, a decision with state", interpreter, median["decision"] / median["bare"], "below 1.4"),
         ("the same without bytecode, idle", interpreter, median["idle, source"] / median["bare"], "below 2.8"),
         ("the same without bytecode", interpreter, median["decision, source"] / median["bare"], "below 2.8"),
+        ("runner, its command does nothing", f"{interpreter} + sh -c :", median["runner"] / no_runner, "below 1.6"),
         ("hook, 500 MB transcript", transcript, median["large"] / median["small"], "below 1.2"),
         ("hook, 500 MB in one line", transcript, median["line"] / median["small"], "below 1.2"),
     ]
@@ -109,4 +123,4 @@ def rows() -> list[tuple[str, str, float, str]]:
 
 if __name__ == "__main__":
     for what, yardstick, ratio, aim in rows():
-        print(f"{what:32} {ratio:5.2f} x {yardstick:24} {aim}")
+        print(f"{what:32} {ratio:5.2f} x {yardstick:34} {aim}")
