@@ -143,14 +143,8 @@ class _HostReader:
         self, source: Source, sources: Sequence[Source], switch_sources: Sequence[Source]
     ) -> Obstacle | None:
         """What keeps every hook of a file that is read from running."""
-        off = _judge_switches(source, sources, switch_sources)
-        if off:
-            return off
-        host, environ = source.host, self._machine.environ
-        if approval.is_untrusted(host, source.scope, self._start, environ, self._machine.read):
-            action = host.folder_trust.action
-            return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder: {action}")
-        return None
+        off = judge_switches(source.scope, sources, switch_sources)
+        return off or judge_trust(self._machine, source.host, source.scope, self._start)
 
     def _describe(
         self,
@@ -216,17 +210,25 @@ def _judge_text(source: Source) -> Obstacle | None:
     return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
 
 
-def _judge_switches(
-    source: Source, sources: Sequence[Source], switch_sources: Sequence[Source]
+def judge_switches(
+    scope: str, sources: Sequence[Source], switch_sources: Sequence[Source]
 ) -> Obstacle | None:
-    """What switches all hooks of a file off."""
+    """What switches all hooks of a scope off."""
     switch = effective.disabling(switch_sources)
     if switch:
         return Obstacle(OFF, f"{switch.said} in {switch.source.path}")
-    for other in sources if source.scope != "managed" else ():
+    for other in sources if scope != "managed" else ():
         key = other.host.switches.managed_only
         if key and other.scope == "managed" and other.document.get((key,)) is True:
             return Obstacle(OFF, f"{key} is true in {other.path}")
+    return None
+
+
+def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
+    """Why no hook of a scope runs in a folder that the host does not trust."""
+    if approval.is_untrusted(host, scope, folder, machine.environ, machine.read):
+        action = host.folder_trust.action
+        return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder: {action}")
     return None
 
 

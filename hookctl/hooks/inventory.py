@@ -11,6 +11,7 @@ from hookctl.checks.machine import Machine
 from hookctl.hooks.gathering import read_settings
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook, HookFile, Unreadable
+from hookctl.hooks.plugins import read_plugins
 from hookctl.hooks.programs import Programs
 from hookctl.hooks.receipts import with_receipts
 from hookctl.hosts import Host
@@ -33,11 +34,15 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     records = read_records(folders, everywhere=False)
     machine = Machine(folders, records.records)
     looked_at = tuple(wanted or map(machine.load, hosts.names()))
-    reading = read_settings(machine, looked_at)
     programs = Programs(machine)
-    files = tuple(map(programs.add_faults, reading.files))
-    unreadable = [Unreadable(error.path, error.line, error.message) for error in records.errors]
+    files: list[HookFile] = []
+    unreadable: list[Unreadable] = []
+    for host in looked_at:
+        for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
+            files += map(programs.add_faults, reading.files)
+            unreadable += reading.unreadable
+    unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
     state = folders.state
     hash_of_project = os.path.basename(project.state_folder(state, machine.cwd_project))
     hooks = with_receipts(list_hooks(files), state, hash_of_project)
-    return Inventory(looked_at, tuple(hooks), files, (*reading.unreadable, *unreadable))
+    return Inventory(looked_at, tuple(hooks), tuple(files), tuple(dict.fromkeys(unreadable)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hookctl.hooks import ids, states
+from hookctl.hooks import ids, roots, states
 from hookctl.hooks.model import RUNS, TWICE, Handler, Hook, HookFile
 from hookctl.values import NamedTuple
 
@@ -43,7 +43,8 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
         command = command_of(file, handler)
         obstacle = states.find_obstacle(file, handler)
         state, reason = obstacle or (RUNS, file.note)
-        key = (file.host.name, handler.event, handler.matcher, command)
+        run = roots.expand(command, file.variables)  # two plugins may have files of one name
+        key = (file.host.name, handler.event, handler.matcher, run)
         first = firsts.get(key)
         if state == RUNS and first is None:
             firsts[key] = _First(file, handler)
@@ -66,6 +67,7 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
             own_id=handler.own_id,
             plugin=file.plugin,
             readers=file.readers,
+            variables=file.variables,
         )
 
 

@@ -106,6 +106,7 @@ class Hook(NamedTuple):
     plugin: str = ""  # the plugin that it belongs to
     readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
     receipts: Receipts = Receipts()
+    variables: Mapping[str, str] = {}  # that its command gets, as the root of a plugin
 
     @property
     def is_ours(self) -> bool:

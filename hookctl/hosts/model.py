@@ -275,6 +275,12 @@ class Host(NamedTuple):
         runner: dict[str, Any] = _parse_later(self.later).get("runner", {})
         return runner
 
+    @property
+    def plugins(self) -> dict[str, Any]:
+        """Where it keeps plugins, and what says which of them are on."""
+        plugins: dict[str, Any] = _parse_later(self.later).get("plugins", {})
+        return plugins
+
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
         return (*self.env_path, name) if self.env_path else None
@@ -309,9 +315,10 @@ def parse_facts(text: str) -> HookFacts:
 
 
 def parse_host(text: str) -> Host:
-    """The host of a file, whose tables for the runner come last: they are parsed when needed."""
-    sooner, mark, later = text.partition("\n[runner")
-    return read_host({**tomllib.loads(sooner), "later": mark + later})
+    """The host of a file, whose tables for runner and plugins come last: parsed when needed."""
+    later = re.search(r"(?m)^\[(?:runner|plugins)\b", text)
+    end = later.start() if later else len(text)
+    return read_host({**tomllib.loads(text[:end]), "later": text[end:]})
 
 
 @functools.cache

@@ -1,0 +1,247 @@
+"""Finds the plugins of a host: the folder of each, its ID, and what switches it off."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hookctl.documents import Path, value_at
+from hookctl.hooks.plugin_reader import PluginReader, printable
+from hookctl.hooks.plugin_switches import Switches
+from hookctl.hooks.plugin_tables import Folders, Installed, PluginTable
+from hookctl.values import NamedTuple
+
+_LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
+_MARKET_FILE = (".claude-plugin/marketplace.json",)
+
+
+class Plugin(NamedTuple):
+    """A plugin that a host has."""
+
+    id: str  # as the host's own switch calls it
+    folder: str
+    scope: str = "user"
+    off: str = ""  # why none of its hooks runs
+    market_file: str = ""  # that has hooks of it, too
+    market_path: Path = ()
+
+    @property
+    def name(self) -> str:
+        """The ID as people read it."""
+        return printable(self.id)
+
+
+class _Record(NamedTuple):
+    """What the host has written down of one plugin."""
+
+    folder: str
+    project: str
+    enabled: Any
+
+
+class PluginFinder:
+    """Finds the plugins of one host."""
+
+    def __init__(self, table: PluginTable, reader: PluginReader, start: str) -> None:
+        self._table = table
+        self._reader = reader
+        self._start = start  # the folder that the host is started in
+        self._switches = Switches(reader, start)
+
+    def find(self) -> Iterator[Plugin]:
+        """Every plugin, enabled or not; of two that are one folder the first."""
+        folders: set[tuple[str, str]] = set()
+        for plugin in (*self._find_registered(), *self._find_folders()):
+            key = (plugin.id, os.path.realpath(plugin.folder))
+            if key not in folders:
+                folders.add(key)
+                yield plugin
+
+    # Plugins that the host calls NAME@MARKETPLACE.
+
+    def _find_registered(self) -> Iterator[Plugin]:
+        records = self._read_records()
+        markets = self._read_marketplaces()
+        switch = self._table.switch
+        known = dict.fromkeys([*records, *self._switches.names(switch)])
+        for id in known if self._table.installed or markets else ():
+            plugin = self._resolve(id, records.get(id), markets)
+            if plugin is None:
+                continue
+            off = self._switches.explain(switch, id, records[id].enabled if id in records else None)
+            if os.path.isdir(plugin.folder):
+                yield plugin._replace(off=off)
+            elif not off:
+                message = f"the plugin {plugin.name} is on, but its folder is not there"
+                self._reader.note(plugin.folder, message)
+
+    def _resolve(
+        self, id: str, record: _Record | None, markets: Mapping[str, str]
+    ) -> Plugin | None:
+        """The folder that the host reads: in the marketplace if that is here, else its copy."""
+        name, _, market = id.rpartition("@")
+        if market in markets:
+            for place in _MARKET_FILE:
+                found = self._look_up(id, name, markets[market], place)
+                if found:
+                    return found
+        if record is None or not os.path.isabs(record.folder):
+            return None
+        return Plugin(id, record.folder)
+
+    def _look_up(self, id: str, name: str, market: str, place: str) -> Plugin | None:
+        """A plugin as the file of its marketplace has it."""
+        path = os.path.join(market, place)
+        entries = self._reader.values(path).get("plugins")
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and entry.get("name") == name:
+                source = entry.get("source")
+                if not isinstance(source, str):
+                    return None  # it is fetched from elsewhere
+                folder = os.path.normpath(os.path.join(market, source))
+                return Plugin(
+                    id, folder, market_file=path, market_path=("plugins", number, "hooks")
+                )
+        return None
+
+    def _read_marketplaces(self) -> dict[str, str]:
+        """The folders of the marketplaces that are on this machine, by their names."""
+        found: dict[str, str] = {}
+        for row in self._table.marketplaces:
+            for path in self._reader.expand(row.file):
+                markets = value_at(self._reader.values(path), tuple(row.path))
+                for name, market in markets.items() if isinstance(markets, dict) else ():
+                    source = _field(market, "source")
+                    folder = _field(source, "path")
+                    is_local = _field(source, "source") in _LOCAL
+                    if is_local and isinstance(folder, str) and os.path.isabs(folder):
+                        found.setdefault(name, folder)
+        return found
+
+    def _read_records(self) -> dict[str, _Record]:
+        """What the host has written down, by ID."""
+        found: dict[str, _Record] = {}
+        for row in self._table.installed:
+            for path in self._reader.expand(row.file):
+                for keys, entry in _entries(self._reader.values(path), tuple(row.entries), ()):
+                    self._add_record(row, keys, entry, found)
+        return found
+
+    def _add_record(
+        self, row: Installed, keys: tuple[str, ...], entry: Any, found: dict[str, _Record]
+    ) -> None:
+        name = _field(entry, row.name) if row.name else (*keys, "")[0]
+        folder, market = _field(entry, row.folder), _field(entry, row.market)
+        if not isinstance(name, str) or not name or not isinstance(folder, str):
+            return
+        id = f"{name}@{market}" if isinstance(market, str) and market else name
+        project = _field(entry, row.project)
+        record = _Record(folder, project if isinstance(project, str) else "", None)
+        if row.enabled:
+            record = record._replace(enabled=_field(entry, row.enabled))
+        is_here = record.project in ("", self._start)
+        if id not in found or (is_here and found[id].project not in ("", self._start)):
+            found[id] = record
+
+    # Plugins that lie in a folder of plugins.
+
+    def _find_folders(self) -> Iterator[Plugin]:
+        for row in self._table.folders:
+            for folder in self._pick_versions(row):
+                plugin = self._describe(row, folder)
+                if plugin:
+                    yield plugin
+
+    def _pick_versions(self, row: Folders) -> list[str]:
+        folders = [path for path in self._reader.expand(row.folders) if os.path.isdir(path)]
+        if not row.versions:
+            return folders
+        by_parent: dict[str, list[str]] = {}
+        for folder in folders:
+            by_parent.setdefault(os.path.dirname(folder), []).append(folder)
+        key = _version if row.versions == "version" else _changed_at
+        return [max(several, key=key) for several in by_parent.values()]
+
+    def _describe(self, row: Folders, folder: str) -> Plugin | None:
+        """The plugin in a folder; None where there is none."""
+        own = os.path.basename(folder)
+        if own in row.skip or own.startswith("."):
+            return None
+        folder = self._follow(row, folder)
+        manifest = self._manifest_of(folder)
+        if row.needs_manifest and not manifest:
+            return None
+        values = self._reader.values(manifest, folder) if manifest else {}
+        name = values.get("name")
+        name = name if isinstance(name, str) and name else own
+        above = os.path.dirname(folder)
+        parts = {"name": name, "plugin": os.path.basename(above)}
+        parts["market"] = os.path.basename(os.path.dirname(above))
+        id = row.id.format(**parts)
+        switch = row.switch or self._table.switch
+        if row.is_on:
+            switch = switch._replace(default=True)
+        off = self._switches.explain(switch, id, None)
+        return Plugin(id, folder, row.scope, off)
+
+    def _follow(self, row: Folders, folder: str) -> str:
+        """The folder that a link file points to, else the folder itself."""
+        link = self._reader.values(os.path.join(folder, row.link), folder) if row.link else {}
+        source = link.get("source")
+        is_link = link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source)
+        return str(source) if is_link else folder
+
+    def _manifest_of(self, folder: str) -> str:
+        return find_first(folder, self._table.manifests)
+
+
+def find_first(folder: str, names: Any) -> str:
+    """The path of the first of these files that is in a folder; '' for none."""
+    for name in names:
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            return path
+    return ""
+
+
+def _entries(
+    value: Any, path: tuple[str, ...], keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values at a path in which `*` stands for each key, with the keys that it stood for."""
+    if not path:
+        yield keys, value
+    elif path[0] != "*":
+        if isinstance(value, dict) and path[0] in value:
+            yield from _entries(value[path[0]], path[1:], keys)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _entries(inner, path[1:], (*keys, key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _entries(inner, path[1:], keys)
+
+
+def _field(entry: Any, name: str) -> Any:
+    """The value of a field, with dots between keys; None where there is none."""
+    for key in name.split(".") if name else ():
+        entry = entry.get(key) if isinstance(entry, dict) else None
+    return entry if name else None
+
+
+def _version(folder: str) -> tuple[bool, list[tuple[int, str]]]:
+    """A key that sorts `local` last, and before it 9 below 10."""
+    name = os.path.basename(folder)
+    parts = [
+        (int(part) if part.isdecimal() and len(part) < 20 else -1, part)
+        for part in re.split(r"[.+-]", name)
+    ]
+    return name == "local", parts
+
+
+def _changed_at(folder: str) -> float:
+    try:
+        return os.stat(folder).st_mtime
+    except OSError:
+        return 0.0

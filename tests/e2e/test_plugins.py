@@ -1,0 +1,191 @@
+"""Plugins in the real clients: hookctl lists their hooks as running where they run, and as off where they do not."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from hookctl import hosts
+from hookctl.hooks.listing import list_hooks
+from hookctl.hooks.model import Hook
+from hookctl.hooks.plugins import find_places, find_plugin_hooks
+
+from . import claude, codex, copilot, droid, gemini, openhands, qwen
+from . import opencode as opencode_driver
+from .agent import Place
+from .clients import Client
+from .plugins import by_own_means, write_marketplace, write_plugin
+
+pytestmark = pytest.mark.e2e
+
+
+class Case(NamedTuple):
+    """One client: how a plugin comes to it, and goes off again; `event` is what a short session has there."""
+
+    driver: ModuleType
+    install: Callable[[Client, Place, Path], object]
+    switch_off: Callable[[Client, Place], object]
+    owner: str
+    event: str = "SessionStart"
+    manifest: str = ""  # beside Claude Code's
+    root: str = "CLAUDE_PLUGIN_ROOT"  # empty where a hook is not told it
+
+    @property
+    def host(self) -> str:
+        return self.driver.__name__.rpartition(".")[2]
+
+
+def _claude(client: Client, place: Place, plugin: Path) -> None:
+    by_own_means(claude, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+    by_own_means(claude, client, place, "plugin", "install", "probe@market")
+
+
+def _claude_off(client: Client, place: Place) -> None:
+    by_own_means(claude, client, place, "plugin", "disable", "probe@market")
+
+
+def _codex(client: Client, place: Place, plugin: Path) -> None:
+    by_own_means(codex, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+    by_own_means(codex, client, place, "plugin", "add", "probe@market")
+    assert {hook.state for hook in listed(CODEX, place)} == {"not_approved"}
+    codex.approve(place, {hook.key: hook.hash.partition("/")[0] for hook in codex.list_hooks(client, place)})
+
+
+def _codex_off(client: Client, place: Place) -> None:
+    """Its only switch is the file, which /plugins writes, too."""
+    place.config.write_text(place.config.read_text().replace("enabled = true", "enabled = false"))
+
+
+def _copilot(client: Client, place: Place, plugin: Path) -> None:
+    by_own_means(copilot, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+    by_own_means(copilot, client, place, "plugin", "install", "probe@market")
+
+
+def _copilot_off(client: Client, place: Place) -> None:
+    by_own_means(copilot, client, place, "plugin", "disable", "probe@market")
+
+
+def _extension(driver: ModuleType) -> Callable[[Client, Place, Path], object]:
+    return lambda client, place, plugin: by_own_means(
+        driver, client, place, "extensions", "install", str(plugin), "--consent"
+    )
+
+
+def _extension_off(driver: ModuleType) -> Callable[[Client, Place], object]:
+    return lambda client, place: by_own_means(
+        driver, client, place, "extensions", "disable", "--scope", "workspace", "probe"
+    )
+
+
+def _droid(client: Client, place: Place, plugin: Path) -> None:
+    by_own_means(droid, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+    by_own_means(droid, client, place, "plugin", "install", "probe@market")
+
+
+def _droid_off(client: Client, place: Place) -> None:
+    """Its only switch is the file, which /plugins writes, too."""
+    settings = json.loads(place.settings.read_text())
+    place.settings.write_text(json.dumps({**settings, "enabledPlugins": {"probe@market": False}}))
+
+
+def _openhands(client: Client, place: Place, plugin: Path) -> None:
+    shutil.copytree(plugin, place.home / ".openhands" / "plugins" / "installed" / "probe")
+
+
+def _openhands_off(client: Client, place: Place) -> None:
+    program = "from openhands.sdk.plugin import installed; installed.disable_plugin('probe')"
+    environment = {**place.environment(), **openhands.QUIET}
+    subprocess.run([*client.command, "-I", "-c", program], cwd=place.project, env=environment, check=True)
+
+
+CODEX = Case(codex, _codex, _codex_off, "probe@market")
+CASES = [
+    Case(claude, _claude, _claude_off, "probe@market"),
+    CODEX,
+    Case(copilot, _copilot, _copilot_off, "probe@market"),
+    Case(
+        gemini,
+        _extension(gemini),
+        _extension_off(gemini),
+        "probe",
+        manifest="gemini-extension.json",
+        root="extensionPath",
+    ),
+    Case(qwen, _extension(qwen), _extension_off(qwen), "probe"),
+    Case(droid, _droid, _droid_off, "probe@market"),
+    Case(openhands, _openhands, _openhands_off, "probe", root=""),
+]
+QUICK = (claude, codex)
+
+
+def listed(case: Case, place: Place) -> list[Hook]:
+    """The hooks of plugins as hookctl lists them in the project."""
+    host = hosts.load(case.host)
+    places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
+    found = find_plugin_hooks(host, places)
+    assert found.unreadable == ()
+    return list_hooks(found.files)
+
+
+def write_probe(case: Case, place: Place) -> Path:
+    """A plugin in a marketplace, whose hook writes down where its plugin is."""
+    folder = place.root / "market" / "plugins" / "probe"
+    root = f"${{{case.root}}}" if case.root else ""
+    command = f'cat > /dev/null; echo "{root}" >> {place.root}/ran'
+    group: dict[str, Any] = {"hooks": [{"type": "command", "command": command}]}
+    write_plugin(folder, {case.event: [group]})
+    if case.manifest:
+        (folder / case.manifest).write_text(json.dumps({"name": "probe", "version": "1.0.0"}))
+    write_marketplace(place.root / "market")
+    return folder
+
+
+def ran(case: Case, client: Client, place: Place) -> list[str]:
+    """What the hook wrote down in one session."""
+    (place.root / "ran").unlink(missing_ok=True)
+    case.driver.play(client, place, ["done"], timeout=300)
+    return (place.root / "ran").read_text().splitlines() if (place.root / "ran").exists() else []
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES],
+)
+def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(
+    case: Case, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    client: Client = request.getfixturevalue(case.host)
+    place = case.driver.Place.make(tmp_path / "place")
+    case.install(client, place, write_probe(case, place))
+    (root,) = ran(case, client, place)
+    (hook,) = listed(case, place)
+    assert (hook.owner, hook.event, hook.state) == (case.owner, case.event, "runs"), hook.reason
+    assert root == hook.variables.get(case.root, "")
+    case.switch_off(client, place)
+    assert ran(case, client, place) == []
+    (hook,) = listed(case, place)
+    assert (hook.owner, hook.state) == (case.owner, "off")
+
+
+@pytest.mark.full
+def test_each_file_and_each_named_module_of_opencode_is_a_plugin(opencode: Client, tmp_path: Path) -> None:
+    place = opencode_driver.Place.make(tmp_path / "place")
+    code = "import {{ writeFileSync }} from 'fs'\nexport const A = async () => (writeFileSync('{}', ''), {{}})\n"
+    paths = [place.settings, place.project / ".opencode" / "plugins" / "b.ts", place.root / "named.js"]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code.format(place.root / f"ran{number}"))
+    place.config.write_text(json.dumps({"plugin": [f"file://{paths[2]}"]}))
+    opencode_driver.play_one_turn(opencode, place, ["done", "title"])
+    assert sorted(path.name for path in place.root.glob("ran*")) == ["ran0", "ran1", "ran2"]
+    hooks = listed(Case(opencode_driver, _openhands, _openhands_off, ""), place)
+    assert [(hook.owner, hook.state) for hook in hooks] == [
+        ("operators.js", "runs"),
+        ("b.ts", "runs"),
+        (f"file://{paths[2]}", "runs"),
+    ]

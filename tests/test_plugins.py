@@ -1,0 +1,601 @@
+"""The hooks of plugins, from folders made as the hosts make them; tests/e2e/test_plugins.py asks the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from hookctl import hosts
+from hookctl.hooks.gathering import Reading
+from hookctl.hooks.listing import list_hooks
+from hookctl.hooks.model import Hook, HookFile, Obstacle
+from hookctl.hooks.plugins import find_places, find_plugin_hooks
+from hookctl.hooks.roots import expand
+from hookctl.hosts import codex
+from tests.conftest import Hookctl, put
+
+OWN = {"type": "command", "command": "echo hi"}
+GROUP = {"hooks": [OWN]}
+
+
+@pytest.fixture
+def home(isolated: Path) -> Path:
+    return isolated / "home"
+
+
+@pytest.fixture
+def work(isolated: Path) -> Path:
+    return isolated / "work"
+
+
+def find(home: Path, host: str, start: Path | None = None, **more: Any) -> Reading:
+    loaded = hosts.load(host)
+    folder = str(start or home.parent / "work")
+    places = find_places(loaded, {"HOME": str(home)}, folder, folder)
+    return find_plugin_hooks(loaded, places, **more)
+
+
+def listed(found: Reading) -> list[Hook]:
+    return list_hooks(found.files)
+
+
+def states(home: Path, host: str, start: Path | None = None) -> list[tuple[str, str]]:
+    """Plugin and state of each hook; everything could be read."""
+    found = find(home, host, start)
+    assert found.unreadable == ()
+    return [(hook.owner, hook.state) for hook in listed(found)]
+
+
+def write(path: Path, value: object) -> Path:
+    return put(path, json.dumps(value))
+
+
+def plugin(
+    folder: Path,
+    manifest: str = ".claude-plugin/plugin.json",
+    event: str = "Stop",
+    command: str = "echo hi",
+    **more: Any,
+) -> Path:
+    """Write a plugin with one hook, called as its folder."""
+    if manifest:
+        write(folder / manifest, {"name": folder.name, "version": "1.0.0", **more})
+    write(folder / "hooks" / "hooks.json", {"hooks": {event: [{"hooks": [{**OWN, "command": command}]}]}})
+    return folder
+
+
+# Each host, on and off.
+
+
+class Case(NamedTuple):
+    """One plugin of a host, and what the host says of it."""
+
+    make: Callable[[Path, Path], object]
+    on: Callable[[Path, Path], object]
+    off: Callable[[Path, Path], object]
+    owner: str
+    without_a_word: str  # the state where the switch says nothing
+
+
+def _claude(home: Path, work: Path) -> None:
+    folder = plugin(home / ".claude/plugins/cache/market/probe/1.0.0")
+    entry = {"scope": "user", "installPath": str(folder)}
+    write(folder / ".claude-plugin/plugin.json", {"name": "probe"})
+    write(home / ".claude/plugins/installed_plugins.json", {"version": 2, "plugins": {"probe@market": [entry]}})
+
+
+def _copilot(home: Path, work: Path) -> None:
+    folder = plugin(home / ".copilot/installed-plugins/market/probe")
+    entry = {"name": "probe", "marketplace": "market", "cache_path": str(folder)}
+    put(home / ".copilot/config.json", f"// managed\n{json.dumps({'installedPlugins': [entry]})}")
+
+
+def _droid(home: Path, work: Path) -> None:
+    folder = plugin(home / ".factory/plugins/cache/m-1/probe-1/x", ".factory-plugin/plugin.json")
+    record = {"schemaVersion": 1, "pluginId": "probe@market", "entry": {"scope": "user", "installPath": str(folder)}}
+    write(home / ".factory/plugins/installed_plugins/probe-market-user-1.json", record)
+
+
+def _enabled(place: str, value: bool) -> Callable[[Path, Path], object]:
+    def set_switch(home: Path, work: Path) -> Path:
+        return write(home / place, {"enabledPlugins": {"probe@market": value, "other@market": True}})
+
+    return set_switch
+
+
+def _rules(place: str, *rules: str) -> Callable[[Path, Path], object]:
+    def set_switch(home: Path, work: Path) -> Path:
+        return write(home / place, {"probe": {"overrides": [rule.replace("WORK", str(work)) for rule in rules]}})
+
+    return set_switch
+
+
+def _installed(value: bool) -> Callable[[Path, Path], object]:
+    def set_switch(home: Path, work: Path) -> Path:
+        about = {"extensions": {"probe": {"name": "probe", "enabled": value}}}
+        return write(home / ".openhands/plugins/installed/.installed.json", about)
+
+    return set_switch
+
+
+def _gemini(home: Path, work: Path) -> None:
+    plugin(home / ".gemini/extensions/probe", "gemini-extension.json", "AfterAgent")
+
+
+RULES = "extensions/extension-enablement.json"
+CASES = {
+    "claude": Case(
+        _claude,
+        _enabled(".claude/settings.json", True),
+        _enabled(".claude/settings.json", False),
+        "probe@market",
+        "off",
+    ),
+    "copilot": Case(
+        _copilot,
+        _enabled(".copilot/settings.json", True),
+        _enabled(".copilot/settings.json", False),
+        "probe@market",
+        "off",
+    ),
+    "droid": Case(
+        _droid,
+        _enabled(".factory/settings.json", True),
+        _enabled(".factory/settings.json", False),
+        "probe@market",
+        "off",
+    ),
+    "gemini": Case(
+        _gemini, _rules(f".gemini/{RULES}", "!/*", "WORK/*"), _rules(f".gemini/{RULES}", "!WORK/*"), "probe", "runs"
+    ),
+    "qwen": Case(
+        lambda home, work: plugin(home / ".qwen/extensions/probe", "qwen-extension.json"),
+        _rules(f".qwen/{RULES}", "!/*", "WORK/"),
+        _rules(f".qwen/{RULES}", "WORK/*", "!WORK/"),
+        "probe",
+        "runs",
+    ),
+    "openhands": Case(
+        lambda home, work: plugin(home / ".openhands/plugins/installed/probe"),
+        _installed(True),
+        _installed(False),
+        "probe",
+        "runs",
+    ),
+}
+
+
+@pytest.mark.parametrize("host", CASES)
+def test_a_plugin_is_on_or_off_by_the_hosts_own_switch(host: str, home: Path, work: Path) -> None:
+    case = CASES[host]
+    case.make(home, work)
+    assert states(home, host) == [(case.owner, case.without_a_word)]
+    case.on(home, work)
+    assert states(home, host) == [(case.owner, "runs")]
+    case.off(home, work)
+    assert states(home, host) == [(case.owner, "off")]
+    (hook,) = listed(find(home, host))
+    assert hook.scope == "plugin"
+    assert hook.reason.endswith((".json",))
+
+
+@pytest.mark.parametrize("host", sorted(CASES))
+def test_what_keeps_all_hooks_of_a_host_from_running_keeps_those_of_plugins(host: str, home: Path, work: Path) -> None:
+    CASES[host].make(home, work)
+    CASES[host].on(home, work)
+    (hook,) = listed(find(home, host, obstacle=Obstacle("off", "everything is")))
+    assert (hook.state, hook.reason) == ("off", "everything is")
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "local", "state"),
+    [
+        (True, None, None, "runs"),
+        (True, False, None, "off"),
+        (False, True, None, "runs"),
+        (True, False, True, "runs"),
+        (True, True, False, "off"),
+    ],
+)
+def test_the_first_settings_file_with_a_word_counts(
+    user: bool, project: bool | None, local: bool | None, state: str, home: Path, work: Path
+) -> None:
+    _claude(home, work)
+    places = {
+        home / ".claude/settings.json": user,
+        work / ".claude/settings.json": project,
+        work / ".claude/settings.local.json": local,
+    }
+    for path, value in places.items():
+        write(path, {} if value is None else {"enabledPlugins": {"probe@market": value}})
+    assert states(home, "claude") == [("probe@market", state)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "state"),
+    [
+        (["!WORK/sub/*"], "runs"),
+        (["!WORK/*"], "off"),
+        (["!WORKER/*"], "runs"),
+        (["!/*"], "off"),
+        (["!/*", "WORK/*"], "runs"),
+        (["WORK/*", "!/*"], "off"),
+        ([3, None, "!/*"], "off"),
+        (["!" + "/*" * 200], "runs"),
+        ("!/*", "runs"),
+    ],
+)
+def test_the_last_rule_for_the_folder_counts(rules: Any, state: str, home: Path, work: Path) -> None:
+    _gemini(home, work)
+    text = json.dumps({"probe": {"overrides": rules}}).replace("WORK", str(work))
+    put(home / ".gemini/extensions/extension-enablement.json", text)
+    assert states(home, "gemini") == [("probe", state)]
+
+
+# Where a plugin is.
+
+
+def marketplace(home: Path, folder: Path, name: str = "probe", **more: Any) -> Path:
+    """A marketplace that is a folder, and is known; where its plugin is to be."""
+    entry = {"name": name, "source": f"./plugins/{name}", **more}
+    write(folder / ".claude-plugin/marketplace.json", {"name": "market", "plugins": [{"name": "first"}, entry]})
+    source = {"source": {"source": "directory", "path": str(folder)}}
+    write(home / ".claude/plugins/known_marketplaces.json", {"market": source})
+    return folder / "plugins" / name
+
+
+def test_a_marketplace_on_this_machine_is_read_in_place(home: Path, work: Path) -> None:
+    _claude(home, work)
+    CASES["claude"].on(home, work)
+    inside = plugin(marketplace(home, work / "market"), command="echo there")
+    (hook,) = listed(find(home, "claude"))
+    assert (hook.command, hook.file) == ("echo there", str(inside / "hooks/hooks.json"))
+    os.rename(inside, work / "gone")
+    found = find(home, "claude")
+    assert listed(found) == []
+    assert [entry.path for entry in found.unreadable] == [str(inside)]
+    CASES["claude"].off(home, work)
+    assert find(home, "claude") == Reading((), ())
+
+
+def test_a_marketplace_has_hooks_of_a_plugin_itself(home: Path, work: Path) -> None:
+    CASES["claude"].on(home, work)
+    marketplace(home, work / "market", hooks={"Stop": [GROUP]}).mkdir(parents=True)
+    (hook,) = listed(find(home, "claude"))
+    assert (hook.owner, hook.path) == ("probe@market", ("plugins", 1, "hooks", "Stop", 0, "hooks", 0))
+
+
+def test_copilot_names_its_marketplaces_in_the_settings(home: Path, work: Path) -> None:
+    inside = plugin(marketplace(home, work / "market"))
+    known = {"market": {"source": {"source": "directory", "path": str(work / "market")}}}
+    enabled = {"enabledPlugins": {"probe@market": True}, "extraKnownMarketplaces": known}
+    write(home / ".copilot/settings.json", enabled)
+    (hook,) = listed(find(home, "copilot"))
+    assert (hook.file, hook.state) == (str(inside / "hooks/hooks.json"), "runs")
+
+
+def test_a_plugin_of_copilots_without_a_marketplace_is_switched_where_it_is_installed(home: Path, work: Path) -> None:
+    folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
+    for enabled, state in ((True, "runs"), (False, "off")):
+        entry = {"name": "probe", "marketplace": "", "cache_path": str(folder), "enabled": enabled}
+        write(home / ".copilot/config.json", {"installedPlugins": [entry]})
+        assert states(home, "copilot") == [("probe", state)]
+
+
+def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work: Path) -> None:
+    plugin(home / ".claude/skills/mine")
+    plugin(work / ".claude/skills/theirs")
+    plugin(home / ".claude/skills/none", manifest="")
+    assert states(home, "claude") == [("mine@skills-dir", "runs"), ("theirs@skills-dir", "runs")]
+    hooks = listed(find(home, "claude", untrusted={"project": Obstacle("folder_untrusted", "not yet")}))
+    assert [hook.state for hook in hooks] == ["runs", "folder_untrusted"]
+    write(home / ".claude/settings.json", {"enabledPlugins": {"mine@skills-dir": False}})
+    assert states(home, "claude") == [("mine@skills-dir", "off"), ("theirs@skills-dir", "runs")]
+
+
+@pytest.mark.parametrize(
+    ("versions", "chosen"),
+    [(("9.0.0", "10.0.0"), "10.0.0"), (("2", "local", "3"), "local"), (("1.0.0-a", "1"), "1.0.0-a")],
+)
+def test_codex_takes_the_highest_version(versions: tuple[str, ...], chosen: str, home: Path) -> None:
+    put(home / ".codex/config.toml", '[plugins."probe@market"]\nenabled = true\n')
+    for version in versions:
+        plugin(home / ".codex/plugins/cache/market/probe" / version)
+    (hook,) = listed(find(home, "codex"))
+    assert (hook.owner, Path(hook.file).parts[-3]) == ("probe@market", chosen)
+
+
+@pytest.mark.parametrize(
+    ("config", "state"),
+    [
+        ("", "off"),
+        ('[plugins."probe@market"]\nenabled = false\n', "off"),
+        ('[plugins."probe@market"]\nenabled = true\n', "not_approved"),
+        ('[plugins."probe@market"]\n', "not_approved"),
+        ('[plugins."probe@market"]\n[hooks.state."KEY"]\ntrusted_hash = "HASH"\n', "runs"),
+        ('[plugins."probe@market"]\n[hooks.state."KEY"]\ntrusted_hash = "sha256:0"\n', "not_approved"),
+        ('[plugins."probe@market"]\n[hooks.state."KEY"]\ntrusted_hash = "HASH"\nenabled = false\n', "off"),
+    ],
+)
+def test_codex_runs_a_hook_of_a_plugin_that_is_on_and_approved(config: str, state: str, home: Path) -> None:
+    plugin(home / ".codex/plugins/cache/market/probe/1.0.0")
+    key, hash = "probe@market:hooks/hooks.json:stop:0:0", codex.trusted_hash("Stop", GROUP, OWN)
+    put(home / ".codex/config.toml", config.replace("KEY", key).replace("HASH", hash))
+    assert states(home, "codex") == [("probe@market", state)]
+
+
+def test_of_openhands_plugins_with_one_name_the_projects_counts(home: Path, work: Path) -> None:
+    put(work / ".git/HEAD", "ref: refs/heads/main\n")
+    sub = work / "sub"
+    plugin(sub / ".openhands/plugins/probe", ".plugin/plugin.json", command="sub")
+    plugin(work / ".agents/plugins/probe", command="work")
+    plugin(home / ".agents/plugins/probe", command="home")
+    plugin(home / ".openhands/plugins/bare", manifest="", command="bare")
+    hooks = listed(find(home, "openhands", sub))
+    assert [(hook.command, hook.state) for hook in hooks] == [
+        ("sub", "runs"),
+        ("work", "hidden"),
+        ("home", "hidden"),
+        ("bare", "runs"),
+    ]
+    assert str(sub) in hooks[1].reason
+
+
+def test_a_linked_extension_is_read_where_it_is(home: Path, work: Path) -> None:
+    elsewhere = plugin(work / "mine", "gemini-extension.json", "AfterAgent")
+    link = {"type": "link", "source": str(elsewhere)}
+    write(home / ".gemini/extensions/mine/.gemini-extension-install.json", link)
+    (hook,) = listed(find(home, "gemini"))
+    assert (hook.owner, hook.file) == ("mine", str(elsewhere / "hooks/hooks.json"))
+
+
+def test_cursors_plugins_have_its_own_layout(home: Path) -> None:
+    hooks = {"version": 1, "hooks": {"stop": [{"command": "echo hi"}]}}
+    for place in ("local/mine", "cache/market/probe/abc", "cache/market/probe/def"):
+        write(home / ".cursor/plugins" / place / "hooks/hooks.json", hooks)
+    os.utime(home / ".cursor/plugins/cache/market/probe/abc", (1, 1))
+    hooks_found = listed(find(home, "cursor"))
+    assert [(hook.owner, hook.event) for hook in hooks_found] == [("mine", "stop"), ("probe@market", "stop")]
+    assert "/def/" in hooks_found[1].file
+    assert "which plugins are on" in hooks_found[0].reason
+
+
+def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> None:
+    for path in (home / ".config/opencode/plugin/a.js", work / ".opencode/plugins/b.ts"):
+        put(path, "export const A = async () => ({})\n")
+    put(home / ".config/opencode/plugin/hookctl.js", "// ours is among the settings\n")
+    put(work / "opencode.json", '{\n  // and one of npm\n  "plugin": [\n    "some-plugin@1"\n  ]\n}\n')
+    hooks = listed(find(home, "opencode"))
+    assert [(hook.owner, hook.event, hook.state, hook.line) for hook in hooks] == [
+        ("a.js", "plugin", "runs", 1),
+        ("b.ts", "plugin", "runs", 1),
+        ("some-plugin@1", "plugin", "runs", 4),
+    ]
+
+
+# Which hooks a plugin has.
+
+
+MORE = {"hooks": {"SessionStart": [GROUP]}}
+
+
+@pytest.mark.parametrize(
+    ("host", "named", "events"),
+    [
+        ("claude", "./more.json", ["Stop", "SessionStart"]),
+        ("claude", ["./more.json", "hooks/hooks.json"], ["Stop", "SessionStart"]),
+        ("claude", MORE["hooks"], ["Stop", "SessionStart"]),
+        ("claude", 7, ["Stop"]),
+        ("codex", "./more.json", ["SessionStart"]),
+        ("codex", MORE, ["SessionStart"]),
+        ("codex", MORE["hooks"], ["Stop"]),
+        ("qwen", "more.json", ["SessionStart"]),
+        ("qwen", MORE["hooks"], ["SessionStart"]),
+        ("droid", "./more.json", ["Stop"]),
+    ],
+)
+def test_a_manifest_may_name_hooks(host: str, named: Any, events: list[str], home: Path, work: Path) -> None:
+    place, manifest = {
+        "claude": (".claude/skills/probe", ".claude-plugin/plugin.json"),
+        "codex": (".codex/plugins/cache/market/probe/1", ".codex-plugin/plugin.json"),
+        "qwen": (".qwen/extensions/probe", "qwen-extension.json"),
+        "droid": (".factory/plugins/cache/m/probe/x", ".factory-plugin/plugin.json"),
+    }[host]
+    folder = plugin(home / place, manifest, hooks=named)
+    write(folder / "more.json", MORE)
+    record = {"pluginId": "probe@market", "entry": {"installPath": str(folder)}}
+    write(home / ".factory/plugins/installed_plugins/probe.json", record)
+    found = find(home, host)
+    assert [hook.event for hook in listed(found)] == events
+    assert found.unreadable == ()
+
+
+def test_a_hook_tells_its_event_matcher_command_file_and_line(home: Path) -> None:
+    folder = plugin(home / ".claude/skills/probe")
+    text = """{
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash",
+       "hooks": [
+         {"type": "command", "command": "sh \\"${CLAUDE_PLUGIN_ROOT}/a.sh\\" $CLAUDE_PLUGIN_ROOTS"},
+         {"type": "http", "url": "http://localhost/"}
+       ]}
+    ]
+  }
+}
+"""
+    path = put(folder / "hooks/hooks.json", text)
+    first, second = listed(find(home, "claude"))
+    assert (first.event, first.matcher, first.line) == ("PreToolUse", "Bash", 6)
+    assert first.file == str(path)
+    assert expand(first.command, first.variables) == f'sh "{folder}/a.sh" $CLAUDE_PLUGIN_ROOTS'
+    assert (second.command, second.line) == ("http://localhost/", 7)
+
+
+def test_two_plugins_with_one_text_run_each_their_own_file(home: Path) -> None:
+    for name in ("one", "two"):
+        plugin(home / ".claude/skills" / name, command='sh "${CLAUDE_PLUGIN_ROOT}/x.sh"')
+    assert [hook.reason for hook in listed(find(home, "claude"))] == ["", ""]
+    for name in ("one", "two"):
+        plugin(home / ".claude/skills" / name, command="echo hi")
+    assert [hook.reason.partition(" is ")[0] for hook in listed(find(home, "claude"))] == ["", "the same hook"]
+
+
+def test_a_host_without_plugins_has_none(home: Path) -> None:
+    assert find(home, "hermes") == Reading((), ())
+
+
+# On the command line.
+
+
+def test_the_command_lists_them_with_what_is_in_their_way(home: Path, work: Path, hookctl: Hookctl) -> None:
+    folder = plugin(home / ".claude/skills/probe", command='sh "${CLAUDE_PLUGIN_ROOT}/x.sh"')
+    broken = put(home / ".claude/skills/bad/hooks/hooks.json", "{")
+    write(home / ".claude/skills/bad/.claude-plugin/plugin.json", {"name": "bad"})
+
+    def look() -> dict[str, Any]:
+        done = hookctl("hooks", "--host", "claude", "--json")
+        assert done.code == 0
+        data: dict[str, Any] = json.loads(done.out)["data"]
+        return data
+
+    (hook,) = look()["hooks"]
+    assert (hook["owner"], hook["scope"], hook["state"]) == ("probe@skills-dir", "plugin", "missing")
+    assert hook["reason"] == f"{folder}/x.sh is not there"
+    assert [file["path"] for file in look()["unreadable"]] == [str(broken)]
+    put(folder / "x.sh", "exit 0\n")
+    assert look()["hooks"][0]["state"] == "runs"
+    write(home / ".claude/settings.json", {"disableAllHooks": True})
+    assert look()["hooks"][0]["state"] == "off"
+    assert "disableAllHooks" in look()["hooks"][0]["reason"]
+
+
+# Strangers' folders.
+
+
+def _link_out(folder: Path) -> None:
+    path = folder / "hooks/hooks.json"
+    path.rename(folder.parent.parent / "elsewhere.json")
+    path.symlink_to(folder.parent.parent / "elsewhere.json")
+
+
+def _circle(folder: Path) -> None:
+    (folder / "hooks/hooks.json").unlink()
+    (folder / "hooks/hooks.json").symlink_to("hooks.json")
+
+
+def _fifo(folder: Path) -> None:
+    (folder / "hooks/hooks.json").unlink()
+    os.mkfifo(folder / "hooks/hooks.json")
+
+
+def _folder(folder: Path) -> None:
+    (folder / "hooks/hooks.json").unlink()
+    (folder / "hooks/hooks.json").mkdir()
+
+
+def _text(data: bytes | str) -> Callable[[Path], object]:
+    return lambda folder: put(folder / "hooks/hooks.json", data)
+
+
+def _names(*names: str) -> Callable[[Path], object]:
+    about = {"name": "probe", "hooks": list(names)}
+    return lambda folder: write(folder / ".claude-plugin/plugin.json", about)
+
+
+BAD = {
+    "link out": (_link_out, "hooks/hooks.json"),
+    "link in a circle": (_circle, "hooks/hooks.json"),
+    "fifo": (_fifo, "hooks/hooks.json"),
+    "folder": (_folder, "hooks/hooks.json"),
+    "2 MiB": (_text(b" " * (2 << 20)), "hooks/hooks.json"),
+    "no JSON": (_text('{"hooks": {'), "hooks/hooks.json"),
+    "comment": (_text('{"hooks": {}} // no'), "hooks/hooks.json"),
+    "no UTF-8": (_text(b'{"hooks": "\xff"}'), "hooks/hooks.json"),
+    "deep": (_text("[" * 5000), "hooks/hooks.json"),
+    "a list": (_text("[]"), "hooks/hooks.json"),
+    "a text": (_text('{"hooks": "x"}'), "hooks/hooks.json"),
+    "upwards": (_names("../../../secret.json"), ".claude-plugin/plugin.json"),
+    "absolute": (_names("/etc/passwd"), ".claude-plugin/plugin.json"),
+    "not there": (_names("./none.json"), "none.json"),
+    "manifest": (lambda folder: put(folder / ".claude-plugin/plugin.json", "{"), ".claude-plugin/plugin.json"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_read_is_said_and_the_other_plugins_are_listed(name: str, home: Path) -> None:
+    break_it, at = BAD[name]
+    plugin(home / ".claude/skills/good")
+    folder = plugin(home / ".claude/skills/probe")
+    break_it(folder)
+    found = find(home, "claude")
+    assert [entry.path for entry in found.unreadable] == [str(folder / at)]
+    assert all(entry.message for entry in found.unreadable)
+    assert "good@skills-dir" in [hook.owner for hook in listed(found)]
+    assert len(listed(found)) == (2 if at != "hooks/hooks.json" else 1)
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        {"Stop": 1, "SessionEnd": [GROUP]},
+        {"Stop": [None, [], "x", {"hooks": 3}, {"hooks": [1, None]}], "SessionEnd": [GROUP]},
+        {"SessionEnd": [{"matcher": 7, "hooks": [OWN]}]},
+    ],
+)
+def test_malformed_parts_are_passed_over(hooks: Any, home: Path) -> None:
+    folder = plugin(home / ".claude/skills/probe")
+    write(folder / "hooks/hooks.json", {"hooks": hooks})
+    assert [hook.event for hook in listed(find(home, "claude"))] == ["SessionEnd"]
+
+
+def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> None:
+    folder = plugin(home / ".claude/skills/probe")
+    for name, shown in (("a\x1b[31m\nb", "a?[31m?b@skills-dir"), ("x" * 500, "x" * 99 + "…")):
+        write(folder / ".claude-plugin/plugin.json", {"name": name})
+        assert [hook.owner for hook in listed(find(home, "claude"))] == [shown]
+
+
+@pytest.mark.parametrize("value", [None, 3, [], {}, "x", {"plugins": []}, {"plugins": {"a@b": None, "c": [3, {}]}}])
+@pytest.mark.parametrize(
+    "place", ["plugins/installed_plugins.json", "plugins/known_marketplaces.json", "settings.json"]
+)
+def test_odd_lists_of_plugins_give_none(place: str, value: Any, home: Path) -> None:
+    write(home / ".claude" / place, value)
+    write(home / ".claude/other.json", {})
+    assert find(home, "claude") == Reading((), ())
+
+
+@pytest.mark.parametrize("folder", ["relative", "", 3, None, "/nowhere\0x"])
+def test_a_record_without_a_folder_gives_no_hook(folder: Any, home: Path, work: Path) -> None:
+    entry = {"scope": "user", "installPath": folder}
+    write(home / ".claude/plugins/installed_plugins.json", {"plugins": {"probe@market": [entry]}})
+    CASES["claude"].on(home, work)
+    assert listed(find(home, "claude")) == []
+
+
+def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
+    for number in range(205):
+        plugin(home / f".claude/skills/p{number}")
+    found = find(home, "claude")
+    assert len(listed(found)) == 200
+    assert [entry.path for entry in found.unreadable] == [str(home / ".claude/skills")]
+    for number in range(1, 205):
+        (home / f".claude/skills/p{number}").rename(home / f"p{number}")
+    path = write(home / ".claude/skills/p0/hooks/hooks.json", {"hooks": {"Stop": [GROUP] * 600}})
+    found = find(home, "claude")
+    assert len(found.files[0].handlers) == 500
+    assert [entry.path for entry in found.unreadable] == [str(path)]
+
+
+def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:
+    plugin(home / ".claude/skills/probe", command=f"touch {work}/ran")
+    before = sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*"))
+    assert [isinstance(file, HookFile) for file in find(home, "claude").files] == [True]
+    assert sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*")) == before
+    assert list(work.iterdir()) == []
