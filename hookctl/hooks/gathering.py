@@ -10,10 +10,10 @@ from typing import Any
 
 from hookctl import hosts
 from hookctl.checks.activation import explain_unread
-from hookctl.checks.facts import FoundHook
 from hookctl.checks.gather_host import find_unread
-from hookctl.checks.machine import Machine, hooks_of
+from hookctl.checks.machine import Machine
 from hookctl.errors import HookctlError
+from hookctl.hooks.entries import list_handlers
 from hookctl.hooks.model import (
     FOLDER_UNTRUSTED,
     HIDDEN,
@@ -127,7 +127,7 @@ class _HostReader:
                 continue
             reason = explain_unread(host, config, machine.environ, unread)
             source = unread.hooks[0].source
-            handlers, obstacle = _describe_handlers(unread.hooks), Obstacle(HIDDEN, reason)
+            handlers, obstacle = list_handlers(source), Obstacle(HIDDEN, reason)
             yield HookFile(source.host, source.scope, source.path, handlers, obstacle=obstacle)
 
     # What becomes of their hooks.
@@ -153,30 +153,30 @@ class _HostReader:
         sources: list[Source],
         switch_sources: Sequence[Source],
     ) -> HookFile:
-        hooks = hooks_of(source)
+        handlers = list_handlers(source)
         return HookFile(
             source.host,
             source.scope,
             source.path,
-            _describe_handlers(hooks),
+            handlers,
             obstacle=obstacle,
-            hidden_events=_find_hidden_events(source, sources) if hooks else {},
-            closed=self._find_closed(source, hooks, switch_sources) if hooks else {},
-            note=_note_on_trust(source) if hooks else "",
+            hidden_events=_find_hidden_events(source, sources) if handlers else {},
+            closed=self._find_closed(source, handlers, switch_sources) if handlers else {},
+            note=_note_on_trust(source) if handlers else "",
             readers=tuple(_find_readers(source)),
         )
 
     def _find_closed(
-        self, source: Source, hooks: Sequence[FoundHook], switch_sources: Sequence[Source]
+        self, source: Source, handlers: Sequence[Handler], switch_sources: Sequence[Source]
     ) -> dict[Any, Obstacle]:
         """The hooks that wait for an approval, or that are switched off by name."""
-        closed = dict(_find_named(hooks, switch_sources))
+        closed = dict(_find_named(handlers, switch_sources))
         if source.scope == "managed":
             return closed
         elements = []
-        for hook in hooks:
-            if isinstance(hook.fields.get("command"), str):
-                elements.append(HookEntry(hook.path, hook.id, hook.fields))
+        for handler in handlers:
+            if not handler.lost and isinstance(handler.fields.get("command"), str):
+                elements.append(HookEntry(handler.path, handler.own_id, dict(handler.fields)))
         host, machine = source.host, self._machine
         waiting = approval.closed_of(
             host, source.path, source.document.value, elements, machine.environ, machine.read
@@ -184,18 +184,6 @@ class _HostReader:
         for each in waiting:
             closed.setdefault(each.element.path, _explain_closed(source, each, machine))
         return closed
-
-
-def _describe_handlers(hooks: Sequence[FoundHook]) -> tuple[Handler, ...]:
-    """The hooks of one file as handlers."""
-    if not hooks:
-        return ()
-    lines = hooks[0].source.document.lines(hook.path for hook in hooks)
-    handlers = []
-    for hook, line in zip(hooks, lines, strict=True):
-        matcher = hook.matcher if isinstance(hook.matcher, str) else ""
-        handlers.append(Handler(hook.path, hook.event, hook.fields, matcher, line, hook.id))
-    return tuple(handlers)
 
 
 def _judge_text(source: Source) -> Obstacle | None:
@@ -243,16 +231,16 @@ def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, str]
 
 
 def _find_named(
-    hooks: Sequence[FoundHook], switch_sources: Sequence[Source]
+    handlers: Sequence[Handler], switch_sources: Sequence[Source]
 ) -> Iterator[tuple[Any, Obstacle]]:
     """The hooks that a list of disabled hooks has, by their name or their command."""
     for source in switch_sources:
         key = source.host.switches.named
         names: Any = source.document.get(tuple(key)) if key else None
-        for hook in hooks if isinstance(names, list) else ():
-            if hook.fields.get("name", hook.command) in names:
+        for handler in handlers if isinstance(names, list) else ():
+            if handler.fields.get("name", handler.fields.get("command")) in names:
                 reason = f"{'.'.join(key)} in {source.path} names it"
-                yield hook.path, Obstacle(OFF, reason)
+                yield handler.path, Obstacle(OFF, reason)
 
 
 def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -> Obstacle:

@@ -46,6 +46,7 @@ class Handler(NamedTuple):
     matcher: str = ""  # empty where it has none
     line: int = 0  # where it begins; 0 where that is not known
     own_id: str = ""  # PACK/ID of one of ours
+    lost: str = ""  # why the host does not load it, where that is a matter of its place
     broken: Obstacle | None = None  # a script that is missing, not executable or does not compile
 
 

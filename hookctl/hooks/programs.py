@@ -31,7 +31,7 @@ from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.model import WRAP
 from hookctl.packs.wrapping import original_of
-from hookctl.settings.targets import GUARD
+from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import owners, project
 from hookctl.system.packages import HOOK, folder_beside, packages_named
 
@@ -67,8 +67,10 @@ class Programs:
     def _find_fault(self, file: HookFile, handler: Handler) -> Obstacle | None:
         command, folder = _command_of(file.host, handler), start_of(self._machine, file.host)
         if handler.own_id and command:
-            in_command = file.host.environment.in_command
-            text = command.replace(in_command, shlex.quote(folder)) if in_command else command
+            text = command
+            if file.scope == "project":  # its commands name no folder of this machine
+                name = f"{file.host.environment.in_command}/{OWN}/"
+                text = command.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             lost = self._find_lost_program(text)
             if lost:
                 return Obstacle(MISSING, f"{lost} is not there")

@@ -44,11 +44,15 @@ def _judge_event(file: HookFile, handler: Handler) -> Obstacle | None:
 def _judge_entry(file: HookFile, handler: Handler) -> Obstacle | None:
     """What is wrong with the entry itself."""
     host, fields = file.host, dict(handler.fields)
-    reason = loading.fault(host, fields)
+    reason = handler.lost or _prefixed(loading.fault(host, fields))
     if reason:
-        return Obstacle(IGNORED, f"it {reason}; {host.title} {host.faults.entry}")
+        return Obstacle(IGNORED, f"{reason}; {host.title} {host.faults.entry}")
     reason = loading.never_runs(host, handler.event, fields)
     return Obstacle(IGNORED, f"it {reason}") if reason else None
+
+
+def _prefixed(fault: str) -> str:
+    return fault and f"it {fault}"
 
 
 def _judge_matcher(file: HookFile, handler: Handler) -> Obstacle | None:

@@ -1,0 +1,529 @@
+"""A machine with nine hosts and hooks of every kind: `hooks` has each once, with its place, its owner and its state.
+
+What is expected stands beside each hook of the machine, in words of this test: nothing of hookctl says it. A hook's
+command has a number of its own, by which its line is found in the file as it was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from tests.conftest import Hookctl, put
+
+# File, then its lines. A line with a hook ends with what is expected: host, scope, event, matcher, state.
+# `~` is HOME, and `app` a repository in it; the agents are started in app/web.
+MACHINE = """
+== ~/.claude/settings.json  claude user
+{"model": "opus",
+ "hooks": {
+  "PreToolUse": [
+   {"matcher": "Bash", "hooks": [
+    {"type": "command", "command": "echo h01"}                         > PreToolUse Bash runs
+   ]},
+   {"matcher": "run_shell_command", "hooks": [
+    {"type": "command", "command": "echo h02"}                         > PreToolUse run_shell_command no_tool
+   ]}
+  ],
+  "PostToolUse": [
+   {"hooks": [
+    {"type": "command", "command": "python3 ~/bin/h03-gone.py"},       > PostToolUse - missing
+    {"type": "command", "command": "python3 ~/bin/good.py h04"}        > PostToolUse - runs
+   ]}
+  ],
+  "SubagentStop": [
+   {"hooks": [
+    {"type": "command", "command": "~/bin/no-mode.sh h05"},            > SubagentStop - not_executable
+    {"type": "command", "command": "python3 ~/bin/bad.py h06"},        > SubagentStop - no_compile
+    {"type": "command", "command": "sh ~/bin/bad.sh h07"},             > SubagentStop - no_compile
+    {"type": "command", "command": "sh ~/bin/good.sh h08"},            > SubagentStop - runs
+    {"type": "command", "command": "~/bin/bad-itself h09"},            > SubagentStop - no_compile
+    {"type": "command", "command": "~/bin/no-interpreter h10"}         > SubagentStop - missing
+   ]}
+  ],
+  "Stopp": [
+   {"hooks": [
+    {"type": "command", "command": "echo h11"}                         > Stopp - unknown_event
+   ]}
+  ],
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h12", "if": "Bash(git *)"},   > Stop - ignored
+    {"type": "command", "command": "echo h13", "timeout": "soon"},     > Stop - ignored
+    {"type": "command", "command": "cd /nowhere && echo h14"}          > Stop - runs
+   ]},
+   {"type": "command", "command": "echo h15"}                          > Stop - ignored
+  ],
+  "SessionEnd": [
+   {"hooks": [
+    {"type": "command", "command": "echo h16"},                        > SessionEnd - twice
+    {"type": "http", "url": "https://example.org/h17"},                > SessionEnd - runs
+    {"type": "command", "command": "echo", "args": ["h18"]}            > SessionEnd - runs
+   ]}
+  ],
+  "SessionStart": [
+   {"hooks": [
+    {"type": "command", "command": "echo h19"},                        > SessionStart - runs
+    {"type": "command", "command": "echo h20"}                         > SessionStart - runs
+   ]},
+   {"hooks": [
+    {"type": "command", "command": "echo h19"}                         > SessionStart - twice
+   ]}
+  ]
+ }
+}
+== ~/app/web/.claude/settings.local.json  claude local
+{"hooks": {
+  "SessionEnd": [
+   {"hooks": [
+    {"type": "command", "command": "echo h16"}                         > SessionEnd - runs
+   ]}
+  ],
+  "PreToolUse": [
+   {"matcher": "Edit|Write", "hooks": [
+    {"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/here.sh h21"},    > PreToolUse Edit|Write runs
+    {"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/gone.sh h22"}     > PreToolUse Edit|Write missing
+   ]}
+  ]
+}}
+== ~/app/web/.claude/settings.json  claude project
+{"hooks": {
+  "PreToolUse": [
+   {"hooks": [
+    {"command": "echo h23"}                                            > PreToolUse - ignored
+   ]}
+  ],
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h24"}                         > Stop - ignored
+   ]}
+  ]
+}}
+== ~/app/.claude/settings.json  claude project
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h25"}                         > Stop - hidden
+   ]}
+  ]
+}}
+== ~/../etc/managed-settings.json  claude managed
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h26"}                         > Stop - runs
+   ]}
+  ]
+}}
+== ~/.codex/hooks.json  codex user
+{"hooks": {
+  "PreToolUse": [
+   {"matcher": "Bash", "hooks": [
+    {"type": "command", "command": "echo h27"},                        > PreToolUse Bash not_approved
+    {"type": "command", "command": "echo h28"},                        > PreToolUse Bash off
+    {"type": "command", "command": "echo h29"},                        > PreToolUse Bash runs
+    {"type": "command", "command": "echo h30"}                         > PreToolUse Bash not_approved
+   ]}
+  ]
+}}
+== ~/.codex/config.toml  codex user
+[hooks.state."HOME/.codex/hooks.json:pre_tool_use:0:1"]
+enabled = false
+trusted_hash = "sha256:HASH28"
+[hooks.state."HOME/.codex/hooks.json:pre_tool_use:0:2"]
+trusted_hash = "sha256:HASH29"
+[hooks.state."HOME/.codex/hooks.json:pre_tool_use:0:3"]
+trusted_hash = "sha256:HASH29"
+
+[[hooks.Stop]]
+
+[[hooks.Stop.hooks]] # h31                                             > Stop - not_approved
+type = "command"
+command = "echo h31"
+== ~/app/.codex/hooks.json  codex project
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h32"}                         > Stop - folder_untrusted
+   ]}
+  ]
+}}
+== ~/.gemini/settings.json  gemini user
+{"security": {"folderTrust": {"enabled": false}},
+ "hooksConfig": {"disabled": ["echo h35", "lint"]},
+ "hooks": {
+  "BeforeTool": [
+   {"matcher": "run_shell_command", "hooks": [
+    {"type": "command", "command": "echo h33"}                         > BeforeTool run_shell_command runs
+   ]},
+   {"matcher": "Bash", "hooks": [
+    {"type": "command", "command": "echo h34"}                         > BeforeTool Bash no_tool
+   ]}
+  ],
+  "AfterAgent": [
+   {"hooks": [
+    {"type": "command", "command": "echo h35"},                        > AfterAgent - off
+    {"type": "command", "name": "lint", "command": "echo h36"},        > AfterAgent - off
+    {"type": "command", "command": "node ~/gone/h37.js"}               > AfterAgent - missing
+   ]}
+  ],
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h38"}                         > Stop - unknown_event
+   ]}
+  ]
+ }
+}
+== ~/app/web/.gemini/settings.json  gemini project
+{"hooks": {
+  "SessionStart": [
+   {"hooks": [
+    {"type": "command", "command": "echo h39"}                         > SessionStart - runs
+   ]}
+  ]
+}}
+== ~/.qwen/settings.json  qwen user
+{"disableAllHooks": true,
+ "hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h40"},                        > Stop - off
+    {"type": "command", "command": "echo h41"}                         > Stop - off
+   ]}
+  ]
+ }
+}
+== ~/app/web/.qwen/settings.json  qwen project
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h42"}                         > Stop - off
+   ]}
+  ]
+}}
+== ~/.copilot/hooks/mine.json  copilot user
+{"version": 1, "hooks": {
+  "agentStop": [
+    {"type": "command", "bash": "echo h43"},                           > agentStop - runs
+    {"type": "command", "command": "echo h44"}                         > agentStop - runs
+  ],
+  "PreToolUse": [
+   {"matcher": "Bash", "hooks": [
+    {"type": "command", "command": "echo h45"}                         > PreToolUse Bash runs
+   ]}
+  ]
+}}
+== ~/app/.github/hooks/team.json  copilot project
+{"version": 1, "hooks": {
+  "preToolUse": [
+    {"type": "command", "bash": "~/gone/h46"},                         > preToolUse - missing
+    {"type": "command", "bash": "echo h47"}                            > preToolUse - runs
+  ]
+}}
+== ~/app/.github/hooks/broken.json  copilot project
+{"version": 1, "hooks": {
+  "agentStop": [
+== ~/.cursor/hooks.json  cursor user
+{"version": 1, "hooks": {
+  "stop": [
+    {"command": "echo h48"}                                            > stop - runs
+  ],
+  "beforeShellExecution": [
+    {"command": "~/gone/h49"}                                          > beforeShellExecution - missing
+  ]
+}}
+== ~/app/.cursor/hooks.json  cursor project
+{"hooks": {
+  "stop": [
+    {"command": "echo h50"}                                            > stop - ignored
+  ]
+}}
+== ~/app/web/.openhands/hooks.json  openhands project
+{"stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h51"}                         > stop - runs
+   ]}
+ ]
+}
+== ~/.openhands/hooks.json  openhands user
+{"stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h52"}                         > stop - hidden
+   ]}
+ ]
+}
+== ~/.factory/settings.json  droid user
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h53"}                         > Stop - hidden
+   ]}
+  ],
+  "PreToolUse": [
+   {"hooks": [
+    {"type": "command", "command": "echo h54"}                         > PreToolUse - runs
+   ]}
+  ]
+}}
+== ~/.factory/hooks.json  droid user
+{"Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h55"}                         > Stop - runs
+   ]}
+ ],
+ "hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h56"}                         > Stop - ignored
+   ]}
+  ]
+ }
+}
+== ~/app/.factory/settings.json  droid project
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "bash ~/bin/good.sh h57"}           > Stop - runs
+   ]}
+  ]
+}}
+== ~/.hermes/config.yaml  hermes user
+hooks:
+  pre_tool_call:
+    - command: echo h58                                                > pre_tool_call - not_approved
+    - command: echo h59                                                > pre_tool_call - runs
+      matcher: terminal
+  pre_tool:
+    - command: echo h60                                                > pre_tool - unknown_event
+"""
+SCRIPTS = {
+    "good.py": "open('RAN', 'w')\n",
+    "bad.py": "def x(:\n",
+    "good.sh": "if true; then : > RAN; fi\n",
+    "bad.sh": ": > RAN\nif true; then\n",
+    "no-mode.sh": "#!/bin/sh\n: > RAN\n",
+    "bad-itself": "#!/usr/bin/env python3\nreturn\n",
+    "no-interpreter": "#!/usr/bin/env no-such-program\n",
+}
+
+
+class Machine:
+    """The machine, and what is expected of its hooks."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.expected: list[tuple[str, ...]] = []
+        for part in MACHINE.split("\n== ")[1:]:
+            heading, _, body = part.partition("\n")
+            name, host, scope = heading.split()
+            self._write(os.path.normpath(name.replace("~", str(self.home))), host, scope, body)
+        for name, text in SCRIPTS.items():
+            put(self.home / "bin" / name, text.replace("RAN", str(root / "ran"))).chmod(
+                0o644 if "mode" in name else 0o755
+            )
+        put(self.home / "app" / "web" / "here.sh", f"#!/bin/sh\n: > {root / 'ran'}\n").chmod(0o755)
+        (self.home / "app" / ".git").mkdir()
+        agreed = {"approvals": [{"event": "pre_tool_call", "command": "echo h59"}]}
+        put(self.home / ".hermes" / "shell-hooks-allowlist.json", json.dumps(agreed))
+
+    def _write(self, path: str, host: str, scope: str, body: str) -> None:
+        lines = []
+        for number, line in enumerate(body.split("\n"), 1):
+            text, _, told = line.partition(" > ")
+            lines.append(text.rstrip())
+            if told:
+                event, matcher, state = told.split()
+                matcher = re.sub("^-$", "", matcher)
+                token = re.search(r"h\d\d", text)[0]  # type: ignore[index]
+                if host == "hermes" and token == "h59":
+                    matcher = "terminal"
+                self.expected.append((host, scope, event, matcher, token, path, str(number), "", state))
+        text = "\n".join(lines).replace("HOME", str(self.home)).replace("HASH28", approval("echo h28"))
+        put(Path(path), text.replace("HASH29", approval("echo h29")))
+
+
+def approval(command: str) -> str:
+    """The hash by which Codex knows a hook before shell calls, as docs/hosts.md has it."""
+    hook = {"async": False, "command": command, "timeout": 600, "type": "command"}
+    identity = {"event_name": "pre_tool_use", "hooks": [hook], "matcher": "Bash"}
+    return hashlib.sha256(json.dumps(identity, separators=(",", ":")).encode()).hexdigest()
+
+
+@pytest.fixture
+def machine(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine(isolated)
+    monkeypatch.chdir(machine.home / "app" / "web")
+    load = hosts.load
+
+    def loaded(name: str) -> hosts.Host:
+        patterns = [str(isolated / "etc" / "managed-settings.json")] if name == "claude" else []
+        return load(name)._replace(managed_files={sys.platform: patterns})
+
+    monkeypatch.setattr("hookctl.hosts.load", loaded)
+    return machine
+
+
+def as_listed(hook: dict[str, Any]) -> tuple[str, ...]:
+    """A hook of the list in the form of what is expected."""
+    token = re.search(r"h\d\d", hook["command"])
+    rest = (hook["file"], str(hook["line"]), hook["owner"], hook["state"])
+    return (hook["host"], hook["scope"], hook["event"], hook["matcher"], token[0] if token else hook["name"], *rest)
+
+
+def test_every_hook_of_the_machine_is_listed_once_with_place_owner_and_state(
+    hookctl: Hookctl, machine: Machine
+) -> None:
+    outcome = hookctl("hooks", "--json")
+    assert (outcome.code, outcome.result["status"], outcome.err) == (0, "ok", "")
+    listed = [as_listed(hook) for hook in outcome.data["hooks"]]
+    assert sorted(listed) == sorted(machine.expected)
+    assert len(listed) >= 60 and len({hook[0] for hook in listed}) == 9
+    ids = [hook["id"] for hook in outcome.data["hooks"]]
+    assert len(set(ids)) == len(ids)
+    broken = str(machine.home / "app/.github/hooks/broken.json")
+    assert [(file["path"], file["line"]) for file in outcome.data["unreadable"]] == [(broken, 2)]
+
+
+def test_each_that_does_not_run_says_why_and_no_other_is_excused(hookctl: Hookctl, machine: Machine) -> None:
+    for hook in hookctl("hooks", "--json").data["hooks"]:
+        assert hook["reason"] or hook["state"] == "runs", hook
+        assert str(machine.home) not in hook["command"]
+
+
+PACK = """
+[pack]
+name = "bell"
+version = "1"
+[files]
+include = ["ring.py"]
+[[hooks]]
+event = "Stop"
+command = "python3 {files}/ring.py"
+"""
+
+
+def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: Machine, isolated: Path) -> None:
+    put(isolated / "bell" / "ring.py", "print()\n")
+    pack = put(isolated / "bell" / "pack.toml", PACK)
+    assert hookctl("install", "--host", "claude", "--host", "codex").code == 0
+    assert hookctl("install", str(pack), "--host", "claude", "--host", "cursor").code == 0
+    listed = hookctl("hooks", "--json").data["hooks"]
+    ours = [hook for hook in listed if hook["owner"]]
+    assert len(listed) - len(ours) == len(machine.expected)
+    assert {(hook["host"], hook["name"], hook["owner"], hook["state"]) for hook in ours} == {
+        ("claude", "guard/stop", "guard", "runs"),
+        ("codex", "guard/stop", "guard", "not_approved"),
+        ("claude", "bell/stop", "bell", "runs"),
+        ("cursor", "bell/stop", "bell", "runs"),
+    }
+    for hook in ours:
+        line = Path(hook["file"]).read_text().splitlines()[hook["line"] - 1 : hook["line"] + 3]
+        assert f"hookctl={hook['name']};" in "".join(line)
+
+    for path in (isolated / "data").rglob("ring.py"):
+        path.unlink()
+    for path in (isolated / "data" / "guard").rglob("hook.py"):
+        path.unlink()
+    ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["owner"]]
+    assert {(hook["host"], hook["name"], hook["state"]) for hook in ours} == {
+        ("claude", "guard/stop", "missing"),
+        ("codex", "guard/stop", "not_approved"),
+        ("claude", "bell/stop", "missing"),
+        ("cursor", "bell/stop", "missing"),
+    }
+    assert all(
+        Path(hook["reason"].partition(" is not")[0]).name in ("ring.py", "hook.py")
+        for hook in ours
+        if hook["state"] == "missing"
+    )
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "copilot", "cursor", "gemini", "qwen", "droid", "openhands"])
+def test_programs_that_lie_in_the_project(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """Their commands name no absolute path, on each host in its own way."""
+    put(isolated / "bell" / "ring.py", "print()\n")
+    pack = put(isolated / "bell" / "pack.toml", PACK)
+    (isolated / "work" / ".git").mkdir()
+    put(isolated / "home" / ".gemini" / "settings.json", '{"security": {"folderTrust": {"enabled": false}}}')
+    put(isolated / "home" / ".codex" / "config.toml", f'[projects."{isolated / "work"}"]\ntrust_level = "trusted"\n')
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("install", str(pack), "--host", host, "--scope", "project").code == 0
+
+    def states() -> dict[str, str]:
+        return {hook["name"]: hook["state"] for hook in hookctl("hooks", "--json", "--event", "stop").data["hooks"]}
+
+    # Codex would want an approval first: what it meets before the program is its reason.
+    good = "not_approved" if host == "codex" else "runs"
+    assert states() == {"guard/stop": good, "bell/stop": good}
+    (isolated / "work/.hookctl/packs/bell/ring.py").unlink()
+    (isolated / f"work/.hookctl/guard/{host}/hook.py").unlink()
+    gone = "not_approved" if host == "codex" else "missing"
+    assert states() == {"guard/stop": gone, "bell/stop": gone}
+
+
+def everything_below(folder: Path) -> dict[str, Any]:
+    """The bytes of each file, by its path."""
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def test_nothing_is_run_and_nothing_is_written(
+    hookctl: Hookctl, machine: Machine, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a hook, nor an interpreter or a client that lies in the project."""
+    folder = machine.home / "app" / "bin"
+    for name in ("sh", "bash", "python3", "node", "claude", "codex", "gemini"):
+        put(folder / name, f"#!/bin/sh\n: > {isolated / 'ran'}\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    before = everything_below(isolated)
+    assert hookctl("hooks").code == 0
+    assert everything_below(isolated) == before
+
+
+@pytest.mark.parametrize("event", ["pre-tool", "PreToolUse"])
+def test_an_event_may_be_named_in_hookctls_words_or_in_claude_codes(
+    hookctl: Hookctl, machine: Machine, event: str
+) -> None:
+    events = {hook["event"] for hook in hookctl("hooks", "--event", event, "--json").data["hooks"]}
+    assert events == {"PreToolUse", "BeforeTool", "preToolUse", "pre_tool_call"}
+
+
+def test_hosts_and_a_hosts_own_event(hookctl: Hookctl, machine: Machine) -> None:
+    options = ("--host", "gemini", "--host", "cursor", "--event", "AfterAgent")
+    listed = hookctl("hooks", "--json", *options).data["hooks"]
+    assert {(hook["host"], hook["event"]) for hook in listed} == {("gemini", "AfterAgent")}
+    assert len(listed) == 3
+
+
+def test_another_project_has_its_own_hooks(hookctl: Hookctl, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(machine.home)
+    listed = hookctl("hooks", "--json", "--project", str(machine.home / "app" / "web")).data["hooks"]
+    assert "h39" in "".join(hook["command"] for hook in listed)
+    assert "h39" not in "".join(hook["command"] for hook in hookctl("hooks", "--json").data["hooks"])
+
+
+def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
+    listed = hookctl("hooks", "--json").data["hooks"]
+    readers = {(hook["host"], hook["scope"]): [agent["agent"] for agent in hook["also_read_by"]] for hook in listed}
+    assert readers["claude", "user"] == ["Cursor", "VS Code", "Grok Build"]
+    assert readers["claude", "local"][0] == "Copilot CLI"
+    assert (readers["claude", "managed"], readers["gemini", "user"]) == ([], [])
+
+
+def test_secrets_in_commands_are_masked_and_long_ones_are_cut(hookctl: Hookctl, settings: Path) -> None:
+    commands = ["call --token abcdefgh12345678", "curl -H 'Authorization: Bearer abcdefgh1234'", f"echo {'x' * 500}"]
+    handlers = [{"type": "command", "command": command} for command in commands]
+    put(settings, json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}}))
+    for outcome in (hookctl("hooks"), hookctl("hooks", "--json")):
+        assert "abcdefgh" not in outcome.out and "x" * 300 not in outcome.out
+    shown = [hook["command"] for hook in hookctl("hooks", "--json").data["hooks"]]
+    assert shown[0] == "call --token ***" and len(shown[2]) == 201
