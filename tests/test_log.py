@@ -318,3 +318,65 @@ def test_follow_goes_on_where_stdout_is_no_pipe(
 @pytest.mark.parametrize("words", [("--since", "yore"), ("--code", "red"), ("--decision", "red"), ("--project", "no")])
 def test_follow_says_what_is_wrong_use(process: Hookctl, words: tuple[str, str]) -> None:
     assert process("log", "--follow", *words).code == 2
+
+
+# Runs of hooks.
+
+RUN = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 23, "outcome": "deny",
+       "session": session_hash("S1"), "status": 0, "t": NOW}  # fmt: skip
+
+
+def run(**fields: Any) -> str:
+    return json.dumps({**RUN, **fields}, sort_keys=True, separators=(",", ":"))
+
+
+def test_runs_are_among_the_events_and_in_the_text_where_that_is_asked_for(hookctl: Hookctl, guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(NOW - 1), event(NOW + 1))
+    write(guard / "x" / "runs.jsonl.1", run(), "{", run(t=None), run(id=5), run(outcome=[]), run(t=NOW + 2))
+    shown = hookctl("log", "--json").data["events"]
+    assert [line.get("kind", "") for line in shown] == ["", "run", "", "run"]
+    assert shown[1] == {**RUN, "project": "x"}
+    assert len(hookctl("log").out.splitlines()) == 2
+    assert [line.split()[-1] for line in hookctl("log", "--runs").out.splitlines()] == ["stop)", "ms", "stop)", "ms"]
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        ((), 3), (("--session", "S1"), 2), (("--since", "1h"), 2), (("--code", "no_work"), 0),
+        (("--decision", "allow"), 0), (("--project", "."), 0),
+    ],
+)  # fmt: skip
+def test_the_filters_are_for_runs_too(hookctl: Hookctl, guard: Path, options: tuple[str, ...], number: int) -> None:
+    write(guard / "x" / "runs.jsonl", run(), run(t=NOW - 9999), run(session=session_hash("S2")))
+    assert len(hookctl("log", "--json", *options).data["events"]) == number
+    shown = hookctl("log", "--runs", *options).out
+    assert shown.count("p/x: 23 ms") == number
+    assert number or shown.startswith("no decision of the guard and no run of a hook of that kind")
+    hint = f"`hookctl log --runs` shows {number} run"
+    assert (hint in hookctl("log", *options).out) == bool(number)
+
+
+def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
+    path = write(guard / "x" / "runs.jsonl", run(ms=1))
+    follower = Follower("--runs")
+    assert follower.line().endswith("p/x: 1 ms")
+    write(guard / "x" / "events.jsonl", event(NOW, code="between"))
+    assert " between: " in follower.line()
+    path.rename(path.with_name("runs.jsonl.1"))
+    write(path, run(ms=2, bytes=9))
+    assert follower.line().endswith("p/x: 2 ms, 9 bytes of context")
+    assert follower.end()[0] == 130
+    follower = Follower("--json", "--since", "1h")
+    assert [json.loads(follower.line()).get("ms") for _ in range(3)] == [None, 1, 2]
+    assert follower.end()[0] == 130
+
+
+def test_follow_without_runs_is_not_woken_by_them(guard: Path) -> None:
+    write(guard / "x" / "events.jsonl", event(NOW, code="first"))
+    follower = Follower()
+    assert " first: " in follower.line()
+    write(guard / "x" / "runs.jsonl", run())
+    append(guard / "x" / "events.jsonl", event(NOW, code="second"))
+    assert " second: " in follower.line()
+    assert follower.end()[:2] == (130, "")

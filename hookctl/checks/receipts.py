@@ -64,7 +64,7 @@ def _judge_absence(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator
 
 
 def _count_events(file: FileFacts, hook: HookEntry, name: HookName) -> int:
-    """How often a hook should have run since its file was written, as others show."""
+    """How often at least a hook should have run since its file was written, as others show."""
     since = float("inf") if file.written_at is None else file.written_at
     matcher = _find_matcher(hook)
     alike = {other.id for other in file.elements if _find_matcher(other) == matcher}
@@ -72,7 +72,7 @@ def _count_events(file: FileFacts, hook: HookEntry, name: HookName) -> int:
     for other, runs in file.runs.items():
         is_of_event = (other.host, other.event) == (name.host, name.event)
         if is_of_event and (not any(matcher) or other.id in alike):
-            counts.append(sum(run.at > since for run in runs.known))
+            counts.append(sum(run.at > since for run in runs.recent))
     if name.event == "Stop":
         counts.append(sum(at > since for at in file.stops))
     return max(counts)

@@ -8,6 +8,8 @@ from hookctl.hooks.model import Hook, Receipts
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
 
+_NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
+
 
 def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
     """The hooks, each with the runs that its receipts tell of.
@@ -15,10 +17,13 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
     `state` is the state folder and `project` the hash of the project: a hook of the project's own
     files has no runs elsewhere.
     """
-    everywhere, nearby = _by_id(read_runs(state)), _by_id(read_runs(state, project))
+    hooks = list(hooks)
+    everywhere = _by_id(read_runs(state))
+    has_nearby = any(hook.scope in _NEARBY for hook in hooks)
+    nearby = _by_id(read_runs(state, project)) if has_nearby else {}
     counted = []
     for hook in hooks:
-        runs = everywhere if hook.scope in ("user", "managed") else nearby
+        runs = nearby if hook.scope in _NEARBY else everywhere
         counted.append(hook._replace(receipts=_find(hook, runs)))
     return counted
 

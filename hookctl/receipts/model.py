@@ -40,12 +40,8 @@ class Runs(NamedTuple):
     buckets: tuple[int, ...] = ()  # how many took how long
     ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
     last_run: int | None = None  # seconds since 1970
-    known: tuple[Run, ...] = ()  # whose receipts are there, in the order of time
-
-    @property
-    def recent(self) -> tuple[Run, ...]:
-        """The last runs, as far as their receipts are there."""
-        return self.known[-RECENT:]
+    times: tuple[int, ...] = ()  # in ms, of those whose receipts are there
+    recent: tuple[Run, ...] = ()  # the last of these, in the order of time
 
     @property
     def median_ms(self) -> int | None:
@@ -76,7 +72,7 @@ class Runs(NamedTuple):
         low = self.ends[bucket - 1] if bucket else 0
         high = self.ends[bucket] if bucket < len(self.ends) else math.inf
         lowest = low if bucket else -1
-        times = sorted(run.ms for run in self.known if lowest < run.ms <= high)
+        times = sorted(ms for ms in self.times if lowest < ms <= high)
         if times:
             return times[math.ceil(rank * len(times) / number) - 1]
         if math.isinf(high):

@@ -56,14 +56,19 @@ def last_part(data):
 
 
 def read_run(data):
-    """The hook of a line as the totals name it, and the line; None if it counts for nothing."""
+    """What find_run says of a line of the file."""
     try:
-        line = parse(last_part(data))
+        return find_run(parse(last_part(data)))
     except ValueError:
         return None
+
+
+def find_run(line):
+    """The hook of a receipt as the totals name it, and the receipt; None if it does not count."""
     names = [line.get(name) for name in HOOK]
-    if any(type(name) is not str or not name or " " in name for name in names):
-        return None
+    for name in names:
+        if type(name) is not str or not name or " " in name:
+            return None
     ms, size = line.get("ms"), line.get("bytes")
     if type(ms) is not int or type(size) is not int or min(ms, size) < 0 or line.get("fired"):
         return None
@@ -81,7 +86,9 @@ def add_run(counts, data):
 
 def count_run(counts, hook, line):
     """Count a run by its hook: runs, failures, milliseconds, bytes, its bucket; and when it was."""
-    bucket = sum(line["ms"] > end for end in BUCKETS)
+    bucket = 0
+    while bucket < len(BUCKETS) and line["ms"] > BUCKETS[bucket]:
+        bucket += 1
     counted = {"runs": 1, "failures": int(line.get("outcome") in FAILED), f"le{bucket}": 1}
     counted.update(ms=line["ms"], bytes=line["bytes"])
     for name, number in counted.items():
