@@ -312,6 +312,32 @@ def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(place: 
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_the_runner_of_a_newer_hookctl_stays_until_it_is_replaced_by_force(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    folder = place.runtime(scope)
+    ours = (folder / "hook.py").read_bytes()
+    make_old(folder)
+    forge(folder / "claude.json", hookctl="9.0.0")
+    newer = content(folder)
+    assert place.asked(scope) == ["no by one"]
+    found = place.hookctl("doctor", "--scope", scope, "--json").data["findings"]
+    assert ("hook_newer", "warning") in [(one["code"], one["level"]) for one in found]
+    refused = place.install("two", scope)
+    assert (refused.code, "hookctl 9.0.0 wrote the runner" in refused.err) == (1, True)
+    assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
+    assert content(folder) == newer
+    assert place.install("two", scope, "--force").code == 0
+    assert (folder / "hook.py").read_bytes() == ours
+    assert place.asked(scope) == ["no by one", "no by two"]
+    forge(folder / "claude.json", hookctl="9.0.0")
+    assert place.hookctl("uninstall", "two", "--scope", scope).code == 0
+    assert place.asked(scope) == ["no by one"]
+    assert json.loads((folder / "claude.json").read_text())["hookctl"] == "9.0.0"
+    assert place.hookctl("uninstall", "one", "--scope", scope).code == 0
+    assert not folder.exists()
+
+
 def test_two_branches_that_each_add_a_pack_leave_a_table_that_doctor_writes_again(place: Place) -> None:
     place.install("one", "project")
     place.install("two", "project")

@@ -12,7 +12,7 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
 from hookctl.packs.guard_options import in_effect, switches_off
-from hookctl.packs.model import MISSING, OLD
+from hookctl.packs.model import MISSING, NEWER, OLD
 from hookctl.packs.sentence import sentence, wraps_only
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
@@ -167,6 +167,6 @@ def describe_runner(file: FileFacts) -> str:
     fault = file.runner
     if file.lost_runners or (fault is not None and fault.kind == MISSING):
         return "does nothing: what runs it is missing (`hookctl doctor --fix`)"
-    if fault is not None and fault.kind != OLD:
+    if fault is not None and fault.kind not in (NEWER, OLD):
         return "what runs it was changed: `hookctl doctor` says more"
     return ""

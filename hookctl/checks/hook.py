@@ -66,6 +66,7 @@ _DIFFERENCES = {
 _OF_RUNNER = {
     MISSING: "hook_missing.runner",
     STALE: "hook_unknown.stale-runner",
+    NEWER: "hook_newer.runner",
     OLD: "hook_old.runner",
     EDITED: "hook_unknown.runner",
 }

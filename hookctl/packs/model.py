@@ -99,7 +99,7 @@ class Pack(NamedTuple):
 class RunnerFault(NamedTuple):
     """The first thing that is wrong with what runs the commands of packs."""
 
-    kind: str  # MISSING, STALE, OLD or EDITED
+    kind: str  # MISSING, STALE, NEWER, OLD or EDITED
     path: str
 
 

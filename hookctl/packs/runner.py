@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Collection
 from typing import Any
 
+from hookctl import __version__
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
@@ -182,6 +183,7 @@ def host_file(host: Host, packs: list[str], state: str, launcher: bytes) -> byte
     values: dict[str, Any] = {"packs": sorted(packs), "hosts": table}
     if state:
         values["state_dir"] = state
+    values["hookctl"] = __version__
     values["launcher"] = digest(launcher)
     values["digest"] = digest(_dump(values))
     return _dump(values)
@@ -202,6 +204,12 @@ def read_host_file(data: bytes | None) -> dict[str, Any]:
         return {}
     rest = {name: value for name, value in values.items() if name != "digest"}
     return values if digest(_dump(rest)) == values["digest"] else {}
+
+
+def newer_version(data: bytes | None) -> str:
+    """The version of a newer hookctl that wrote such a file; '' for any other."""
+    version = str(read_host_file(data).get("hookctl", ""))
+    return version if guard.is_newer(version) else ""
 
 
 def _runner_facts(host: Host) -> dict[str, Any]:

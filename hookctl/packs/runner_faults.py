@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from hookctl.errors import HookctlError
-from hookctl.packs.model import EDITED, MISSING, OLD, STALE, RunnerFault
+from hookctl.packs.model import EDITED, MISSING, NEWER, OLD, STALE, RunnerFault
 from hookctl.packs.programs import load_runner
-from hookctl.packs.runner import read_host_file
+from hookctl.packs.runner import newer_version, read_host_file
 from hookctl.system import files
 from hookctl.system.packages import HOOK, find_edits, is_as_named, is_whole, packages_named
 
-_ORDER = (EDITED, MISSING, STALE, OLD)  # what a person has to look at comes first
+_ORDER = (EDITED, MISSING, STALE, NEWER, OLD)  # what a person has to look at comes first
 
 IsMerged = Callable[[files.Snapshot], bool]
 
@@ -87,6 +87,8 @@ def _judge_file(name: str, snapshot: files.Snapshot, launchers: Iterable[str]) -
         return EDITED
     if name == HOOK:
         return OLD
+    if newer_version(snapshot.data):
+        return NEWER
     launcher = read_host_file(snapshot.data).get("launcher")
     return STALE if launcher == files.digest(load_runner().launcher) else OLD
 

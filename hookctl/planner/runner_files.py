@@ -14,7 +14,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Action, Change, Record
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_runner
-from hookctl.packs.runner import host_file
+from hookctl.packs.runner import host_file, newer_version
 from hookctl.packs.runner_faults import is_ours, known_launchers, list_tables
 from hookctl.planner.runtime_files import (
     KEEP,
@@ -119,6 +119,12 @@ def _plan_files(
             if edited != KEEP:
                 raise
             lines.append(file_action("keep", path, "not a file of hookctl's, so it stays"))
+    newer = next(filter(None, (newer_version(found[name].data) for name in found)), "")
+    if newer and edited != REPLACE and expected.get(HOOK) is not None:
+        if edited == REFUSE:
+            raise _newer(os.path.join(folder, HOOK), newer)
+        lines.append(file_action("keep", folder, f"hookctl {newer} wrote the runner, so it stays"))
+        return RunnerPlan((), tuple(lines))
     launchers = known_launchers(found)
     changes = []
     for name, snapshot in found.items():
@@ -165,6 +171,12 @@ def _read(sources: Sources, target: Target, path: str) -> files.Snapshot:
     if target.shared:
         return sources.once(read_inside, target.project, path)
     return sources.once(files.read, path)
+
+
+def _newer(path: str, version: str) -> HookctlError:
+    message = f"hookctl {version} wrote the runner of packs, and this one is older"
+    hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces it."
+    return HookctlError("hook_newer", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def _edited(path: str) -> HookctlError:
