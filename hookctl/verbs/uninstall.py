@@ -270,7 +270,7 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
 def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
     """What is removed; after `--all` also what is left, and why."""
     targets = [file.target for file in done.plan.files if file.decision.actions]
-    backups = f"Backups of your settings and the log stay in {tilde(folders.state)}."
+    backups = _describe_kept_state(folders)
     working = _describe_work_in_hand(targets)
     if not request.everywhere or not (done.unreadable or done.away):
         text = f"{request.name or 'everything'} is uninstalled"
@@ -284,6 +284,13 @@ def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line
     lines += [Line(removals.describe_left(error), indent=2) for error in done.unreadable]
     lines += [Line(f"{tilde(folder)}: it is not there", indent=2) for folder in done.away]
     return [*lines, *working, Line(backups)]
+
+
+def _describe_kept_state(folders: Folders) -> str:
+    """What of hookctl stays on this machine; there is a log only where a hook ran."""
+    has_log = has_files(os.path.join(folders.state, GUARD))
+    kept = "Backups of your settings and the log" if has_log else "Backups of your settings"
+    return f"{kept} stay in {tilde(folders.state)}."
 
 
 def _describe_work_in_hand(targets: list[Target]) -> list[Line]:
