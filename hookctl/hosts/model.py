@@ -272,14 +272,12 @@ class Host(NamedTuple):
     @property
     def runner(self) -> dict[str, Any]:
         """For the runner: how it asks and what it understands."""
-        runner: dict[str, Any] = _parse_later(self.later).get("runner", {})
-        return runner
+        return _parse_later(self.later, "runner")
 
     @property
     def plugins(self) -> dict[str, Any]:
         """Where it keeps plugins, and what says which of them are on."""
-        plugins: dict[str, Any] = _parse_later(self.later).get("plugins", {})
-        return plugins
+        return _parse_later(self.later, "plugins")
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
@@ -309,7 +307,7 @@ class HookFacts(NamedTuple):
 
 def parse_facts(text: str) -> HookFacts:
     """What a hook has to know of the host of a file; its other tables are not parsed."""
-    tables = re.split(r"(?m)^(?=\[+[a-z_]+[].])", text)  # the first has the keys before any table
+    tables = _split_tables(text)
     needed = [table for table in tables[1:] if table.lstrip("[").startswith(HookFacts._fields)]
     return _read(HookFacts, tomllib.loads("".join([tables[0], *needed])))
 
@@ -322,8 +320,16 @@ def parse_host(text: str) -> Host:
 
 
 @functools.cache
-def _parse_later(text: str) -> dict[str, Any]:
-    return tomllib.loads(text)
+def _parse_later(text: str, name: str) -> dict[str, Any]:
+    """One of the tables that few calls need; the others are not parsed."""
+    tables = [table for table in _split_tables(text) if table.lstrip("[").startswith(name)]
+    parsed: dict[str, Any] = tomllib.loads("".join(tables)).get(name, {})
+    return parsed
+
+
+def _split_tables(text: str) -> list[str]:
+    """The tables of a file; before them what stands before the first one."""
+    return re.split(r"(?m)^(?=\[+[a-z_]+[].])", text)
 
 
 def read_host(data: dict[str, Any]) -> Host:
