@@ -1,7 +1,8 @@
 """An agent of the OpenHands SDK: `openhands_agent.py URL PROMPT...`; hooks as the SDK finds them, STEPS at most a run.
 
 It runs in the SDK's own environment, and prints the agent's status at the end. With SKILLS it reads the project's
-AGENTS.md, as an agent of OpenHands' own profiles does; with EDITOR it can write files by a tool.
+AGENTS.md, as an agent of OpenHands' own profiles does; with EDITOR it can write files by a tool, and with TASKS it can
+start agents of its own.
 """
 
 import os
@@ -11,6 +12,8 @@ from openhands.sdk import LLM, Agent, AgentContext, Conversation
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.tool import Tool
 from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.preset.default import register_builtins_agents
+from openhands.tools.task import TaskToolSet
 from openhands.tools.terminal import TerminalTool
 
 
@@ -20,6 +23,9 @@ def main(url: str, *prompts: str) -> None:
     tools = [Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"})]
     if os.environ.get("EDITOR"):
         tools.append(Tool(name=FileEditorTool.name))
+    if os.environ.get("TASKS"):
+        register_builtins_agents(enable_browser=False)
+        tools.append(Tool(name=TaskToolSet.name))
     context = AgentContext(load_project_skills=True) if os.environ.get("SKILLS") else None
     conversation = Conversation(
         agent=Agent(llm=llm, tools=tools, agent_context=context),

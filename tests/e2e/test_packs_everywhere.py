@@ -70,15 +70,15 @@ def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[C
     return make_stage(case, request, tmp_path)
 
 
-def install(case: Case, place: Place, on_failure: str = "allow", *more: str) -> None:
-    """Install the pack for the case's host, and with these options."""
+def install(case: Case, place: Place, on_failure: str = "allow", *more: str) -> str:
+    """Install the pack for the case's host, and with these options; what is said on stderr."""
     folder = place.root / "judge"
     folder.mkdir()
     (folder / "judge.py").write_text(JUDGE)
     (folder / "pack.toml").write_text(MANIFEST.replace("ON_FAILURE", on_failure))
     if case.driver is claude:
         place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash", "Write"]}}))
-    hookctl(place, "install", str(folder), "--host", case.host, *more)
+    return hookctl(place, "install", str(folder), "--host", case.host, *more).stderr
 
 
 @pytest.mark.parametrize("case", EVERY)

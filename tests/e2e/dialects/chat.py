@@ -13,9 +13,14 @@ def is_main(request: Request) -> bool:
 
 
 def opening(request: Request) -> str:
-    messages = request.body.get("messages") or []
-    first = next((message for message in messages if message.get("role") == "user"), {})
-    return json.dumps(first.get("content", ""), ensure_ascii=False)
+    """What the user said before the first reply; some clients put words of their own in front, as a user's."""
+    said = []
+    for message in request.body.get("messages") or []:
+        if message.get("role") == "assistant":
+            break
+        if message.get("role") == "user":
+            said.append(message.get("content", ""))
+    return json.dumps(said, ensure_ascii=False)
 
 
 def play(request: Request, reply: Reply, number: int) -> Answer:

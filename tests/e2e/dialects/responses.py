@@ -53,16 +53,19 @@ def _items(request: Request, reply: Reply, number: int) -> list[dict[str, Any]]:
         about = {"id": f"msg_{stem}", "role": "assistant", "status": "completed"}
         return [{"type": "message", **about, "content": content}]
     calls = (reply,) if isinstance(reply, Call) else reply
-    free = {tool.get("name") for tool in request.body.get("tools") or () if tool.get("type") == "custom"}
-    return [_call(call, f"{stem}{place:02d}", is_free=call.tool in free) for place, call in enumerate(calls)]
+    tools = {tool.get("name"): tool for tool in request.body.get("tools") or ()}
+    return [_call(call, tools, f"{stem}{place:02d}") for place, call in enumerate(calls)]
 
 
-def _call(call: Call, stem: str, *, is_free: bool) -> dict[str, Any]:
-    """One call of a tool; a free one takes a text, which is the call's only argument."""
+def _call(call: Call, tools: dict[str, Any], stem: str) -> dict[str, Any]:
+    """One call of a tool. A custom one takes a text, the call's only argument; others may stand in a namespace."""
     said = {"call_id": f"call_{stem}", "name": call.tool, "status": "completed"}
-    if is_free:
+    if tools.get(call.tool, {}).get("type") == "custom":
         (text,) = call.arguments.values()
         return {"type": "custom_tool_call", "id": f"ctc_{stem}", "input": text, **said}
+    for name, tool in tools.items():
+        if any(inner["name"] == call.tool for inner in tool.get("tools", ())):
+            said["namespace"] = name
     return {"type": "function_call", "id": f"fc_{stem}", "arguments": json.dumps(dict(call.arguments)), **said}
 
 

@@ -1,0 +1,62 @@
+"""A pack's refusal inside a sub-agent, with every real client."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from . import claude, codex, opencode
+from .agent import Place
+from .clients import Client
+from .dialects import Call
+from .everywhere import EVERY, SUMMARY, Case, make_stage
+from .model_server import Script
+from .test_packs_everywhere import install
+
+pytestmark = pytest.mark.e2e
+
+PROMPT = "MARKER: look around"
+TASK = {"description": "look", "prompt": PROMPT}
+STARTS = {
+    "claude": claude.subagent("MARKER"),
+    "codex": Call("spawn_agent", {"message": PROMPT}),
+    "gemini": Call("invoke_agent", {"agent_name": "generalist", "prompt": PROMPT}),
+    "qwen": Call("agent", {**TASK, "subagent_type": "general-purpose"}),
+    "copilot": Call("task", {**TASK, "agent_type": "general-purpose", "name": "looker"}),
+    "opencode": opencode.subagent("MARKER"),
+    "openhands": Call("task", {**TASK, "subagent_type": "bash-runner", **SUMMARY}),
+    "droid": Call("Task", {**TASK, "subagent_type": "worker", "await": True}),
+    "hermes": Call("delegate_task", {"goal": PROMPT, "context": "none"}),
+}
+# Some run it in the background, and end without it.
+AWAIT = "timeout 30 sh -c 'until [ -e looked ]; do sleep 0.1; done'"
+# Gemini CLI's sub-agents end with a tool of theirs.
+ENDS = {"gemini": Call("complete_task", {"result": {"response": "looked"}})}
+REASON = "removing by force is not allowed"
+UNASKED = "its sub-agents do not ask it"
+
+
+@pytest.fixture
+def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
+    """The client of the case, in a place of its own."""
+    return make_stage(case, request, tmp_path)
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_refused_call_of_a_sub_agent_does_not_happen_and_it_reads_the_reason(
+    case: Case, stage: tuple[Client, Place]
+) -> None:
+    client, place = stage
+    said = install(case, place)
+    forbidden = case.shell("touch gone; rm -rf gone2")
+    inner = [forbidden, case.shell("touch looked"), ENDS.get(case.host, "looked")]
+    script = Script([STARTS[case.host], case.shell(AWAIT), "done"], limit=9, sub_marker="MARKER", sub_replies=inner)
+    options = [option for option in case.options if option not in codex.PATCHES]  # that model is offered no agents
+    environment = {**dict(case.environment), "TASKS": "1"}
+    run = case.driver.play(client, place, script, *options, timeout=300, environment=environment)
+    assert (place.project / "looked").exists(), [entry.kind for entry in run.log]
+    heard = [str(entry.request.body) for entry in run.log if entry.kind == "sub"]
+    is_asked = case.host != "openhands"  # the sub-agents there have only hooks of their own
+    assert (place.project / "gone").exists() is not is_asked
+    assert any(REASON in text for text in heard) is is_asked
+    assert (UNASKED in said) is not is_asked
