@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host
+from hookctl.hosts.model import read_host
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.cases import Case, load_cases
@@ -633,7 +634,7 @@ def test_a_built_in_pack_has_no_files_of_this_kind() -> None:
 def host_with(**changes: Any) -> hosts.Host:
     """A host that is like Claude Code but for this."""
     data = {**CLAUDE.data, **changes.pop("data", {})}
-    return hosts.read_host(data)._replace(title="Other", **changes)
+    return read_host(data)._replace(title="Other", **changes)
 
 
 def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:
