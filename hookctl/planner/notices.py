@@ -10,7 +10,7 @@ from hookctl.model import Message
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective
-from hookctl.settings.targets import Target, active_file
+from hookctl.settings.targets import GUARD, Target, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
 
@@ -26,6 +26,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     if draft.snapshot.data is None and draft.is_edited:
         notices += _tell_of_new_file(draft)
     notices.append(("hooks_woken", _say_woken_hooks(draft)))
+    notices.append(("sub_agents", _say_unasked_in_sub_agents(draft, pack)))
     notices.append(("start_folder", single_folder_line(draft.target, pack.name)))
     messages = []
     for code, text in notices:
@@ -69,6 +70,14 @@ def _say_woken_hooks(draft: Draft) -> str:
         f"{' and '.join(missing)} also wakes hooks that {host.title} has not run "
         f"without it: {', '.join(events)}"
     )
+
+
+def _say_unasked_in_sub_agents(draft: Draft, pack: Pack) -> str:
+    """The message that the sub-agents of this host run no hook of the pack, or ''."""
+    if pack.name == GUARD or not pack.has_hooks or draft.host.runner.get("sub_agents", True):
+        return ""
+    where = f"{pack.name} works in the main agent of {draft.host.title}"
+    return f"{where}: its sub-agents do not ask it"
 
 
 def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:

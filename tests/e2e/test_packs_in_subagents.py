@@ -1,6 +1,5 @@
 """A pack's refusal inside a sub-agent, with every real client."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from . import claude, codex, opencode
 from .agent import Place
 from .clients import Client
 from .dialects import Call
-from .everywhere import EVERY, SUMMARY, Case, make_stage
+from .everywhere import EVERY, SUMMARY, Case, make_stage, receipts
 from .model_server import Script
 from .test_packs_everywhere import install
 
@@ -33,6 +32,9 @@ AWAIT = "timeout 30 sh -c 'until [ -e looked ]; do sleep 0.1; done'"
 # Gemini CLI's sub-agents end with a tool of theirs.
 ENDS = {"gemini": Call("complete_task", {"result": {"response": "looked"}})}
 REASON = "removing by force is not allowed"
+BEGINNINGS = ("UserPromptSubmit", "SessionStart")
+# Where a sub-agent is a session like any other, to the hooks at least.
+AS_SESSIONS = {"droid": BEGINNINGS, "hermes": BEGINNINGS}
 UNASKED = "its sub-agents do not ask it"
 
 
@@ -60,3 +62,5 @@ def test_a_refused_call_of_a_sub_agent_does_not_happen_and_it_reads_the_reason(
     assert (place.project / "gone").exists() is not is_asked
     assert any(REASON in text for text in heard) is is_asked
     assert (UNASKED in said) is not is_asked
+    begun = sorted(event for event, _ in receipts(place) if event in BEGINNINGS)
+    assert begun == sorted([*BEGINNINGS[not case.asks_prompts :], *AS_SESSIONS.get(case.host, ())])
