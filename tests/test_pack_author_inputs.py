@@ -92,6 +92,33 @@ def test_an_import_keeps_an_event_of_claude_code_alone_and_drops_a_matcher_that_
     assert [(hook["event"], "matcher" in hook) for hook in pack["hooks"]] == [("Stop", False)]
 
 
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"args": ["--fast"]}, "args"),
+        ({"if": "Bash(git *)"}, "if"),
+        ({"shell": "powershell"}, "shell"),
+        ({"async": True}, "async"),
+        ({"asyncRewake": True}, "asyncRewake"),
+    ],
+)
+def test_an_import_leaves_out_what_claude_code_runs_in_a_way_of_its_own(
+    settings: Path, hookctl: Hookctl, fields: dict[str, Any], field: str
+) -> None:
+    usual = {"async": False, "asyncRewake": False, "shell": "bash", "statusMessage": "x"}
+    pack, left = imported(settings, hookctl, {"Stop": [command("a", **fields), command("b", **usual)]})
+    assert [hook["command"] for hook in pack["hooks"]] == ["b"]
+    assert left == [f"Stop: it has `{field}`, which no hook of a pack has"]
+
+
+def test_an_import_keeps_what_the_end_of_a_session_and_a_sub_agent_are_matched_by(
+    settings: Path, hookctl: Hookctl
+) -> None:
+    hooks = {name: [{"matcher": "x", **command("a")}] for name in ("SessionEnd", "SubagentStop")}
+    pack, left = imported(settings, hookctl, hooks)
+    assert ([hook["matcher"] for hook in pack["hooks"]], left) == (["x", "x"], [])
+
+
 def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookctl) -> None:
     """Claude Code's own limit is longer than that of a pack."""
     hooks = {

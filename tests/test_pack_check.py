@@ -125,6 +125,12 @@ def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) 
     assert "own: Codex CLI does not say which calls failed, so the hook post-tool-failure is not registered" in done.err
 
 
+def test_a_former_tool_of_claude_code_beside_others_is_nothing_to_tell(hookctl: Hookctl) -> None:
+    assert noted(hookctl, hook("PreToolUse", 'matcher = "Edit|MultiEdit|Write"'), case("PreToolUse", "deny")) == {}
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "MultiEdit"'), case("PreToolUse", "deny"))
+    assert "gemini" in told["pre-tool: it has no MultiEdit: not registered"]
+
+
 NOT_KNOWN = "how it names the tools of MCP servers is not known: mcp__gh__make may never fit"
 NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
 
@@ -138,6 +144,14 @@ def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) ->
     told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
     assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* may never fit", "mcp__gh__.* never fits"]
     assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
+
+
+def test_an_install_says_where_sub_agents_do_not_ask_a_hook(hookctl: Hookctl) -> None:
+    noted(hookctl, hook("PreToolUse"), case("PreToolUse", "deny"))
+    for host, is_said in (("openhands", True), ("gemini", False)):
+        done = hookctl("install", "./own", "--host", host, "--yes", "--dry-run")
+        assert ("own works in the main agent of OpenHands: its sub-agents do not ask it" in done.err) is is_said
+    assert "sub-agents" not in hookctl("install", "--host", "openhands", "--dry-run").err
 
 
 @pytest.mark.parametrize(("host", "said"), [("hermes", NOT_KNOWN), ("cursor", NOT_TOLD), ("gemini", "")])

@@ -24,7 +24,16 @@ EVENTS = {
 }
 SHORT = {name: short for short, name in EVENTS.items()}
 TOOL_EVENTS = ("pre-tool", "post-tool", FAILURE_EVENT)
-MATCHED_EVENTS = (*TOOL_EVENTS, "session-start", "pre-compact", "notification")
+MATCHED_EVENTS = (
+    *TOOL_EVENTS,
+    "session-start",
+    "pre-compact",
+    "notification",
+    "session-end",
+    "subagent-stop",
+)
+# Tools that Claude Code had once. Nobody misses one that stands beside those that followed it.
+GONE = ("MultiEdit",)
 REFUSING_EVENTS = ("pre-tool", "prompt")  # those on which `on_failure` has a meaning
 ALL = (None, "", "*")
 _NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
@@ -73,6 +82,7 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
             lacking.append(name)
     if not names:
         return Fit(None, True, tuple(lacking), never=True)
+    lacking = [name for name in lacking if name not in GONE]
     if host.runner.get("patch") in names:  # a shell command may hold a patch too
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))

@@ -77,6 +77,10 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
             continue
         if shapes.is_ours(command):
             continue
+        field = _find_own_way(host, fields)
+        if field:
+            yield {}, f"{event}: it has `{field}`, which no hook of a pack has"
+            continue
         table: dict[str, Any] = {"event": event, "command": command}
         timeout = fields.get(host.registration.timeout)
         if isinstance(timeout, int | float) and not isinstance(timeout, bool):
@@ -86,6 +90,14 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
         if isinstance(matcher, str) and not is_ignored:
             table["matcher"] = matcher
         yield table, ""
+
+
+def _find_own_way(host: Host, fields: dict[str, Any]) -> str:
+    """A field that makes the host run the command in another way than a pack's; '' if none does."""
+    for name in host.handlers.fields:
+        if fields.get(name) not in (None, False, "bash"):
+            return name
+    return ""
 
 
 def _keep_time_limits(host: Host, hooks: list[dict[str, Any]]) -> Iterator[str]:

@@ -27,7 +27,7 @@ TOOL_EVENTS = ("PreToolUse", "PostToolUse", FAILURE_EVENT)
 FIELDS = {
     "UserPromptSubmit": ("prompt",),
     "Stop": ("stop_hook_active", "last_assistant_message"),
-    "SubagentStop": ("stop_hook_active", "last_assistant_message"),
+    "SubagentStop": ("stop_hook_active", "last_assistant_message", "agent_type"),
     "SessionStart": ("source",),
     "PreCompact": ("trigger", "custom_instructions"),
     "Notification": ("message", "notification_type"),

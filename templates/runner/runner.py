@@ -57,7 +57,13 @@ SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
 REFUSED = "The hook {id} failed ({why}), and a failing one refuses."
 TOLD = "hookctl: the hook {id} failed: {why}"
-MATCHED = {"SessionStart": "source", "PreCompact": "trigger", "Notification": "notification_type"}
+MATCHED = {
+    "SessionStart": "source",
+    "PreCompact": "trigger",
+    "Notification": "notification_type",
+    "SessionEnd": "reason",
+    "SubagentStop": "agent_type",
+}
 
 
 def prepare(words):

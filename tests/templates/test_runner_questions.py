@@ -488,7 +488,11 @@ def test_failures_have_an_event_of_their_own_on_qwen(bench: Bench) -> None:
         ("PreCompact", {"trigger": "manual", "custom_instructions": ""}, "manual", True),
         ("Notification", {"notification_type": "idle"}, "permission_prompt", False),
         ("Notification", {"message": "hello"}, "permission_prompt", True),
-        ("SessionEnd", {"reason": "exit"}, "nothing", True),
+        ("SessionEnd", {"reason": "exit"}, "clear|exit", True),
+        ("SessionEnd", {"reason": "exit"}, "clear", False),
+        ("SubagentStop", {"agent_type": "Plan"}, "Plan|Explore", True),
+        ("SubagentStop", {"agent_type": "Plan"}, "Explore", False),
+        ("SubagentStop", {"stop_hook_active": True}, "Explore", True),
         ("Stop", {"stop_hook_active": True}, "nothing", True),
     ],
 )
