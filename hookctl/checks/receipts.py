@@ -14,6 +14,7 @@ from hookctl.receipts.model import HookName, Run, Runs
 _ENOUGH = 3  # runs, or events, before anything is said
 _SLOW_MS = 1000
 _MUCH = 10_000  # bytes
+_STATUS = {126: " (it cannot be executed)", 127: " (a command was not found)"}  # of sh
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
@@ -53,7 +54,7 @@ def _describe_failure(run: Run) -> str:
         return ": the last one could not start"
     if run.status == 0:
         return ": the answer of the last one is not valid"
-    return f": the last one with exit status {run.status}"
+    return f": the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
 
 
 def _judge_absence(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator[Finding]:

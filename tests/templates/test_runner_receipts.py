@@ -4,6 +4,7 @@ import json
 import random
 import signal
 import subprocess
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -230,8 +231,22 @@ def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench:
             process.send_signal(signal.SIGKILL)
         process.wait(timeout=60)
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda arguments: one(*arguments), calls))
+    seen: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.02):
+            seen.append(sum(runs.runs for runs in read_runs(str(bench.state)).values()))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(lambda arguments: one(*arguments), calls))
+    finally:
+        done.set()
+        watcher.join()
+    assert seen == sorted(seen), "a number never falls, whenever somebody looks"
     assert (bench.folder / "run-totals.json").exists(), "files were turned over twice at least"
     found = {name.id: runs for name, runs in read_runs(str(bench.state)).items()}
     for number, kill_after in calls:
