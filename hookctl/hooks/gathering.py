@@ -5,6 +5,7 @@ It asks no client and runs no hook.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -108,6 +109,8 @@ class _HostReader:
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""
+        if not os.path.lexists(path):  # no format is loaded for nothing
+            return None
         try:
             snapshot, document = self._read(path, variant.format)
         except HookctlError as error:

@@ -51,6 +51,8 @@ class _Part(NamedTuple):
 
 def read_plugins(machine: Machine, host: Host) -> Reading:
     """The hooks of a host's plugins as it is started in the working folder."""
+    if read_table(host) is None:  # its settings need not be looked at
+        return Reading((), ())
     project, user = start_of(machine, host), machine.active_file(host, "user")[1]
     sources = [layer.source for layer in machine.layers(host, user, project)]
     off = judge_switches("plugin", sources, machine.switches(host, user, project))

@@ -10,6 +10,7 @@ from hookctl.checks.scripts import name_program
 from hookctl.hooks.inventory import Inventory
 from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook, Receipts
 from hookctl.hosts.model import OtherAgent
+from hookctl.masking import OwnText
 from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, tilde
 
@@ -52,10 +53,10 @@ def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
         yield Line(describe_receipts(hook.receipts), indent=_BEHIND_ID)
 
 
-def _short(id: str) -> str:
+def _short(id: str) -> OwnText:
     """The beginning of an ID, with the number of a repeat."""
     name, sign, number = id.partition("#")
-    return name[:_SHORT] + sign + number
+    return OwnText(name[:_SHORT] + sign + number)
 
 
 def _name(hook: Hook, command: str) -> str:
@@ -75,7 +76,8 @@ def _cut(text: str) -> str:
 
 def _with_tilde(reason: str) -> str:
     """A reason with the home folder written as ~ in its paths."""
-    return " ".join(map(tilde, reason.split(" ")))
+    words = reason.split(" ")
+    return " ".join(tilde(word) if word.startswith("/") else word for word in words)
 
 
 def describe_receipts(receipts: Receipts) -> str:

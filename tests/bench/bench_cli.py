@@ -1,4 +1,4 @@
-"""The command line: a no-op install, doctor, and status over many settings files."""
+"""The command line: a no-op install, doctor, all hooks of a machine, and status over many settings files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 _HOOKCTL = os.path.join(os.path.dirname(sys.executable), "hookctl")
 _ROUNDS = 25
 _MANY = 1000
+_HOOKS = 200
 # hookctl's main in a process that says at its end how much CPU time it took itself, without what it started.
 _ITSELF = """
 import os, resource, sys
@@ -36,7 +37,7 @@ def rows() -> list[tuple[str, str, float, str]]:
     """What, yardstick, ratio of the medians, aim."""
     with tempfile.TemporaryDirectory() as home:
         environ = {"HOME": home, "PATH": os.environ["PATH"]}
-        return [_no_op(environ), _doctor(environ), _status(environ)]
+        return [_no_op(environ), _doctor(environ), _hooks(environ), _status(environ)]
 
 
 def _no_op(environ: dict[str, str]) -> tuple[str, str, float, str]:
@@ -52,6 +53,49 @@ def _doctor(environ: dict[str, str]) -> tuple[str, str, float, str]:
     _cpu([_HOOKCTL, *install], environ)
     ratio = _ratio(doctor, install, environ, _cpu_of_itself)
     return "doctor, one host, without its self-test's processes", "no-op install", ratio, "< 1.8"
+
+
+# Where eight hosts have their hooks, and their names of two events; with groups, or without. OpenCode has modules.
+_EIGHT = (
+    (".claude/settings.json", "PreToolUse", "Stop", True),
+    (".codex/hooks.json", "PreToolUse", "Stop", True),
+    (".gemini/settings.json", "BeforeTool", "AfterAgent", True),
+    (".qwen/settings.json", "PreToolUse", "Stop", True),
+    (".copilot/hooks/own.json", "preToolUse", "agentStop", False),
+    (".cursor/hooks.json", "preToolUse", "stop", False),
+    (".factory/settings.json", "PreToolUse", "Stop", True),
+    (".openhands/hooks.json", "PreToolUse", "Stop", True),
+)
+
+
+def _hooks(environ: dict[str, str]) -> tuple[str, str, float, str]:
+    """Every fourth hook runs a script, of which there are twenty; these are looked at too."""
+    home = Path(environ["HOME"], "nine")
+    own = dict(environ, HOME=str(home), HOOKCTL_STATE_DIR=f"{home}/state", HOOKCTL_DATA_DIR=f"{home}/data")
+    (home / "bin").mkdir(parents=True)
+    for number in range(20):
+        (home / "bin" / f"hook{number}.py").write_text("import json, sys\n\nprint(json.load(sys.stdin))\n" * 5)
+    for name, tool, stop, has_groups in _EIGHT:
+        _register(home / name, (tool, stop), _HOOKS // 9, has_groups=has_groups)
+    modules = home / ".config" / "opencode" / "plugin"
+    modules.mkdir(parents=True)
+    for number in range(_HOOKS - _HOOKS // 9 * 8):
+        (modules / f"own{number}.js").write_text("export const Own = async () => ({ event: async () => {} })\n")
+    install = [_HOOKCTL, "install", "--host", "claude"]
+    _cpu(install, own)
+    ratio = _ratio([_HOOKCTL, "hooks"], install, own)
+    return f"hooks, nine hosts with {_HOOKS} hooks", "no-op install", ratio, "< 2"
+
+
+def _register(path: Path, events: tuple[str, str], count: int, *, has_groups: bool) -> None:
+    """Write so many hooks into a settings file, on both events."""
+    hooks: dict[str, list[object]] = {event: [] for event in events}
+    for number in range(count):
+        command = f"say {path.name} {number}" if number % 4 else f"python3 ~/bin/hook{number % 20}.py"
+        handler = {"type": "command", "command": command}
+        hooks[events[number % 2]].append({"matcher": "*", "hooks": [handler]} if has_groups else handler)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"version": 1, "hooks": hooks} if "openhands" not in str(path) else hooks, indent=2))
 
 
 def _status(environ: dict[str, str]) -> tuple[str, str, float, str]:
