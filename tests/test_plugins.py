@@ -329,6 +329,34 @@ def test_codex_runs_a_hook_of_a_plugin_that_is_on_and_approved(config: str, stat
     assert states(home, "codex") == [("probe@market", state)]
 
 
+@pytest.mark.parametrize("fields", [{"timeout": "x"}, {"command": 7}, {"type": 3}])
+def test_what_codex_cannot_load_is_said_to_be_ignored(fields: dict[str, Any], home: Path) -> None:
+    folder = plugin(home / ".codex/plugins/cache/market/probe/1.0.0")
+    write(folder / "hooks/hooks.json", {"hooks": {"Stop": [{"hooks": [{**OWN, **fields}]}]}})
+    state = '[hooks.state."probe@market:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:0"\n'
+    put(home / ".codex/config.toml", f'[plugins."probe@market"]\n{state}')
+    assert states(home, "codex") == [("probe@market", "ignored")]
+
+
+def test_gemini_switches_single_hooks_off_by_name_or_by_the_command_as_it_is_run(
+    home: Path, work: Path, hookctl: Hookctl
+) -> None:
+    folder = home / ".gemini/extensions/probe"
+    plugin(folder, "gemini-extension.json")
+    hooks = [{**OWN, "command": 'sh "${extensionPath}/a"'}, {**OWN, "name": "mine"}, OWN]
+    write(folder / "hooks/hooks.json", {"hooks": {"AfterAgent": [{"hooks": hooks}]}})
+    put(folder / "a", "")
+    settings = {"security": {"folderTrust": {"enabled": False}}}
+    for disabled, states in (
+        ([], ["runs", "runs", "runs"]),
+        (["mine", f'sh "{folder}/a"', 7], ["off", "off", "runs"]),
+        (['sh "${extensionPath}/a"'], ["runs", "runs", "runs"]),
+    ):
+        write(home / ".gemini/settings.json", {**settings, "hooksConfig": {"disabled": disabled}})
+        done = hookctl("hooks", "--host", "gemini", "--json")
+        assert [hook["state"] for hook in json.loads(done.out)["data"]["hooks"]] == states
+
+
 def test_of_openhands_plugins_with_one_name_the_projects_counts(home: Path, work: Path) -> None:
     put(work / ".git/HEAD", "ref: refs/heads/main\n")
     sub = work / "sub"
@@ -376,6 +404,26 @@ def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> Non
         ("b.ts", "plugin", "runs", 1),
         ("some-plugin@1", "plugin", "runs", 4),
     ]
+
+
+def test_a_folder_that_is_found_twice_is_one_plugin(home: Path, work: Path) -> None:
+    put(work / ".git/HEAD", "ref: refs/heads/main\n")
+    plugin(work / ".agents/plugins/probe")
+    for other in (".hidden", "installed"):
+        plugin(home / ".openhands/plugins" / other, manifest="")
+    assert states(home, "openhands") == [("probe", "runs")]
+
+
+@pytest.mark.parametrize("first", ["here", "elsewhere"])
+def test_of_two_copies_that_for_this_project_counts(first: str, home: Path, work: Path) -> None:
+    entries = []
+    for name, project in (("here", work), ("elsewhere", home)):
+        folder = plugin(home / ".claude/plugins/cache/market" / name, command=name)
+        entries.append({"scope": "project", "installPath": str(folder), "projectPath": str(project)})
+    entries = entries if first == "here" else entries[::-1]
+    write(home / ".claude/plugins/installed_plugins.json", {"plugins": {"probe@market": entries}})
+    CASES["claude"].on(home, work)
+    assert [hook.command for hook in listed(find(home, "claude"))] == ["here"]
 
 
 # Which hooks a plugin has.

@@ -237,13 +237,24 @@ def _find_named(
     handlers: Sequence[Handler], switch_sources: Sequence[Source]
 ) -> Iterator[tuple[Any, Obstacle]]:
     """The hooks that a list of disabled hooks has, by their name or their command."""
+    named = list_disabled(switch_sources)
+    for handler in handlers:
+        name = handler.fields.get("name", handler.fields.get("command"))
+        if isinstance(name, str) and name in named:
+            yield handler.path, named[name]
+
+
+def list_disabled(switch_sources: Sequence[Source]) -> dict[str, Obstacle]:
+    """The names and commands in lists of disabled hooks."""
+    named: dict[str, Obstacle] = {}
     for source in switch_sources:
         key = source.host.switches.named
         names: Any = source.document.get(tuple(key)) if key else None
-        for handler in handlers if isinstance(names, list) else ():
-            if handler.fields.get("name", handler.fields.get("command")) in names:
+        for name in names if isinstance(names, list) else ():
+            if isinstance(name, str):
                 reason = f"{'.'.join(key)} in {source.path} names it"
-                yield handler.path, Obstacle(OFF, reason)
+                named.setdefault(name, Obstacle(OFF, reason))
+    return named
 
 
 def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -> Obstacle:

@@ -14,7 +14,7 @@ from typing import Any
 from hookctl.checks.machine import Machine
 from hookctl.documents import Document, Path, value_at
 from hookctl.errors import HookctlError
-from hookctl.hooks.gathering import Reading, judge_switches, judge_trust
+from hookctl.hooks.gathering import Reading, judge_switches, judge_trust, list_disabled
 from hookctl.hooks.model import (
     HIDDEN,
     NOT_APPROVED,
@@ -27,6 +27,7 @@ from hookctl.hooks.plugin_folders import Plugin, PluginFinder, find_first
 from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, is_inside, printable
 from hookctl.hooks.plugin_tables import PluginTable, read_table
 from hookctl.hooks.programs import start_of
+from hookctl.hooks.roots import expand
 from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.system.project import find_repository
@@ -55,13 +56,14 @@ def read_plugins(machine: Machine, host: Host) -> Reading:
         return Reading((), ())
     project, user = start_of(machine, host), machine.active_file(host, "user")[1]
     sources = [layer.source for layer in machine.layers(host, user, project)]
-    off = judge_switches("plugin", sources, machine.switches(host, user, project))
+    switch_sources = machine.switches(host, user, project)
     places = find_places(host, machine.environ, machine.folders.cwd, project)
     return find_plugin_hooks(
         host,
         places,
         managed=tuple(host.managed_files.get(sys.platform, ())),
-        obstacle=off,
+        obstacle=judge_switches("plugin", sources, switch_sources),
+        disabled=list_disabled(switch_sources),
         untrusted={
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
         },
@@ -75,17 +77,19 @@ def find_plugin_hooks(
     managed: tuple[str, ...] = (),
     obstacle: Obstacle | None = None,
     untrusted: Mapping[str, Obstacle | None] = {},
+    disabled: Mapping[str, Obstacle] = {},
 ) -> Reading:
     """The hooks of all plugins of a host, in the order in which it has them.
 
     `places` are those of find_places, `managed` the patterns of the host's managed settings;
-    `obstacle` is what keeps every hook of the host from running, `untrusted` those of a scope.
+    `obstacle` is what keeps every hook of the host from running, `untrusted` those of a scope, and
+    `disabled` single ones, by their name or command.
     """
     table = read_table(host)
     if table is None:
         return Reading((), ())
     reader = PluginReader(places, managed)
-    finder = _HookFinder(host, table, reader)
+    finder = _HookFinder(host, table, reader, disabled)
     files = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
@@ -115,7 +119,14 @@ def find_places(host: Host, environ: Mapping[str, str], start: str, project: str
 class _HookFinder:
     """Finds the hooks of a host's plugins."""
 
-    def __init__(self, host: Host, table: PluginTable, reader: PluginReader) -> None:
+    def __init__(
+        self,
+        host: Host,
+        table: PluginTable,
+        reader: PluginReader,
+        disabled: Mapping[str, Obstacle],
+    ) -> None:
+        self._disabled = disabled
         self._host = host
         self._table = table
         self._reader = reader
@@ -133,9 +144,9 @@ class _HookFinder:
                     handlers,
                     plugin=plugin.name,
                     obstacle=obstacle,
-                    closed=self._find_unapproved(plugin, part),
+                    closed=self._find_closed(plugin, part),
                     note=self._table.note,
-                    variables=dict.fromkeys(self._table.roots, plugin.folder),
+                    variables=self._variables(plugin),
                 )
 
     # The files of a plugin.
@@ -208,40 +219,44 @@ class _HookFinder:
             matcher = matcher if isinstance(matcher, str) else ""
             yield Handler((*part.above, *path), str(path[0]), fields, matcher, line)
 
-    def _find_unapproved(self, plugin: Plugin, part: _Part) -> dict[Path, Obstacle]:
-        """The hooks without an approval, on a host that approves each one by its content."""
-        if not self._table.approvals:
-            return {}
-        config = self._reader.document(self._reader.expand(self._host.trust.config)[0])
+    def _find_closed(self, plugin: Plugin, part: _Part) -> dict[Path, Obstacle]:
+        """The hooks without an approval, and those that are switched off by their names."""
         closed = {}
+        roots = self._variables(plugin)
         for path, handler, group in self._find_handlers(part):
-            reason = _explain_approval(config, f"{plugin.id}:{part.name}", path, handler, group)
-            if reason:
-                state = OFF if reason == _SWITCHED_OFF else NOT_APPROVED
-                closed[(*part.above, *path)] = Obstacle(state, reason)
+            name = handler.get("name", expand(str(handler.get("command")), roots))
+            obstacle = self._disabled.get(name) if isinstance(name, str) else None
+            if obstacle is None and self._table.approvals:
+                obstacle = self._judge_approval(plugin, part, path, handler, group)
+            if obstacle:
+                closed[(*part.above, *path)] = obstacle
         return closed
 
+    def _variables(self, plugin: Plugin) -> dict[str, str]:
+        return dict.fromkeys(self._table.roots, plugin.folder)
 
-_SWITCHED_OFF = "it is switched off by itself"
-
-
-def _explain_approval(
-    config: Document | None, file: str, path: Path, handler: dict[str, Any], group: dict[str, Any]
-) -> str:
-    """Why Codex does not run a hook yet; empty if it is approved as it is."""
-    if not isinstance(handler.get("command"), str):
-        return ""
-    state = codex.state_path(file, ("hooks", *path))
-    if config is not None and value_at(config.value, (*state, "enabled")) is False:
-        return _SWITCHED_OFF
-    approved = codex.approved(config, state) if config is not None else None
-    if approved is None:
-        return "nobody has approved it"
-    try:
-        is_approved = approved == codex.trusted_hash(str(path[0]), group, handler)
-    except (TypeError, ValueError):  # a timeout that is no number
-        return ""
-    return "" if is_approved else "it was changed after it was approved"
+    def _judge_approval(
+        self,
+        plugin: Plugin,
+        part: _Part,
+        path: Path,
+        handler: dict[str, Any],
+        group: dict[str, Any],
+    ) -> Obstacle | None:
+        """Why Codex does not run a hook yet; None if it is approved as it is."""
+        config = self._reader.document(self._reader.expand(self._host.trust.config)[0])
+        state = codex.state_path(f"{plugin.id}:{part.name}", ("hooks", *path))
+        if config is not None and value_at(config.value, (*state, "enabled")) is False:
+            return Obstacle(OFF, f"it has enabled = false in {config.where}")
+        approved = codex.approved(config, state) if config is not None else None
+        if approved is None:
+            return Obstacle(NOT_APPROVED, f"nobody has approved it: {self._host.trust.action}")
+        try:
+            is_as_approved = approved == codex.trusted_hash(str(path[0]), group, handler)
+        except (KeyError, TypeError):  # it has no command, or no number: Codex does not load it
+            return None
+        reason = f"it was changed since it was approved: {self._host.trust.action}"
+        return None if is_as_approved else Obstacle(NOT_APPROVED, reason)
 
 
 def _find_modules(
