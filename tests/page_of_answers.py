@@ -1,4 +1,4 @@
-"""Makes the tables of docs/packs.md from the hosts' files: `python -m tests.page_of_answers` writes the page.
+"""Makes tables of docs/packs.md and docs/hosts.md from the hosts' files: `python -m tests.page_of_answers` writes them.
 
 What each host makes of an answer is what the runner does with it (`settle`, `refuse` and `permit` in
 `templates/runner/answer.py`): a host without a form for it gets the next stricter one.
@@ -16,7 +16,7 @@ from hookctl.hosts import Host
 from hookctl.packs.protocol import EVENTS, SHORT, native_event, own_names
 from hookctl.system.package_data import guard_module
 
-PAGE = Path(__file__).parents[1] / "docs" / "packs.md"
+PAGES = [Path(__file__).parents[1] / "docs" / name for name in ("packs.md", "hosts.md")]
 END = "<!-- end of table -->"
 # The last two from documents alone.
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "cursor",
@@ -63,10 +63,25 @@ def outcome(event: str, answer: str, forms: dict[str, Any]) -> str:
 
 
 def answers() -> Iterator[list[str]]:
+    """The rows of an answer that go the same way stand as one, at the place of the first."""
     yield ["event", "answer", *titles()]
+    rows: list[tuple[list[str], str, list[str]]] = []
     for event, names in ANSWERS.items():
         for answer in names:
-            yield [event, SAID[answer], *(of_answer(host, event, answer) for host in every_host())]
+            cells = [of_answer(host, event, answer) for host in every_host()]
+            same = next((row for row in rows if row[1] == answer and go_the_same_way(row[2], cells)), None)
+            if same is None:
+                rows.append(([event], answer, cells))
+                continue
+            same[0].append(event)
+            same[2][:] = [new if old == NO else old for old, new in zip(same[2], cells, strict=True)]
+    for events_, answer, cells in rows:
+        yield ["all" if len(events_) == len(ANSWERS) else ", ".join(events_), SAID[answer], *cells]
+
+
+def go_the_same_way(some: list[str], others: list[str]) -> bool:
+    """Whether two rows say the same wherever both events exist."""
+    return all(one == other or NO in (one, other) for one, other in zip(some, others, strict=True))
 
 
 def of_answer(host: Host, event: str, answer: str) -> str:
@@ -123,4 +138,5 @@ def renewed(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text()))
+    for page in PAGES:
+        page.write_text(renewed(page.read_text()))

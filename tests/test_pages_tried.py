@@ -146,7 +146,10 @@ def test_the_first_pack_of_the_page_of_packs_goes_as_it_is_shown(isolated: Path)
     shown = "".join(blocks("docs/packs.md", "text", "A first pack in ten minutes"))
     assert shown.count("$ hookctl ") == 6
     for command, lines in walk(shown):
-        agreed = command.replace("hookctl install", "hookctl install --yes")  # at a terminal it asks
+        agreed = command.replace("hookctl install", "hookctl install --yes")  # at a terminal it asks, as is shown
+        asked = [line for line in lines if line.startswith("Install ")]
+        lines = [line for line in lines if line not in asked]
+        assert asked == (["Install no-force? [y/N] y"] if agreed != command else [])
         done = subprocess.run(agreed, shell=True, cwd=home, env=environ, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, (command, done)
         printed = done.stderr.replace("hookctl: ", "") + done.stdout
@@ -162,7 +165,7 @@ def test_the_pack_that_the_page_shows_is_the_one_that_is_made(isolated: Path, ho
 
 
 def test_the_notifier_beside_the_guard_speaks_only_at_a_stop_that_is_one(isolated: Path, hookctl: Hookctl) -> None:
-    program = blocks("docs/packs.md", "sh", "The file, key by key")[0]
+    (program,) = [block for block in blocks("docs/guard.md", "sh") if "--session" in block]
     assert "  sleep 2 " in program and program.endswith(") >/dev/null 2>&1 &\n")
     put(Path("notify.sh"), program.replace("  sleep 2 ", "  : ").replace(">&1 &\n", ">&1\n"))
     assert hookctl("install", "--host", "claude").code == 0
