@@ -11,7 +11,7 @@ from . import codex
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .dialects import Call
-from .everywhere import EVERY, Case, make_stage, play, receipt_lines, told
+from .everywhere import CASES, EVERY, Case, make_stage, play, receipt_lines, told
 from .product import hookctl
 
 pytestmark = pytest.mark.e2e
@@ -136,27 +136,48 @@ def until_there(path: Path) -> str:
     return path.read_text()
 
 
-@pytest.mark.parametrize("case", EVERY)
-def test_ten_hooks_of_claude_codes_settings_do_there_what_they_did(case: Case, stage: tuple[Client, Place]) -> None:
-    client, place = stage
+def import_and_install(case: Case, place: Place) -> str:
+    """Make a pack of the ten, take them out of the settings, and install it; what `plan` says of the host."""
     settings = write_settings(place)
     assert "10 hooks" in hookctl(place, "pack", "import", "--host", "claude", "-o", "mine").stdout
     take_out(settings)
     plan = hookctl(place, "plan", "./mine", "--host", case.host).stderr
     hookctl(place, "install", "./mine", "--host", case.host)
+    return plan
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_ten_hooks_of_claude_codes_settings_do_there_what_they_did(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    plan = import_and_install(case, place)
     run = play(case, client, place, *calls_of(case, place))
 
     expected = wanted(case)
     assert happened(place, run) == expected
-    assert sorted((settings.parent / "calls.log").read_text().splitlines()) == logged(case, place)
+    theirs = place.home / ".claude"
+    assert sorted((theirs / "calls.log").read_text().splitlines()) == logged(case, place)
     assert (place.project / "made.txt").read_text().rstrip() == "a   b"
-    assert until_there(settings.parent / "notified") == "the agent is done\n"
+    assert until_there(theirs / "notified") == "the agent is done\n"
     assert {line["outcome"] for line in receipt_lines(place)} <= {"none", "deny", "change", "block", "context"}
 
     full = {"rewrite": CHANGED, **dict.fromkeys(("lint", "notes", "branch"), TOLD)}
     for name, best in full.items():
         lines = [line for line in plan.splitlines() if f", {IDS[name]}: " in line]
         assert any(SAID[name] in line for line in lines) is (expected[name] != best), (name, plan)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.driver is codex], ids=["codex"])
+def test_a_patch_in_the_shell_of_codex_is_a_write_too(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    import_and_install(case, place)
+    patch = codex.ADDS.replace("PATH", "package-lock.json")
+    forbidden, allowed = (
+        f"apply_patch <<'EOF'\n{text}EOF\n" for text in (patch, patch.replace("package-lock", "made"))
+    )
+    run = play(case, client, place, case.shell(forbidden), case.shell(allowed))
+    made = {path.name for path in place.project.iterdir()}
+    assert ("package-lock.json" in made, "made.json" in made) == (False, True)
+    assert FORBIDDEN["locked"][1] in told(run)
 
 
 def test_the_hooks_are_the_ten_of_the_settings() -> None:
