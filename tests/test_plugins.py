@@ -641,6 +641,29 @@ def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
     assert [entry.path for entry in found.unreadable] == [str(path)]
 
 
+def test_many_large_files_are_bounded_together(home: Path) -> None:
+    for number in range(10):
+        folder = plugin(home / f".claude/skills/p{number}")
+        put(folder / "hooks/hooks.json", json.dumps({"hooks": {"Stop": [GROUP]}}) + " " * 1_000_000)
+    found = find(home, "claude")
+    assert len(listed(found)) == 8
+    assert {entry.message for entry in found.unreadable} == {"there are more than 8 MiB of such files"}
+
+
+def test_the_hosts_own_settings_may_be_large_and_a_broken_one_is_named_once(
+    home: Path, work: Path, hookctl: Hookctl
+) -> None:
+    _claude(home, work)
+    path = CASES["claude"].on(home, work)
+    assert isinstance(path, Path)
+    put(path, path.read_text() + " " * (2 << 20))
+    assert states(home, "claude") == [("probe@market", "runs")]
+    put(path, "{")
+    data = json.loads(hookctl("hooks", "--host", "claude", "--json").out)["data"]
+    assert [file["path"] for file in data["unreadable"]] == [str(path)]
+    assert [hook["state"] for hook in data["hooks"]] == ["off"]
+
+
 def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:
     plugin(home / ".claude/skills/probe", command=f"touch {work}/ran")
     before = sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*"))

@@ -14,7 +14,7 @@ from hookctl.hooks.plugin_tables import Folders, Installed, PluginTable
 from hookctl.values import NamedTuple
 
 _LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
-_MARKET_FILE = (".claude-plugin/marketplace.json",)
+_MARKET_FILE = ".claude-plugin/marketplace.json"
 
 
 class Plugin(NamedTuple):
@@ -24,6 +24,7 @@ class Plugin(NamedTuple):
     folder: str
     scope: str = "user"
     off: str = ""  # why none of its hooks runs
+    market: str = ""  # the folder of its marketplace, if that is on this machine
     market_file: str = ""  # that has hooks of it, too
     market_path: Path = ()
 
@@ -83,27 +84,25 @@ class PluginFinder:
         """The folder that the host reads: in the marketplace if that is here, else its copy."""
         name, _, market = id.rpartition("@")
         if market in markets:
-            for place in _MARKET_FILE:
-                found = self._look_up(id, name, markets[market], place)
-                if found:
-                    return found
+            found = self._look_up(id, name, markets[market])
+            if found:
+                return found
         if record is None or not os.path.isabs(record.folder):
             return None
         return Plugin(id, record.folder)
 
-    def _look_up(self, id: str, name: str, market: str, place: str) -> Plugin | None:
+    def _look_up(self, id: str, name: str, market: str) -> Plugin | None:
         """A plugin as the file of its marketplace has it."""
-        path = os.path.join(market, place)
-        entries = self._reader.values(path).get("plugins")
+        path = os.path.join(market, _MARKET_FILE)
+        entries = self._reader.values(path, market).get("plugins")
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and entry.get("name") == name:
                 source = entry.get("source")
                 if not isinstance(source, str):
                     return None  # it is fetched from elsewhere
                 folder = os.path.normpath(os.path.join(market, source))
-                return Plugin(
-                    id, folder, market_file=path, market_path=("plugins", number, "hooks")
-                )
+                where = ("plugins", number, "hooks")
+                return Plugin(id, folder, market=market, market_file=path, market_path=where)
         return None
 
     def _read_marketplaces(self) -> dict[str, str]:

@@ -13,19 +13,28 @@ from collections.abc import Iterable, Mapping
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hooks.model import Unreadable
+from hookctl.settings.targets import Read, read_settings
 from hookctl.system import files
 
 MOST_FOLDERS = 200  # plugins of one kind, and hooks files of one plugin
 _MOST_BYTES = 1 << 20
+_MOST_BYTES_OF_ALL = 8 << 20
 
 
 class PluginReader:
     """Reads each file once, and keeps what could not be read."""
 
-    def __init__(self, places: Mapping[str, str], managed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        places: Mapping[str, str],
+        managed: tuple[str, ...] = (),
+        read: Read = read_settings,
+    ) -> None:
         self._places = places  # what stands for a placeholder in a path
         self._managed = managed
+        self._read = read  # of the host's own files
         self._documents: dict[str, Document | None] = {}
+        self._left = _MOST_BYTES_OF_ALL
         self.unreadable: list[Unreadable] = []
 
     def note(self, path: str, message: str, line: int = 0) -> None:
@@ -35,15 +44,15 @@ class PluginReader:
             self.unreadable.append(found)
 
     def document(self, path: str, within: str = "") -> Document | None:
-        """The document of a file; None where there is none, or it cannot be read."""
+        """The document of a file; None where there is none, or it cannot be read.
+
+        A plugin's file must lie in its folder: `within`. Without one it is the host's own.
+        """
         if path not in self._documents:
             try:
                 self._documents[path] = self._parse(path, within)
             except HookctlError as error:
                 self.note(path, error.message, error.line)
-                self._documents[path] = None
-            except (OSError, ValueError):
-                self.note(path, "it cannot be read")
                 self._documents[path] = None
         return self._documents[path]
 
@@ -55,20 +64,34 @@ class PluginReader:
     def _parse(self, path: str, within: str) -> Document | None:
         if not os.path.lexists(path):
             return None
+        format = "toml" if path.endswith(".toml") else "json"
+        if within:
+            data = self._read_confined(path, within)
+            if data is None:
+                return None
+            document = formats.parse(format, data, where=path)
+        else:
+            document = self._read(path, format)[1]
+        return None if document.value is MISSING else document
+
+    def _read_confined(self, path: str, within: str) -> bytes | None:
+        """The bytes of a stranger's file; None where it is too large, or not in its folder."""
         real = os.path.realpath(path)
-        if within and not is_inside(real, os.path.realpath(within)):
+        if not is_inside(real, os.path.realpath(within)):
             self.note(path, "a link leads out of the plugin")
             return None
-        if os.path.isfile(real) and os.path.getsize(real) > _MOST_BYTES:
+        size = os.path.getsize(real) if os.path.isfile(real) else 0
+        if size > _MOST_BYTES:
             self.note(path, "the file is larger than 1 MiB")
+            return None
+        self._left -= size
+        if self._left < 0:
+            self.note(path, "there are more than 8 MiB of such files")
             return None
         data = files.read_resolved(real, path).data
         if data is None:
             self.note(path, "a link to a file that is not there")
-            return None
-        format = "toml" if path.endswith(".toml") else "json"
-        document = formats.parse(format, data, where=path)
-        return None if document.value is MISSING else document
+        return data
 
     def expand(self, pattern: str) -> list[str]:
         """The paths that a pattern of a host's file stands for, also of files that are not there.

@@ -30,6 +30,7 @@ from hookctl.hooks.programs import start_of
 from hookctl.hooks.roots import expand
 from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.shapes import Shape
+from hookctl.settings.targets import Read, read_settings
 from hookctl.system.project import find_repository
 from hookctl.values import NamedTuple
 
@@ -64,6 +65,7 @@ def read_plugins(machine: Machine, host: Host) -> Reading:
         managed=tuple(host.managed_files.get(sys.platform, ())),
         obstacle=judge_switches("plugin", sources, switch_sources),
         disabled=list_disabled(switch_sources),
+        read=machine.reader.patient_document,
         untrusted={
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
         },
@@ -78,6 +80,7 @@ def find_plugin_hooks(
     obstacle: Obstacle | None = None,
     untrusted: Mapping[str, Obstacle | None] = {},
     disabled: Mapping[str, Obstacle] = {},
+    read: Read = read_settings,
 ) -> Reading:
     """The hooks of all plugins of a host, in the order in which it has them.
 
@@ -88,7 +91,7 @@ def find_plugin_hooks(
     table = read_table(host)
     if table is None:
         return Reading((), ())
-    reader = PluginReader(places, managed)
+    reader = PluginReader(places, managed, read)
     finder = _HookFinder(host, table, reader, disabled)
     files = []
     names: dict[str, str] = {}
@@ -162,7 +165,7 @@ class _HookFinder:
             if part.path != usual:
                 yield part
         if plugin.market_file:
-            document = self._reader.document(plugin.market_file)
+            document = self._reader.document(plugin.market_file, plugin.market)
             if document and isinstance(value_at(document.value, plugin.market_path), dict):
                 yield _Part(plugin.market_file, document, plugin.market_path, "")
 
