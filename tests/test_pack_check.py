@@ -159,3 +159,20 @@ def test_install_says_so_too(hookctl: Hookctl, host: str, said: str) -> None:
     noted(hookctl, hook("PreToolUse", 'matcher = "mcp__gh__make"'), case("PreToolUse", "deny"))
     done = hookctl("install", "./own", "--host", host, "--yes", "--dry-run")
     assert ("MCP" in done.err, said in done.err) == (bool(said), True)
+
+
+def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(hookctl: Hookctl) -> None:
+    noted(hookctl, hook("PreToolUse"))
+    done = hookctl("install", "./own", "--host", "gemini", "--yes", "--json")
+    (told,) = [one for one in done.data["messages"] if one["code"] == "not_on_host"]
+    assert told["level"] == "info"
+    assert told["message"] == (
+        "own: of what pre-tool may answer on Gemini CLI, `ask` becomes a refusal; context for the model is dropped"
+    )
+    assert "may answer" not in hookctl("install", "./own", "--host", "gemini").err, "it was told already"
+    noted(hookctl, hook("PreToolUse", "may_allow = true"))
+    done = hookctl("install", "./own", "--host", "gemini", "--yes", "--accept-changed", "--json")
+    told = [
+        one["message"] for one in done.data["messages"] if (one["code"], one["level"]) == ("not_on_host", "warning")
+    ]
+    assert told == ["own: Gemini CLI, pre-tool: `allow` lifts no permission"]

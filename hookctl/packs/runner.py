@@ -19,7 +19,13 @@ from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, fit, native_event
-from hookctl.packs.shortfalls import Note, lost_answers, no_event, no_tools, unknown_mcp_names
+from hookctl.packs.shortfalls import (
+    Note,
+    no_event,
+    no_tools,
+    notes_on_answers,
+    unknown_mcp_names,
+)
 from hookctl.packs.slots import FILES_FORM, list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.files import digest
@@ -107,10 +113,7 @@ def runner_wants(
     if matching.never:
         return []
     notes += unknown_mcp_names(pack, hook, host)
-    lost = lost_answers(hook, host, answers)
-    if lost:
-        message = f"{pack.name}: {host.title}, {hook.id}: {'; '.join(lost)}"
-        notes += [Note(message, f"{hook.id}: {text}") for text in lost]
+    notes += notes_on_answers(pack, hook, host, answers)
     id = f"{pack.name}/{hook.id}"
     options = _options(hook, host, env, filtered=matching.filtered)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN

@@ -30,6 +30,7 @@ class Note(NamedTuple):
 
     message: str  # a whole sentence, with the names of pack and host
     text: str  # the same without the host's name, for several hosts at once
+    is_assumed: bool = False  # of an answer that the hook may give, and perhaps never does
 
 
 def no_event(pack: Pack, hook: PackHook, host: Host) -> Note:
@@ -98,6 +99,21 @@ def lost_answers(hook: PackHook, host: Host, answers: Collection[str]) -> list[s
     if "end" in answers and not forms.get("end"):
         lost.append(_without_end(hook, forms.get("on_end") == "refuse"))
     return lost
+
+
+def notes_on_answers(
+    pack: Pack, hook: PackHook, host: Host, answers: Collection[str]
+) -> Iterator[Note]:
+    """What becomes of answers on the host: of those that the pack declares, and of others."""
+    lost = lost_answers(hook, host, answers)
+    declared = lost_answers(hook, host, declared_answers(hook))
+    certain = [text for text in lost if text in declared]
+    assumed = [text for text in lost if text not in declared]
+    message = f"{pack.name}: {host.title}, {hook.id}: {'; '.join(certain)}"
+    yield from (Note(message, f"{hook.id}: {text}") for text in certain)
+    may = f"of what {hook.id} may answer on {host.title}"
+    message = f"{pack.name}: {may}, {'; '.join(assumed)}"
+    yield from (Note(message, f"{hook.id}: {text}", is_assumed=True) for text in assumed)
 
 
 def _without_end(hook: PackHook, is_refused: bool) -> str:

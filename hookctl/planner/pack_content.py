@@ -10,7 +10,8 @@ from hookctl.packs.model import CLAUDE, PROTOCOL, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.wants import wants as pack_wants
+from hookctl.packs.shortfalls import Note, possible_answers
+from hookctl.packs.wants import find_wants
 from hookctl.planner import hook_env
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
@@ -31,8 +32,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         settings = {**settings, PROTOCOL: CLAUDE, "python": choose_python(draft, recorded)}
     runtime, python = runtime_folder(draft.folders, draft.target), settings.get("python", "")
     programs = find_programs(draft.target, folder, runtime, str(python))
-    wants, messages = pack_wants(pack, draft.host, programs, env)
-    draft.tell("not_on_host", *messages)
+    wants, notes = find_wants(pack, draft.host, programs, env, possible_answers)
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -56,7 +56,17 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
+    _tell_notes(draft, notes, is_new=known is None or known.consent.digest != consent.digest)
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
     return Content(wants, files, settings, source, digest, visible, consent, commit)
+
+
+def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:
+    """Warn of what the host lacks, and tell once of answers that the pack may never give."""
+    surely = [note.message for note in notes if not note.is_assumed]
+    draft.tell("not_on_host", *dict.fromkeys(surely))
+    if is_new:
+        perhaps = [note.message for note in notes if note.is_assumed]
+        draft.tell("not_on_host", *dict.fromkeys(perhaps), level="info")
