@@ -152,7 +152,7 @@ COMMANDS = {
     ),
     "log": Command(
         _log,
-        "Show what the guard decided, and why.",
+        "Show what the guard decided, and why; with --runs also what packs' hooks did.",
         "  hookctl log --since 2h\n  hookctl log --follow --project .\n"
         "  hookctl log --runs --since 10m    with the runs of packs' hooks\n"
         "  hookctl log --decision release --decision end --since 2026-11-21",
