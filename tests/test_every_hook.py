@@ -527,3 +527,40 @@ def test_secrets_in_commands_are_masked_and_long_ones_are_cut(hookctl: Hookctl, 
         assert "abcdefgh" not in outcome.out and "x" * 300 not in outcome.out
     shown = [hook["command"] for hook in hookctl("hooks", "--json").data["hooks"]]
     assert shown[0] == "call --token ***" and len(shown[2]) == 201
+
+
+def test_a_host_that_reads_another_ones_file_has_its_hooks_too(hookctl: Hookctl, machine: Machine) -> None:
+    """Copilot CLI runs what Claude Code has in a project, and nothing that the user has there."""
+    listed = hookctl("hooks", "--host", "copilot", "--json").data["hooks"]
+    found = {as_listed(hook) for hook in listed}
+    own = {hook for hook in machine.expected if hook[0] == "copilot"}
+    shared = {hook for hook in machine.expected if hook[0] == "claude" and hook[1] in ("local", "project")}
+    # Claude Code's file above the folder is read by neither.
+    assert found == own | {hook for hook in shared if hook[-1] != "hidden"}
+
+
+def test_a_host_without_a_sign_of_its_own_is_said_not_to_be_here(hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "work" / ".cursor" / "hooks.json", '{"version": 1, "hooks": {"stop": [{"command": "bell"}]}}')
+    put(isolated / "home" / ".openhands" / "hooks.json", '{"stop": [{"hooks": [{"command": "bell"}]}]}')
+    heads = [line for line in hookctl("hooks").out.splitlines() if line[0].isupper()]
+    assert heads == ["Cursor, which is not on this machine", "OpenHands"]
+
+
+def test_a_record_that_cannot_be_read_is_named_and_keeps_nothing_from_the_list(
+    hookctl: Hookctl, machine: Machine, isolated: Path
+) -> None:
+    put(isolated / "state" / "ledger.json", "{")
+    outcome = hookctl("hooks", "--json")
+    assert outcome.code == 0 and len(outcome.data["hooks"]) == len(machine.expected)
+    assert str(isolated / "state" / "ledger.json") in [file["path"] for file in outcome.data["unreadable"]]
+
+
+def test_in_another_users_project_the_hooks_are_listed_all_the_same(
+    hookctl: Hookctl, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "hookctl.system.project.is_foreign", lambda folder: str(folder).startswith(str(machine.home / "app"))
+    )
+    outcome = hookctl("hooks", "--json")
+    assert (outcome.code, len(outcome.data["unreadable"])) == (0, 1)
+    assert len(outcome.data["hooks"]) == len(machine.expected)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
-from hookctl.hooks.gathering import read_settings
+from hookctl.errors import HookctlError
+from hookctl.hooks.gathering import Reading, read_settings
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook, HookFile, Unreadable
 from hookctl.hooks.plugins import read_plugins
@@ -24,16 +25,39 @@ class Inventory(NamedTuple):
     """The hooks of the hosts as they are started in the working folder."""
 
     hosts: tuple[Host, ...]  # that were looked at
+    missing: frozenset[str]  # the names of those of which nothing is on this machine
     hooks: tuple[Hook, ...]  # by host, in the order in which a host reads its files
     files: tuple[HookFile, ...]  # that have them
     unreadable: tuple[Unreadable, ...]
 
 
 def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
-    """The hooks of these hosts, or of all. Nothing of a project is run."""
+    """The hooks of these hosts, or of all, also from other hosts' files that these read.
+
+    Nothing of a project is run.
+    """
     records = read_records(folders, everywhere=False)
     machine = Machine(folders, records.records)
-    looked_at = tuple(wanted or map(machine.load, hosts.names()))
+    names = {host.name for host in wanted}
+    looked_at = _add_owners(list(map(machine.load, hosts.names())), names)
+    reading = _read_hosts(machine, looked_at)
+    unreadable = [*reading.unreadable, *_describe_errors(records.errors)]
+    hooks = [hook for hook in list_hooks(reading.files) if not names or _is_read_by(hook, names)]
+    missing = []
+    for host in looked_at:
+        if not hosts.detected(host, machine.environ, machine.made):
+            missing.append(host.name)
+    return Inventory(
+        tuple(looked_at),
+        frozenset(missing),
+        tuple(with_receipts(hooks, folders.state, _hash_of_project(machine))),
+        reading.files,
+        tuple(dict.fromkeys(unreadable)),
+    )
+
+
+def _read_hosts(machine: Machine, looked_at: Sequence[Host]) -> Reading:
+    """The files with hooks of these hosts, and what keeps the hooks' programs from running."""
     programs = Programs(machine)
     files: list[HookFile] = []
     unreadable: list[Unreadable] = []
@@ -41,8 +65,30 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
             files += map(programs.add_faults, reading.files)
             unreadable += reading.unreadable
-    unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
-    state = folders.state
-    hash_of_project = os.path.basename(project.state_folder(state, machine.cwd_project))
-    hooks = with_receipts(list_hooks(files), state, hash_of_project)
-    return Inventory(looked_at, tuple(hooks), tuple(files), tuple(dict.fromkeys(unreadable)))
+    return Reading(tuple(files), tuple(unreadable))
+
+
+def _describe_errors(errors: Iterable[HookctlError]) -> Iterator[Unreadable]:
+    """The records that cannot be read; another user's project has none of ours."""
+    for error in errors:
+        if error.code != "foreign_project":
+            yield Unreadable(error.path, error.line, error.message)
+
+
+def _hash_of_project(machine: Machine) -> str:
+    """The name of the folder with the receipts of this project."""
+    return os.path.basename(project.state_folder(machine.folders.state, machine.cwd_project))
+
+
+def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
+    """The wanted hosts of all, or all, and those whose files a wanted one reads."""
+    found = []
+    for host in every:
+        readers = [agent.host for agent in host.also_read_by]
+        if not wanted or host.name in wanted or any(name in wanted for name in readers):
+            found.append(host)
+    return found
+
+
+def _is_read_by(hook: Hook, wanted: Container[str]) -> bool:
+    return hook.host in wanted or any(agent.host in wanted for agent in hook.readers)

@@ -27,7 +27,8 @@ def hook_lines(
     """The lines about hooks, which stand by host and event; `shown` gives a command to show."""
     for host, group in groupby(hooks, lambda hook: hook.host):
         of_host = list(group)
-        yield Line(hosts.load(host).title)
+        is_here = host not in inventory.missing
+        yield Line(hosts.load(host).title + ("" if is_here else ", which is not on this machine"))
         for event, of_event in groupby(of_host, lambda hook: hook.event):
             yield Line(event, indent=2)
             for hook in of_event:
