@@ -553,14 +553,3 @@ def test_a_record_that_cannot_be_read_is_named_and_keeps_nothing_from_the_list(
     outcome = hookctl("hooks", "--json")
     assert outcome.code == 0 and len(outcome.data["hooks"]) == len(machine.expected)
     assert str(isolated / "state" / "ledger.json") in [file["path"] for file in outcome.data["unreadable"]]
-
-
-def test_in_another_users_project_the_hooks_are_listed_all_the_same(
-    hookctl: Hookctl, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "hookctl.system.project.is_foreign", lambda folder: str(folder).startswith(str(machine.home / "app"))
-    )
-    outcome = hookctl("hooks", "--json")
-    assert (outcome.code, len(outcome.data["unreadable"])) == (0, 1)
-    assert len(outcome.data["hooks"]) == len(machine.expected)

@@ -187,6 +187,8 @@ def test_the_copy_of_a_plugin_runs_and_names_the_other() -> None:
     settings, copy = list_hooks([file(command("a", line=7)), plugin])
     assert (settings.state, copy.state) == ("runs", "runs")
     assert "line 7 of /claude/user.json" in copy.reason
+    copy, settings = list_hooks([plugin, file(command("a", line=7))])
+    assert (copy.state, settings.state) == ("runs", "runs")
 
 
 # What a hook runs.

@@ -231,6 +231,7 @@ VERBS = [
     ("run", "start"),
     ("run", "stop"),
     ("log", "--project", "."),
+    ("hooks",),
 ]
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
-from hookctl.errors import HookctlError
 from hookctl.hooks.gathering import Reading, read_settings
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook, HookFile, Unreadable
@@ -41,7 +40,8 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     names = {host.name for host in wanted}
     looked_at = _add_owners(list(map(machine.load, hosts.names())), names)
     reading = _read_hosts(machine, looked_at)
-    unreadable = [*reading.unreadable, *_describe_errors(records.errors)]
+    unreadable = list(reading.unreadable)
+    unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
     hooks = [hook for hook in list_hooks(reading.files) if not names or _is_read_by(hook, names)]
     missing = []
     for host in looked_at:
@@ -66,13 +66,6 @@ def _read_hosts(machine: Machine, looked_at: Sequence[Host]) -> Reading:
             files += map(programs.add_faults, reading.files)
             unreadable += reading.unreadable
     return Reading(tuple(files), tuple(unreadable))
-
-
-def _describe_errors(errors: Iterable[HookctlError]) -> Iterator[Unreadable]:
-    """The records that cannot be read; another user's project has none of ours."""
-    for error in errors:
-        if error.code != "foreign_project":
-            yield Unreadable(error.path, error.line, error.message)
 
 
 def _hash_of_project(machine: Machine) -> str:

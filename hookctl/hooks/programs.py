@@ -198,12 +198,16 @@ def compile_python(text: bytes) -> str:
 
 def _command_of(host: Host, handler: Handler) -> str:
     """The command that a shell runs for a hook; '' where it is of another type."""
-    if handler.fields.get("type", "command") != "command" or "args" in handler.fields:
+    fields = handler.fields
+    if fields.get("type", "command") != "command":
         return ""
     for key in host.registration.commands:
-        command = handler.fields.get(key)
+        command = fields.get(key)
         if isinstance(command, str):
-            return command if key != "powershell" else ""
+            is_of_sh = key != "powershell" and fields.get("shell", "bash") != "powershell"
+            if is_of_sh and "args" in fields:  # without a shell
+                return shlex.quote(command)
+            return command if is_of_sh else ""
     return ""
 
 

@@ -1,0 +1,229 @@
+"""What `hooks` reads beside the machine of nine hosts: odd places, odd entries, odd programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from tests.conftest import Hookctl, put
+
+
+def stop(*handlers: dict[str, Any] | str, event: str = "Stop") -> str:
+    """Settings with these handlers, or commands, on one event."""
+    made = [{"type": "command", "command": one} if isinstance(one, str) else one for one in handlers]
+    return json.dumps({"hooks": {event: [{"hooks": made}]}})
+
+
+def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
+    outcome = hookctl("hooks", "--json", *options)
+    assert outcome.code == 0, outcome
+    return outcome.data["hooks"]
+
+
+def states(hookctl: Hookctl, *options: str) -> dict[str, str]:
+    """The state of each hook, by its command."""
+    return {hook["command"]: hook["state"] for hook in listed(hookctl, *options)}
+
+
+def managed(monkeypatch: pytest.MonkeyPatch, name: str, path: Path) -> None:
+    """Managed settings of a host, where this machine has none."""
+    load = hosts.load
+
+    def loaded(wanted: str) -> hosts.Host:
+        patterns = [str(path)] if wanted == name else []
+        return load(wanted)._replace(managed_files={sys.platform: patterns})
+
+    monkeypatch.setattr("hookctl.hosts.load", loaded)
+
+
+# Places.
+
+
+def test_in_home_the_settings_of_the_project_are_those_of_the_user(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, stop("bell"))
+    monkeypatch.chdir(isolated / "home")
+    assert [(hook["scope"], hook["state"]) for hook in listed(hookctl)] == [("user", "runs")]
+
+
+def test_settings_in_folders_below_are_no_news(hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "work" / "below" / ".claude" / "settings.json", stop("bell"))
+    assert listed(hookctl) == []
+
+
+def test_a_file_behind_a_link_has_the_name_that_people_know(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    real = put(isolated / "dotfiles" / "claude.json", stop("bell"))
+    settings.parent.mkdir()
+    settings.symlink_to(real)
+    assert [hook["file"] for hook in listed(hookctl)] == [str(settings)]
+
+
+def test_managed_hooks_need_no_approval(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(
+        isolated / "etc" / "requirements.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype="command"\ncommand="m"'
+    )
+    put(isolated / "home" / ".codex" / "hooks.json", stop("u"))
+    managed(monkeypatch, "codex", path)
+    assert states(hookctl) == {"m": "runs", "u": "not_approved"}
+
+
+@pytest.mark.parametrize("where", ["managed", "user"])
+def test_only_managed_settings_say_that_only_managed_hooks_run(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path = isolated / "etc" / "managed-settings.json"
+    managed(monkeypatch, "claude", path)
+    for scope, file, command in (("managed", path, "m"), ("user", settings, "u")):
+        value = json.loads(stop(command))
+        put(file, json.dumps({**value, "allowManagedHooksOnly": True} if scope == where else value))
+    assert states(hookctl) == {"m": "runs", "u": "off" if where == "managed" else "runs"}
+
+
+def test_a_byte_order_mark_or_a_comment_costs_a_strict_host_the_file(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, "// mine\n" + stop("bell"))
+    (hook,) = listed(hookctl)
+    assert (hook["state"], hook["line"]) == ("ignored", 2)
+    assert "line 1" in hook["reason"] and "ignores the whole file" in hook["reason"]
+
+
+# Entries.
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([{"type": "command", "command": "bell"}], "no group"),
+        ([{"matcher": "x", "command": "bell"}], "not a group"),
+        ({"type": "command", "command": "bell"}, "not a group"),
+        ({"hooks": [{"type": "command", "command": "bell"}]}, "not an array"),
+        ([{"hooks": [{"command": "bell"}]}], "no type"),
+    ],
+)
+def test_what_was_meant_as_a_hook_is_listed_with_the_reason(
+    hookctl: Hookctl, settings: Path, value: Any, reason: str
+) -> None:
+    put(settings, json.dumps({"hooks": {"Stop": value, "SessionEnd": []}}))
+    (hook,) = listed(hookctl)
+    assert (hook["event"], hook["command"], hook["state"]) == ("Stop", "bell", "ignored")
+    assert reason.replace("no group", "not a group") in hook["reason"]
+
+
+@pytest.mark.parametrize(
+    "value", [None, 5, "x", [], [None, 5, "x", []], [{"hooks": [None, 5, "x", {}]}], [{"hooks": {}}], {"hooks": 5}]
+)
+def test_what_is_no_hook_is_none(hookctl: Hookctl, settings: Path, value: Any) -> None:
+    put(settings, json.dumps({"hooks": {"Stop": value}}))
+    assert [hook for hook in listed(hookctl) if hook["state"] == "runs"] == []
+    assert hookctl("hooks").code == 0
+
+
+def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, settings: Path) -> None:
+    fields = {"type": "command", "command": "a\u001b[31m\nb \ud800"}
+    put(settings, json.dumps({"hooks": {"St\u001bop": [{"matcher": "\u0007", "hooks": [fields]}]}}))
+    outcome = hookctl("hooks")
+    assert outcome.code == 0 and "\u001b" not in outcome.out and "\u0007" not in outcome.out
+    assert [hook["state"] for hook in listed(hookctl)] == ["unknown_event"]
+
+
+# Programs.
+
+
+def test_a_program_without_a_shell(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    gone = {"type": "command", "command": str(isolated / "not there"), "args": ["x"]}
+    put(settings, stop(gone, {"type": "command", "command": str(isolated / "$HOME"), "shell": "powershell"}))
+    assert [hook["state"] for hook in listed(hookctl)] == ["missing", "runs"]
+
+
+def test_a_command_for_windows_alone_is_not_looked_at(hookctl: Hookctl, isolated: Path) -> None:
+    handler = {"type": "command", "powershell": "/nowhere/x.sh"}
+    put(isolated / "home/.copilot/hooks/own.json", json.dumps({"version": 1, "hooks": {"agentStop": [handler]}}))
+    assert states(hookctl) == {"/nowhere/x.sh": "runs"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("python3 {}/x.py", "a = (\n", "line 1"),
+        ("python3 {}/x.py", "return 1\n", "line 1"),
+        ("python3 {}/x.py", "a\0b", ""),
+        ("sh {}/x.sh", "if true\n", "line 2"),
+        ("bash {}/x.sh", "a=(1 2\n", "line "),
+        ("{}/x", "#!/bin/sh\n\ncase x in\n", "line 4"),
+        ("{}/x", "#!/usr/bin/env python3\nimport (\n", "line 2"),
+    ],
+)
+def test_a_script_that_does_not_compile_and_where(
+    hookctl: Hookctl, settings: Path, isolated: Path, name: str, text: str, problem: str
+) -> None:
+    put(isolated / name.split("/")[-1], text).chmod(0o755)
+    put(settings, stop(name.format(isolated)))
+    (hook,) = listed(hookctl)
+    assert (hook["state"], problem in hook["reason"]) == ("no_compile", True), hook
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no node here")
+def test_a_script_of_node_that_does_not_compile(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    put(isolated / "x.mjs", "const a = 1;\nlet {\n")
+    put(isolated / "y.mjs", "import fs from 'fs';\nawait 1;\n")
+    put(settings, stop(f"node {isolated}/x.mjs", f"node {isolated}/y.mjs"))
+    first, second = listed(hookctl)
+    assert (first["state"], second["state"]) == ("no_compile", "runs")
+    assert "line 3: SyntaxError" in first["reason"] or "line 2: SyntaxError" in first["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bash {}/x.sh", "a=(1 2)\n"),  # which no sh would take
+        ("python2 {}/x.py", "print 1\n"),
+        ("ruby {}/x.rb", "if\n"),
+        ("python3 {}/x.py", "#" * (1 << 20) + "\nif\n"),  # too large to be looked at
+        ("python3 -c 'if' {}/x.py", "if\n"),
+        ("cat {}/x.py", "if\n"),
+    ],
+)
+def test_what_is_not_known_to_be_wrong_is_not_said_to_be(
+    hookctl: Hookctl, settings: Path, isolated: Path, name: str, text: str
+) -> None:
+    put(isolated / name.split("/")[-1], text)
+    put(settings, stop(name.format(isolated)))
+    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+
+
+def test_a_script_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    os.mkfifo(isolated / "x.py")
+    put(settings, stop(f"python3 {isolated}/x.py"))
+    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+
+
+def test_the_package_and_the_python_of_the_guard(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    text = settings.read_text()
+    (package,) = (isolated / "data" / "runtime").glob("guard_*")
+    package.rename(isolated / "away")
+    (hook,) = listed(hookctl)
+    assert (hook["state"], str(package) in hook["reason"]) == ("missing", True)
+    (isolated / "away").rename(package)
+    python = text.partition("[ -x ")[2].partition(" ]")[0]
+    settings.write_text(text.replace(python, "/no/python3"))
+    (hook,) = listed(hookctl)
+    assert (hook["state"], hook["reason"]) == ("missing", "/no/python3 is not there")
+
+
+def test_a_wrapped_hook_needs_its_own_script(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    script = put(isolated / "own.sh", "exit 0\n")
+    put(settings, stop(f"sh {script}"))
+    assert hookctl("install", "--host", "claude", "--wrap", "own.sh").code == 0
+    hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
+    assert hook["state"] == "runs"
+    script.unlink()
+    hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
+    assert (hook["state"], hook["reason"]) == ("missing", f"{script} is not there")
