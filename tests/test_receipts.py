@@ -166,10 +166,12 @@ def test_files_are_private(tmp_path: Path) -> None:
 
 def test_each_hook_of_the_list_gets_the_runs_of_its_own(tmp_path: Path) -> None:
     def hook(scope: str, own: str, id: str = "0" * 12, host: str = "claude") -> Hook:
-        return Hook(id, host, scope, "PreToolUse", "", "c", "f", 1, "", "runs", "", (), {}, own)
+        command = f"hook.py run PreToolUse --host {host} --id {own} :"
+        event = "BeforeTool" if own else "PreToolUse"  # as the host names it
+        return Hook(id, host, scope, event, "", command, "f", 1, "", "runs", "", (), {}, own)
 
     write(tmp_path, line(ms=5, bytes=7), line(ms=40, outcome="failed"), line(id="d" * 12))
-    write(tmp_path, line(), project="b" * 16)
+    write(tmp_path, line(), line(event="Stop"), project="b" * 16)
     hooks = [hook("user", "p/x"), hook("project", "p/x"), hook("user", "p/y"), hook("user", "", "d" * 12),
              hook("user", "p/x", host="qwen"), hook("user", "p/x", "d" * 12)]  # fmt: skip
     found = [hook.receipts for hook in with_receipts(hooks, str(tmp_path), "b" * 16)]

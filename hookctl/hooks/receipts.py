@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hookctl.hooks.model import Hook, Receipts
+from hookctl.packs.runner import find_event
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
 
@@ -18,29 +19,29 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
     files has no runs elsewhere.
     """
     hooks = list(hooks)
-    everywhere = _by_id(read_runs(state))
+    everywhere = read_runs(state)
     has_nearby = any(hook.scope in _NEARBY for hook in hooks)
-    nearby = _by_id(read_runs(state, project)) if has_nearby else {}
+    nearby = read_runs(state, project) if has_nearby else {}
     counted = []
     for hook in hooks:
         runs = nearby if hook.scope in _NEARBY else everywhere
-        counted.append(hook._replace(receipts=_find(hook, runs)))
+        counted.append(hook._replace(receipts=_add_up(_find_runs(hook, runs))))
     return counted
 
 
-def _by_id(runs: Mapping[HookName, Runs]) -> dict[tuple[str, str], Receipts]:
-    """What the receipts add up to, by host and id."""
-    return {
-        (name.host, name.id): Receipts(
-            found.runs, found.failures, found.median_ms, found.p95_ms, found.bytes, found.last_run
-        )
-        for name, found in runs.items()
-    }
-
-
-def _find(hook: Hook, receipts: Mapping[tuple[str, str], Receipts]) -> Receipts:
-    """Those of one hook: a pack's have PACK/ID, those of anybody else's the hook's own ID."""
-    none = Receipts()
+def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs | None:
+    """The runs of one hook: a pack's have its PACK/ID, anybody else's the ID in the list."""
     if hook.own_id:
-        return receipts.get((hook.host, hook.own_id), none)
-    return receipts.get((hook.host, hook.id), none)
+        return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id))
+    for name, found in runs.items():
+        if (name.host, name.id) == (hook.host, hook.id):  # which the event is part of
+            return found
+    return None
+
+
+def _add_up(runs: Runs | None) -> Receipts:
+    if runs is None:
+        return Receipts()
+    return Receipts(
+        runs.runs, runs.failures, runs.median_ms, runs.p95_ms, runs.bytes, runs.last_run
+    )
