@@ -279,6 +279,15 @@ def test_copilot_names_its_marketplaces_in_the_settings(home: Path, work: Path) 
     assert (hook.file, hook.state) == (str(inside / "hooks/hooks.json"), "runs")
 
 
+def test_copilot_wants_trust_for_what_a_project_switches_on(home: Path, work: Path) -> None:
+    _copilot(home, work)
+    for place in (home / ".copilot/settings.json", work / ".github/copilot/settings.json"):
+        write(place, {"enabledPlugins": {"probe@market": True}})
+        (hook,) = listed(find(home, "copilot"))
+        assert ("--trust-folder" in hook.reason) is (place.parents[2] == work)
+        assert hook.state == "runs"
+
+
 def test_a_plugin_of_copilots_without_a_marketplace_is_switched_where_it_is_installed(home: Path, work: Path) -> None:
     folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
     for enabled, state in ((True, "runs"), (False, "off")):
@@ -445,6 +454,9 @@ MORE = {"hooks": {"SessionStart": [GROUP]}}
         ("qwen", "more.json", ["SessionStart"]),
         ("qwen", MORE["hooks"], ["SessionStart"]),
         ("droid", "./more.json", ["Stop"]),
+        ("copilot", "./more.json", ["SessionStart"]),
+        ("copilot", ["./more.json"], ["Stop"]),
+        ("copilot", MORE["hooks"], ["SessionStart"]),
     ],
 )
 def test_a_manifest_may_name_hooks(host: str, named: Any, events: list[str], home: Path, work: Path) -> None:
@@ -453,11 +465,13 @@ def test_a_manifest_may_name_hooks(host: str, named: Any, events: list[str], hom
         "codex": (".codex/plugins/cache/market/probe/1", ".codex-plugin/plugin.json"),
         "qwen": (".qwen/extensions/probe", "qwen-extension.json"),
         "droid": (".factory/plugins/cache/m/probe/x", ".factory-plugin/plugin.json"),
+        "copilot": (".copilot/installed-plugins/_direct/probe", ".plugin/plugin.json"),
     }[host]
     folder = plugin(home / place, manifest, hooks=named)
     write(folder / "more.json", MORE)
     record = {"pluginId": "probe@market", "entry": {"installPath": str(folder)}}
     write(home / ".factory/plugins/installed_plugins/probe.json", record)
+    write(home / ".copilot/config.json", {"installedPlugins": [{"name": "probe", "cache_path": str(folder)}]})
     found = find(home, host)
     assert [hook.event for hook in listed(found)] == events
     assert found.unreadable == ()
@@ -483,6 +497,26 @@ def test_a_hook_tells_its_event_matcher_command_file_and_line(home: Path) -> Non
     assert first.file == str(path)
     assert expand(first.command, first.variables) == f'sh "{folder}/a.sh" $CLAUDE_PLUGIN_ROOTS'
     assert (second.command, second.line) == ("http://localhost/", 7)
+
+
+def test_copilots_hooks_stand_in_groups_or_without(home: Path) -> None:
+    folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
+    write(home / ".copilot/config.json", {"installedPlugins": [{"name": "probe", "cache_path": str(folder)}]})
+    alone = {"type": "command", "bash": "echo alone", "matcher": "bash"}
+    write(folder / "hooks.json", {"version": 1, "hooks": {"preToolUse": [alone, GROUP], "Stop": [alone]}})
+    assert [(hook.event, hook.command, hook.matcher) for hook in listed(find(home, "copilot"))] == [
+        ("Stop", "echo alone", "bash"),
+        ("preToolUse", "echo alone", "bash"),
+        ("preToolUse", "echo hi", ""),
+    ]
+
+
+def test_droid_reads_a_bare_map_of_events_and_a_file_at_the_top(home: Path, work: Path) -> None:
+    _droid(home, work)
+    folder = home / ".factory/plugins/cache/m-1/probe-1/x"
+    (folder / "hooks/hooks.json").unlink()
+    write(folder / "hooks.json", {"SessionStart": [GROUP]})
+    assert [hook.event for hook in listed(find(home, "droid"))] == ["SessionStart"]
 
 
 def test_two_plugins_with_one_text_run_each_their_own_file(home: Path) -> None:

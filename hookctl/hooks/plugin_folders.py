@@ -24,6 +24,7 @@ class Plugin(NamedTuple):
     folder: str
     scope: str = "user"
     off: str = ""  # why none of its hooks runs
+    on: str = ""  # the settings file that switches it on, where one does
     market: str = ""  # the folder of its marketplace, if that is on this machine
     market_file: str = ""  # that has hooks of it, too
     market_path: Path = ()
@@ -73,7 +74,7 @@ class PluginFinder:
                 continue
             off = self._switches.explain(switch, id, records[id].enabled if id in records else None)
             if os.path.isdir(plugin.folder):
-                yield plugin._replace(off=off)
+                yield plugin._replace(off=off, on=self._switches.place_of_word(switch, id))
             elif not off:
                 message = f"the plugin {plugin.name} is on, but its folder is not there"
                 self._reader.note(plugin.folder, message)

@@ -24,23 +24,26 @@ class Switches:
         """The plugins that a switch has a word on."""
         return [name for path in self._files(switch) for name in self._map(path, switch)]
 
+    def place_of_word(self, switch: Switch, id: str) -> str:
+        """The file with the word on a plugin that counts; '' where there is none."""
+        for path in self._files(switch):
+            if id in self._map(path, switch):
+                return path
+        return ""
+
     def explain(self, switch: Switch, id: str, entry: Any) -> str:
         """Why a plugin is off; empty where it is on.
 
         `entry` is the word where it was installed, which holds without one of the switch.
         """
-        for path in self._files(switch):
-            words = self._map(path, switch)
-            if id not in words:
-                continue
+        path = self.place_of_word(switch, id)
+        if path:
+            word = self._map(path, switch)[id]
             if switch.rules:
-                return self._explain_rules(words[id], switch, path)
-            word = words[id]
+                return self._explain_rules(word, switch, path)
             if switch.field:
                 word = word.get(switch.field, True) if isinstance(word, dict) else True
-            if word is False:
-                return f"{self._name(switch, id)} is false in {path}"
-            return ""
+            return f"{self._name(switch, id)} is false in {path}" if word is False else ""
         if entry is False:
             return "it was switched off where it was installed"
         if entry is None and not switch.default:

@@ -63,9 +63,10 @@ class PluginTable(NamedTuple):
     files: Sequence[str] = ()  # with hooks, in a plugin's folder; the first that exists
     manifests: Sequence[str] = ()
     named: str = ""  # what hooks of the manifest do to these files: `beside` or `instead`
+    names_one: bool = False  # whether the manifest may not name several files
     inside: Sequence[str] = ("hooks",)  # where the events stand in the manifest
     bare: bool = False  # whether a hooks file may be the map of events itself
-    flat: bool = False  # whether an event's list holds the hooks themselves
+    flat: str = ""  # whether `all` items of an event's list are hooks themselves, or `some`
     roots: Sequence[str] = ()  # variables for the plugin's folder in a command
     first_only: bool = False  # of several with one name only the first counts
     note: str = ""  # what to know about a hook that runs

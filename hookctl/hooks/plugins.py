@@ -35,6 +35,7 @@ from hookctl.system.project import find_repository
 from hookctl.values import NamedTuple
 
 MODULE = "plugin"  # the event of a module, which itself says what it hooks
+_GROUPED, _FLAT = Shape(root=()), Shape(root=(), flat=("*",))
 _MOST_HANDLERS = 500  # of one file
 
 
@@ -92,7 +93,7 @@ def find_plugin_hooks(
     if table is None:
         return Reading((), ())
     reader = PluginReader(places, managed, read)
-    finder = _HookFinder(host, table, reader, disabled)
+    finder = _HookFinder(host, table, reader, disabled, places["project"])
     files = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
@@ -128,12 +129,14 @@ class _HookFinder:
         table: PluginTable,
         reader: PluginReader,
         disabled: Mapping[str, Obstacle],
+        project: str,
     ) -> None:
+        self._project = project.rstrip("/")
         self._disabled = disabled
         self._host = host
         self._table = table
         self._reader = reader
-        self._shape = Shape(root=(), flat=("*",) if table.flat else ())
+        self._shape = _FLAT if table.flat == "all" else _GROUPED
 
     def find(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[HookFile]:
         """The files of a plugin that have hooks."""
@@ -148,9 +151,14 @@ class _HookFinder:
                     plugin=plugin.name,
                     obstacle=obstacle,
                     closed=self._find_closed(plugin, part),
-                    note=self._table.note,
+                    note=self._table.note or self._note_on_trust(plugin),
                     variables=self._variables(plugin),
                 )
+
+    def _note_on_trust(self, plugin: Plugin) -> str:
+        """What to know of a plugin that a project switches on, where that needs an approval."""
+        is_projects = plugin.on.startswith(self._project + "/")
+        return self._host.trust.gate if is_projects and self._host.trust.covers("project") else ""
 
     # The files of a plugin.
 
@@ -178,7 +186,8 @@ class _HookFinder:
             if isinstance(value_at(document.value, above), dict):
                 yield _Part(manifest, document, above, f"{os.path.basename(manifest)}#hooks[0]")
             return
-        for name in (hooks if isinstance(hooks, list) else [hooks])[:MOST_FOLDERS]:
+        several = hooks if isinstance(hooks, list) and not self._table.names_one else [hooks]
+        for name in several[:MOST_FOLDERS]:
             if isinstance(name, str):
                 path = os.path.normpath(os.path.join(folder, name))
                 if not is_inside(path, folder):
@@ -210,6 +219,9 @@ class _HookFinder:
     def _find_handlers(self, part: _Part) -> list[_Entry]:
         events = value_at(part.document.value, part.above)
         found = shapes.handlers(self._shape, events)
+        if self._table.flat == "some":
+            alone = [entry for entry in shapes.handlers(_FLAT, events) if "hooks" not in entry[1]]
+            found = sorted([*found, *alone], key=lambda entry: entry[0][:2])
         if len(found) > _MOST_HANDLERS:
             self._reader.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
         return found[:_MOST_HANDLERS]
