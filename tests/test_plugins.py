@@ -303,6 +303,9 @@ def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work
     assert states(home, "claude") == [("mine@skills-dir", "runs"), ("theirs@skills-dir", "runs")]
     hooks = listed(find(home, "claude", untrusted={"project": Obstacle("folder_untrusted", "not yet")}))
     assert [hook.state for hook in hooks] == ["runs", "folder_untrusted"]
+    write(home / ".claude/settings.json", {"enabledPlugins": {"theirs@skills-dir": False}})
+    hooks = listed(find(home, "claude", untrusted={"project": Obstacle("folder_untrusted", "not yet")}))
+    assert [hook.state for hook in hooks] == ["runs", "off"]
     write(home / ".claude/settings.json", {"enabledPlugins": {"mine@skills-dir": False}})
     assert states(home, "claude") == [("mine@skills-dir", "off"), ("theirs@skills-dir", "runs")]
 

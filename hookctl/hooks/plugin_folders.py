@@ -90,7 +90,7 @@ class PluginFinder:
                 return found
         if record is None or not os.path.isabs(record.folder):
             return None
-        return Plugin(id, record.folder)
+        return Plugin(id, os.path.normpath(record.folder))
 
     def _look_up(self, id: str, name: str, market: str) -> Plugin | None:
         """A plugin as the file of its marketplace has it."""

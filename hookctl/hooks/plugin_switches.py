@@ -68,7 +68,8 @@ class Switches:
         for rule in rules if isinstance(rules, list) else ():
             if isinstance(rule, str) and _covers(rule.removeprefix("!"), self._start):
                 is_off = rule.startswith("!")
-                off = f"the rule {json.dumps(printable(rule))} in {path}" if is_off else ""
+                text = f"the rule {json.dumps(printable(rule))} switches it off here, in {path}"
+                off = text if is_off else ""
         return off
 
 

@@ -77,12 +77,13 @@ def find_plugin_hooks(
     files = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
-        of_plugin = obstacle or untrusted.get(plugin.scope)
+        of_plugin = obstacle
         if plugin.off:
             of_plugin = of_plugin or Obstacle(OFF, plugin.off)
         elif table.first_only and plugin.id in names:
             reason = f"{host.title} takes the plugin of this name from {names[plugin.id]}"
             of_plugin = of_plugin or Obstacle(HIDDEN, reason)
+        of_plugin = of_plugin or untrusted.get(plugin.scope)
         names.setdefault(plugin.id, plugin.folder)
         files += finder.find(plugin, of_plugin)
     files += _find_modules(host, table, reader, obstacle)
