@@ -167,7 +167,7 @@ def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(h
     (told,) = [one for one in done.data["messages"] if one["code"] == "not_on_host"]
     assert told["level"] == "info"
     assert told["message"] == (
-        "own: of what pre-tool may answer on Gemini CLI, `ask` becomes a refusal; context for the model is dropped"
+        "own: Gemini CLI, pre-tool: of what it may answer, `ask` becomes a refusal; context for the model is dropped"
     )
     assert "may answer" not in hookctl("install", "./own", "--host", "gemini").err, "it was told already"
     noted(hookctl, hook("PreToolUse", "may_allow = true"))

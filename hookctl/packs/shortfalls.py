@@ -109,10 +109,10 @@ def notes_on_answers(
     declared = lost_answers(hook, host, declared_answers(hook))
     certain = [text for text in lost if text in declared]
     assumed = [text for text in lost if text not in declared]
-    message = f"{pack.name}: {host.title}, {hook.id}: {'; '.join(certain)}"
+    start = f"{pack.name}: {host.title}, {hook.id}:"
+    message = f"{start} {'; '.join(certain)}"
     yield from (Note(message, f"{hook.id}: {text}") for text in certain)
-    may = f"of what {hook.id} may answer on {host.title}"
-    message = f"{pack.name}: {may}, {'; '.join(assumed)}"
+    message = f"{start} of what it may answer, {'; '.join(assumed)}"
     yield from (Note(message, f"{hook.id}: {text}", is_assumed=True) for text in assumed)
 
 
