@@ -23,7 +23,26 @@ def _hooks(
     return show("hooks", lambda f: hooks(choosing.in_project(f, project), wanted), json)
 
 
+_OUTPUT = "The file to write; default: hookctl-report.html here."
+_SINCE = "Only runs and decisions since then: 2h, 7d, or a date."
+
+
+def _report(
+    output: Annotated[str, option("FILE", _OUTPUT, "--output", "-o")] = "",
+    since: Annotated[str, option("T", _SINCE)] = "",
+    json: options.Json = False,
+) -> int:
+    from hookctl.verbs.report import report
+
+    return show("report", lambda f: report(f, output, since), json)
+
+
 COMMANDS = {
+    "report": Command(
+        _report,
+        "Write one page to look at: hooks, what they cost, the guard's decisions, what needs care.",
+        "  hookctl report\n  hookctl report -o ~/hooks.html --since 7d",
+    ),
     "hooks": Command(
         _hooks,
         "List every hook that would run here, whoever put it there, and why others do not.",

@@ -1,0 +1,35 @@
+"""The whole page: the template with its sections."""
+
+from __future__ import annotations
+
+from string import Template
+
+from hookctl import clock
+from hookctl.page import attention, decisions, hooks, runs
+from hookctl.page.html import element, lines, text
+from hookctl.page.model import Content
+from hookctl.system.package_data import read_data
+
+MARK = b'<meta name="generator" content="hookctl">'  # tells a page of ours from another file
+
+
+def make_page(content: Content) -> bytes:
+    """The page as it is written."""
+    template = Template(read_data("templates", "report", "page.html").decode())
+    since = f"; runs and decisions of the last {content.since}" if content.since else ""
+    figures = []
+    for section in (attention, hooks, runs, decisions):
+        number, words = section.figure(content)
+        figures.append(element("li", element("b", number), words))
+    page = template.substitute(
+        title=text(f"hookctl report, {content.folder}"),
+        heading=text(f"Hooks in {content.folder}"),
+        about=text(f"{clock.local(content.at)}, by hookctl {content.version}{since}"),
+        figures=lines(figures),
+        attention=attention.attention(content),
+        hooks=hooks.hooks(content),
+        runs=runs.runs(content),
+        decisions=decisions.decisions(content),
+        foot=text("Secrets are masked. `hookctl report` makes this page anew."),
+    )
+    return page.encode("utf-8", "backslashreplace")

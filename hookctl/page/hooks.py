@@ -1,0 +1,61 @@
+"""What runs where: every hook by host, with its event, state and place."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook
+from hookctl.output.lines import amount, tilde
+from hookctl.page.html import Column, Html, element, lines, table
+from hookctl.page.model import Content, ShownHook
+
+_WANTED = (DISABLED, HIDDEN, OFF, TWICE)  # somebody meant them so
+_COLUMNS = (
+    Column("Event"),
+    Column("Hook", repeats=False),
+    Column("State", repeats=False),
+    Column("File"),
+)
+
+
+def hooks(content: Content) -> Html:
+    """A table for each host."""
+    if not content.hooks:
+        return element("p", "No host of this machine has a hook in this folder.")
+    parts = []
+    for name, group in groupby(content.hooks, lambda shown: shown.hook.host):
+        of_host = list(group)
+        title = content.titles.get(name, name)
+        running = sum(shown.hook.state == RUNS for shown in of_host)
+        said = (
+            f"{amount(len(of_host), 'hook')}, of which {running} run{'s' if running == 1 else ''}."
+        )
+        parts += [element("h3", title), element("p", said, class_="soft")]
+        parts.append(table(f"Hooks of {title}", _COLUMNS, map(_row, of_host)))
+    return lines(parts)
+
+
+def _row(shown: ShownHook) -> list[str]:
+    hook = shown.hook
+    tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
+    owner = hook.own_id or hook.owner or "nobody known"
+    command = element("code", shown.command) if shown.command else element("span", "no command")
+    place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
+    return [
+        element("span", hook.event, tool),
+        element("span", command, element("small", f"{owner}, {hook.scope}")),
+        _state(hook),
+        element("code", place),
+    ]
+
+
+def _state(hook: Hook) -> Html:
+    kind = "good" if hook.state == RUNS else "odd" if hook.state in _WANTED else "bad"
+    word = element("b", hook.state.replace("_", " "), class_=kind)
+    return element("span", word, element("small", hook.reason) if hook.reason else "")
+
+
+def figure(content: Content) -> tuple[str, str]:
+    """The number at the top of the page, and its words."""
+    running = sum(shown.hook.state == RUNS for shown in content.hooks)
+    return f"{running} of {len(content.hooks)}", "hooks run here"

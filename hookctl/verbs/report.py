@@ -1,0 +1,98 @@
+"""hookctl report: one HTML page of the hooks, what they cost, and what needs attention."""
+
+from __future__ import annotations
+
+import os
+
+from hookctl import __version__, clock, events, hosts
+from hookctl.checks import codes
+from hookctl.checks.survey import Survey
+from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
+from hookctl.hooks.inventory import take_inventory
+from hookctl.masking import masked_text
+from hookctl.model import Result
+from hookctl.output.lines import amount, tilde
+from hookctl.page import attention
+from hookctl.page.document import MARK, make_page
+from hookctl.page.model import Content, ShownHook
+from hookctl.receipts.reading import read_runs
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.verbs.hooks import shown_command
+
+DEFAULT = "hookctl-report.html"
+
+
+def report(folders: Folders, output: str = "", since: str = "") -> Result:
+    """Write the page to a file, which may be an older page but no other file."""
+    path = os.path.join(folders.cwd, os.path.expanduser(output or DEFAULT))
+    old = _read_old(path)
+    content = _gather(folders, since)
+    try:
+        files.replace(old, make_page(content))
+    except files.Changed:
+        hint = "Run the command again."
+        raise HookctlError(
+            "changed", "the file changed meanwhile", path=path, hint=hint, exit_code=FAILED
+        ) from None
+    numbers = {
+        "hooks": len(content.hooks),
+        "runs": sum(found.runs for found in content.runs.values()),
+        "decisions": len(content.decisions),
+        "attention": attention.count(content) + len(content.unreadable),
+    }
+    said = ", ".join(
+        [
+            amount(numbers["hooks"], "hook"),
+            amount(numbers["runs"], "run"),
+            amount(numbers["decisions"], "decision"),
+            amount(numbers["attention"], "thing needs attention", "things need attention"),
+        ]
+    )
+    return Result({"file": path, **numbers}, (f"{tilde(path)}: {said}",))
+
+
+def _read_old(path: str) -> files.Snapshot:
+    """What is at the path now. Refuses a file that is no page of hookctl's."""
+    if os.path.isdir(path):
+        hint = f"Name a file: `hookctl report -o {os.path.join(path, DEFAULT)}`."
+        raise HookctlError("usage", "this is a folder", path=path, hint=hint, exit_code=USAGE)
+    if not os.path.isdir(os.path.dirname(path)):
+        hint = "Make the folder first, or name another with -o."
+        raise HookctlError(
+            "unreadable", "there is no such folder", path=path, hint=hint, exit_code=UNREADABLE
+        )
+    old = files.read(path)
+    if old.data and MARK not in old.data[:4096]:
+        hint = "Name another file with -o, or remove this one first."
+        raise HookctlError(
+            "conflict", "this file is no report of hookctl", path=path, hint=hint, exit_code=FAILED
+        )
+    return old
+
+
+def _gather(folders: Folders, since: str) -> Content:
+    """Everything that the page tells, read now."""
+    now = clock.now(folders.environ)
+    earliest = clock.moment(since, now) if since else None
+    inventory = take_inventory(folders)
+    survey = Survey(folders)
+    findings = codes.worst_first(survey.findings(survey.hosts_in_use()))
+    decided = []
+    for event in (*events.read(folders.state), *events.read_untold(folders.state)):
+        if event["decision"] in events.DECISIONS and event["t"] >= (earliest or 0):
+            decided.append(event)
+    return Content(
+        folder=tilde(folders.cwd),
+        at=now,
+        since=since,
+        version=__version__,
+        titles={name: hosts.load(name).title for name in hosts.names()},
+        hooks=tuple(ShownHook(hook, shown_command(hook)) for hook in inventory.hooks),
+        unreadable=inventory.unreadable,
+        findings=tuple(
+            finding._replace(message=masked_text(finding.message)) for finding in findings
+        ),
+        runs=read_runs(folders.state, "", earliest),
+        decisions=tuple(sorted(decided, key=lambda event: event["t"])),
+    )
