@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookctl.hooks.model import Unreadable
-from hookctl.output.lines import amount, tilde
+from hookctl.output.lines import tilde
 from hookctl.page.html import Html, element, lines
 from hookctl.page.model import Content
 
@@ -59,6 +59,4 @@ def _unreadable(file: Unreadable) -> Html:
 def figure(content: Content) -> tuple[str, str]:
     """The number at the top of the page, and its words."""
     number = count(content) + len(content.unreadable)
-    return str(number), amount(number, "thing needs", "things need").partition(" ")[
-        2
-    ] + " attention"
+    return str(number), "thing needs attention" if number == 1 else "things need attention"

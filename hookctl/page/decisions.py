@@ -25,12 +25,8 @@ def decisions(content: Content) -> Html:
         return element("p", "The guard has decided nothing yet, or not since then.")
     first, last = content.decisions[0]["t"], content.decisions[-1]["t"]
     plot = stacks(_count_by_time(content.decisions, first, last), [*_CLASSES.values()])
-    ends = element(
-        "div",
-        element("span", clock.local(first)),
-        element("span", clock.local(last)),
-        class_="ends",
-    )
+    times = [element("span", clock.local(moment)) for moment in (first, last)]
+    ends = element("div", *times, class_="ends")
     totals: Counter[str] = Counter()
     reasons: Counter[tuple[str, str]] = Counter()
     for event in content.decisions:
@@ -44,10 +40,8 @@ def decisions(content: Content) -> Html:
     rows = []
     for (word, reason), number in reasons.most_common():
         rows.append([events.DONE[word], reason, str(number)])
-    figure = element(
-        "figure", plot, ends, element("ul", *legend, class_="legend"), style="margin:0"
-    )
-    return lines([figure, table("Decisions by reason", _COLUMNS, rows)])
+    shown = element("figure", plot, ends, element("ul", *legend, class_="legend"))
+    return lines([shown, table("Decisions by reason", _COLUMNS, rows)])
 
 
 def _count_by_time(

@@ -27,9 +27,7 @@ def hooks(content: Content) -> Html:
         of_host = list(group)
         title = content.titles.get(name, name)
         running = sum(shown.hook.state == RUNS for shown in of_host)
-        said = (
-            f"{amount(len(of_host), 'hook')}, of which {running} run{'s' if running == 1 else ''}."
-        )
+        said = f"{amount(len(of_host), 'hook')}, of which {running} will run."
         parts += [element("h3", title), element("p", said, class_="soft")]
         parts.append(table(f"Hooks of {title}", _COLUMNS, map(_row, of_host)))
     return lines(parts)

@@ -78,6 +78,7 @@ def _gather(folders: Folders, since: str) -> Content:
     inventory = take_inventory(folders)
     survey = Survey(folders)
     findings = codes.worst_first(survey.findings(survey.hosts_in_use()))
+    shown = [finding._replace(message=masked_text(finding.message)) for finding in findings]
     decided = []
     for event in (*events.read(folders.state), *events.read_untold(folders.state)):
         if event["decision"] in events.DECISIONS and event["t"] >= (earliest or 0):
@@ -90,9 +91,7 @@ def _gather(folders: Folders, since: str) -> Content:
         titles={name: hosts.load(name).title for name in hosts.names()},
         hooks=tuple(ShownHook(hook, shown_command(hook)) for hook in inventory.hooks),
         unreadable=inventory.unreadable,
-        findings=tuple(
-            finding._replace(message=masked_text(finding.message)) for finding in findings
-        ),
+        findings=tuple(shown),
         runs=read_runs(folders.state, "", earliest),
         decisions=tuple(sorted(decided, key=lambda event: event["t"])),
     )
