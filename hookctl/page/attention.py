@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hookctl.hooks.model import Unreadable
 from hookctl.output.lines import tilde
-from hookctl.page.html import Html, element, lines
+from hookctl.page.html import Html, element, lines, prose
 from hookctl.page.model import Content
 
 LEVELS = ("error", "warning")
@@ -16,7 +16,7 @@ def attention(content: Content) -> Html:
     """Each finding with its file and what to do."""
     parts = [*_findings(content), *map(_unreadable, content.unreadable)]
     if not parts:
-        return element("p", "Nothing. `hookctl doctor` found no error and no warning here.")
+        return element("p", prose("Nothing. `hookctl doctor` found no error and no warning here."))
     return lines(parts)
 
 
@@ -40,18 +40,18 @@ def _findings(content: Content) -> Iterator[Html]:
         named = ", ".join(dict.fromkeys(filter(None, titles)))
         head = element("b", finding.level, class_=level)
         where = [part for part in (named, tilde(finding.path)) if part]
-        parts = [element("p", head, f" {finding.message} ", element("code", finding.code))]
+        parts = [element("p", head, prose(f" {finding.message} "), element("code", finding.code))]
         if where:
             parts.append(element("p", " · ".join(where), class_="soft"))
         if finding.fix:
-            parts.append(element("p", f"What to do: {finding.fix}"))
+            parts.append(element("p", prose(f"What to do: {finding.fix}")))
         yield element("div", *parts, class_=f"finding {finding.level}")
 
 
 def _unreadable(file: Unreadable) -> Html:
     place = f"{tilde(file.path)}:{file.line}" if file.line else tilde(file.path)
     said = element(
-        "p", element("b", "error", class_="bad"), f" its hooks are not known: {file.message}"
+        "p", element("b", "error", class_="bad"), prose(f" its hooks are not known: {file.message}")
     )
     return element("div", said, element("p", place, class_="soft"), class_="finding error")
 

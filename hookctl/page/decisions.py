@@ -24,9 +24,11 @@ def decisions(content: Content) -> Html:
     if not content.decisions:
         return element("p", "The guard has decided nothing yet, or not since then.")
     first, last = content.decisions[0]["t"], content.decisions[-1]["t"]
-    plot = stacks(_count_by_time(content.decisions, first, last), [*_CLASSES.values()])
-    times = [element("span", clock.local(moment)) for moment in (first, last)]
-    ends = element("div", *times, class_="ends")
+    columns = _count_by_time(content.decisions, first, last)
+    plot = stacks(columns, [*_CLASSES.values()])
+    highest = f"at most {max(map(sum, columns))} in one column"
+    said = [clock.local(first), highest, clock.local(last)]
+    ends = element("div", *(element("span", each) for each in said), class_="ends")
     totals: Counter[str] = Counter()
     reasons: Counter[tuple[str, str]] = Counter()
     for event in content.decisions:
@@ -66,4 +68,9 @@ def _number(event: dict[str, Any]) -> int:
 
 def figure(content: Content) -> tuple[str, str]:
     """The number at the top of the page, and its words."""
-    return str(sum(map(_number, content.decisions))), "decisions of the guard"
+    return str(count(content)), "decisions of the guard"
+
+
+def count(content: Content) -> int:
+    """How many decisions the page tells of."""
+    return sum(map(_number, content.decisions))

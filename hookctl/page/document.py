@@ -6,7 +6,7 @@ from string import Template
 
 from hookctl import clock
 from hookctl.page import attention, decisions, hooks, runs
-from hookctl.page.html import element, lines, text
+from hookctl.page.html import element, lines, prose, text
 from hookctl.page.model import Content
 from hookctl.system.package_data import read_data
 
@@ -30,6 +30,6 @@ def make_page(content: Content) -> bytes:
         hooks=hooks.hooks(content),
         runs=runs.runs(content),
         decisions=decisions.decisions(content),
-        foot=text("Secrets are masked. `hookctl report` makes this page anew."),
+        foot=prose("Secrets are masked. `hookctl report` makes this page anew."),
     )
     return page.encode("utf-8", "backslashreplace")

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook
 from hookctl.output.lines import amount, tilde
-from hookctl.page.html import Column, Html, element, lines, table
+from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content, ShownHook
 
 _WANTED = (DISABLED, HIDDEN, OFF, TWICE)  # somebody meant them so
@@ -29,14 +29,14 @@ def hooks(content: Content) -> Html:
         running = sum(shown.hook.state == RUNS for shown in of_host)
         said = f"{amount(len(of_host), 'hook')}, of which {running} will run."
         parts += [element("h3", title), element("p", said, class_="soft")]
-        parts.append(table(f"Hooks of {title}", _COLUMNS, map(_row, of_host)))
+        parts.append(table(f"Hooks of {title}", _COLUMNS, map(_row, of_host), "rows fixed"))
     return lines(parts)
 
 
 def _row(shown: ShownHook) -> list[str]:
     hook = shown.hook
     tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
-    owner = hook.own_id or hook.owner or "nobody known"
+    owner = hook.own_id or hook.owner or "owner not known"
     command = element("code", shown.command) if shown.command else element("span", "no command")
     place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
     return [
@@ -50,7 +50,7 @@ def _row(shown: ShownHook) -> list[str]:
 def _state(hook: Hook) -> Html:
     kind = "good" if hook.state == RUNS else "odd" if hook.state in _WANTED else "bad"
     word = element("b", hook.state.replace("_", " "), class_=kind)
-    return element("span", word, element("small", hook.reason) if hook.reason else "")
+    return element("span", word, element("small", prose(hook.reason)) if hook.reason else "")
 
 
 def figure(content: Content) -> tuple[str, str]:

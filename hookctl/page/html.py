@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -25,8 +27,16 @@ class Column(NamedTuple):
 
 
 def text(value: str) -> Html:
-    """A text as HTML shows it, without what looks like a secret; what is HTML already stays."""
-    return value if isinstance(value, Html) else Html(escape(by_look(plain(value))))
+    """A text as HTML shows it, without what looks like a secret, and with ~ for the home folder.
+
+    What is HTML already stays.
+    """
+    if isinstance(value, Html):
+        return value
+    home = os.path.expanduser("~")
+    if home != "/":
+        value = value.replace(f"{home}/", "~/")
+    return Html(escape(by_look(plain(value))))
 
 
 def element(name: str, *inside: str, **attributes: str) -> Html:
@@ -48,22 +58,29 @@ def lines(parts: Iterable[str]) -> Html:
     return Html("\n".join(map(text, parts)))
 
 
-def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Html:
+def prose(value: str) -> Html:
+    """A sentence; what stands in backticks is code."""
+    return Html(re.sub("`([^`]+)`", r"<code>\1</code>", text(value)))
+
+
+def table(
+    caption: str, columns: Sequence[Column], rows: Iterable[Sequence[str]], kind: str = "rows"
+) -> Html:
     """A table, which a narrow screen shows as a list; a screen reader reads its caption.
 
     The roles keep it a table where the style makes blocks of its cells.
     """
     heads = []
     for column in columns:
-        kind = "number" if column.is_number else ""
-        heads.append(element("th", column.title, scope="col", role="columnheader", class_=kind))
+        number = "number" if column.is_number else ""
+        heads.append(element("th", column.title, scope="col", role="columnheader", class_=number))
     body = []
     for row in rows:
         cells = []
         for column, cell in zip(columns, row, strict=True):
-            kind = "number" if column.is_number else ""
+            number = "number" if column.is_number else ""
             title = column.title if column.repeats else ""
-            cells.append(element("td", cell, role="cell", class_=kind, data_title=title))
+            cells.append(element("td", cell, role="cell", class_=number, data_title=title))
         body.append(element("tr", *cells, role="row"))
     head = element("tr", *heads, role="row")
     return element(
@@ -71,6 +88,6 @@ def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]
         element("caption", caption, class_="hidden"),
         element("thead", head, role="rowgroup"),
         element("tbody", lines(body), role="rowgroup"),
-        class_="rows",
+        class_=kind,
         role="table",
     )

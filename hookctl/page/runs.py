@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hookctl.output.lines import amount
 from hookctl.output.runs import show_ms
-from hookctl.page.html import Column, Html, element, lines, table
+from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content
 from hookctl.page.plots import Bar, bars
 
@@ -26,7 +26,7 @@ _NONE = (
 def runs(content: Content) -> Html:
     """The plots and the table."""
     if not content.runs:
-        return element("p", _NONE)
+        return element("p", prose(_NONE))
     times, sizes, rows = [], [], []
     for name, found in sorted(content.runs.items(), key=lambda pair: -pair[1].ms):
         title = f"{name.id} · {content.titles.get(name.host, name.host)}, {name.event}"

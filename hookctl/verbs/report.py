@@ -12,7 +12,7 @@ from hookctl.hooks.inventory import take_inventory
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.lines import amount, tilde
-from hookctl.page import attention
+from hookctl.page import attention, decisions
 from hookctl.page.document import MARK, make_page
 from hookctl.page.model import Content, ShownHook
 from hookctl.receipts.reading import read_runs
@@ -38,7 +38,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     numbers = {
         "hooks": len(content.hooks),
         "runs": sum(found.runs for found in content.runs.values()),
-        "decisions": len(content.decisions),
+        "decisions": decisions.count(content),
         "attention": attention.count(content) + len(content.unreadable),
     }
     said = ", ".join(

@@ -1,0 +1,193 @@
+"""The page of `hookctl report`: what it tells, that it loads nothing, and which files it never writes over."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.page import decisions
+from tests.conftest import Hookctl, put
+from tests.test_every_hook import Machine, machine  # noqa: F401 (a fixture)
+
+NOW = 1_790_000_000
+VOID = ("meta", "rect")
+
+
+class Parsed(HTMLParser):
+    """The page by its elements: sure that each is closed, and in its order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.attributes.append((tag, {name: value or "" for name, value in attributes}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self.open[-1] != "style":
+            self.texts.append(" ".join(data.split()))
+
+    def select(self, tag: str, **wanted: str) -> list[dict[str, str]]:
+        return [
+            each
+            for name, each in self.attributes
+            if name == tag and all(each.get(key.rstrip("_")) == value for key, value in wanted.items())
+        ]
+
+
+def squeezed(words: str, home: str) -> str:
+    """Words without blanks, marks of code and the home folder, which the page shows in its own way."""
+    return re.sub(r"[\s`]", "", words.replace(home, "~"))
+
+
+def receipt(id: str, ms: int, size: int = 0, *, host: str = "claude", at: int = NOW - 60, **more: Any) -> str:
+    line = {"t": at, "host": host, "event": "PreToolUse", "kind": "run", "id": id, "ms": ms, "bytes": size}
+    return json.dumps({**line, "outcome": "ok", "session": None, **more}, sort_keys=True, separators=(",", ":"))
+
+
+def decision(number: int, word: str, code: str, **more: Any) -> str:
+    line = {"t": NOW - 3600 * number, "host": "claude", "session": "s", "event": "stop", "decision": word}
+    return json.dumps({**line, "code": code, "blocks": 1, **more})
+
+
+@pytest.fixture
+def told(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log and receipts; the folder that has them."""
+    monkeypatch.setenv("HOOKCTL_NOW", str(NOW))
+    folder = isolated / "state" / "guard" / "work-0123456789"
+    runs = [receipt("lint/check", 40 + number, 100) for number in range(30)]
+    runs += [receipt("lint/check", 900, outcome="failed", status=1)]
+    runs += [receipt("memory/tell", 2500, 12_000, host="gemini", event="SessionStart")] * 4
+    put(folder / "runs.jsonl", "\n".join(runs) + "\n")
+    lines = [decision(number, "block", "blocked") for number in range(1, 40)]
+    lines += [decision(number, "allow", "no_work") for number in range(1, 80, 3)]
+    lines += [decision(5, "refuse", "dispatch_refused", refusals=12), decision(4, "release", "tripped")]
+    put(folder / "events.jsonl", "\n".join(lines) + "\n")
+    return folder
+
+
+def page(hookctl: Hookctl, *options: str) -> tuple[str, Parsed, dict[str, Any]]:
+    outcome = hookctl("report", *options, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    path = Path(outcome.data["file"])
+    assert path.stat().st_mode & 0o777 == 0o600
+    text = path.read_text()
+    return text, Parsed(text), outcome.data
+
+
+def test_the_page_of_a_machine_with_nine_hosts_has_every_hook_with_its_state_and_place(
+    hookctl: Hookctl,
+    machine: Machine,  # noqa: F811
+    told: Path,
+) -> None:
+    listed = hookctl("hooks", "--json").data
+    text, parsed, data = page(hookctl)
+    assert data["hooks"] == len(listed["hooks"]) >= 60
+    assert len(parsed.select("tr", role="row")) > data["hooks"]
+    home = str(machine.home)
+    shown = squeezed(" ".join(parsed.texts), home)
+    assert home not in text
+    for hook in listed["hooks"]:
+        place = f"{hook['file']}:{hook['line']}"
+        for words in (place, hook["state"].replace("_", " "), hook["reason"], hook["owner"], hook["matcher"]):
+            assert squeezed(words, home) in shown, words
+    assert squeezed(f"its hooks are not known: {listed['unreadable'][0]['message']}", home) in shown
+    running = sum(hook["state"] == "runs" for hook in listed["hooks"])
+    assert f"{running} of {len(listed['hooks'])}" in parsed.texts
+    assert re.search(r"\d+ of \d+", text)
+
+
+def test_it_loads_nothing_and_runs_nothing(hookctl: Hookctl, machine: Machine, told: Path) -> None:  # noqa: F811
+    text, parsed, _ = page(hookctl)
+    names = {name for name, _ in parsed.attributes}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "form", "base", "audio", "video"}
+    for _, attributes in parsed.attributes:
+        assert not {"src", "srcset", "action", "background", "poster"} & attributes.keys()
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("href", "#").startswith("#")
+    assert "url(" not in text and "@import" not in text
+    policy = parsed.select("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert [each["content"] for each in policy] == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_a_text_from_elsewhere_is_a_text_and_no_secret_is_shown(
+    hookctl: Hookctl, isolated: Path, settings: Path, told: Path
+) -> None:
+    secret = "sk-ant-api03-" + "A1b2C3d4" * 5
+    hostile = "echo '</style></code><script>alert(1)</script>' \"&lt;\" \u202e\x1b[31m"
+    hooks = [{"type": "command", "command": text} for text in (hostile, f"curl -H 'x-api-key: {secret}' example.org")]
+    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": '"><svg onload=x>', "hooks": hooks}]}}))
+    text, parsed, _ = page(hookctl)
+    assert "<script" not in text and not parsed.select("script")
+    assert secret not in text and "A1b2C3d4" not in text
+    assert "</style></code><script>alert(1)</script>" in " ".join(parsed.texts)
+    assert not parsed.select("svg", onload="x")
+    assert "\u202e" not in text and "\x1b" not in text
+
+
+def test_its_numbers_are_those_of_the_receipts_and_the_log(hookctl: Hookctl, told: Path) -> None:
+    _, parsed, data = page(hookctl)
+    assert (data["runs"], data["decisions"]) == (35, 79)
+    for words in ("35", "runs with a receipt, 1 failed", "79", "decisions of the guard"):
+        assert words in parsed.texts
+    first = parsed.texts.index("memory/tell · Gemini CLI, SessionStart")
+    assert parsed.texts[first : first + 4] == [
+        *("memory/tell · Gemini CLI, SessionStart", "10.0 s"),
+        *("lint/check · Claude Code, PreToolUse", "2.5 s"),
+    ]
+    widths = [float(rect["width"]) for rect in parsed.select("rect", class_="c1") if "x" not in rect]
+    assert widths == pytest.approx([100, 100 * 2535 / 10_000, 100, 100 * 3000 / 48_000], abs=0.01)
+    assert "refused 12" in parsed.texts and "blocked 39" in parsed.texts
+    heights: dict[str, float] = {}
+    for rect in parsed.select("rect"):
+        if "x" in rect:
+            heights[rect["class"]] = heights.get(rect["class"], 0) + float(rect["height"])
+    refused, blocked = heights[decisions._CLASSES["refuse"]], heights[decisions._CLASSES["block"]]
+    assert refused / blocked == pytest.approx(12 / 39, rel=0.01)
+
+
+def test_a_span_of_time_leaves_out_what_is_older(hookctl: Hookctl, told: Path) -> None:
+    _, parsed, data = page(hookctl, "--since", "10h")
+    assert (data["runs"], data["decisions"]) == (35, 10 + 4 + 1 + 12)
+    assert any("of the last 10h" in words for words in parsed.texts)
+
+
+def test_where_nothing_is_told_the_page_says_so(hookctl: Hookctl, isolated: Path) -> None:
+    _, parsed, data = page(hookctl)
+    assert (data["hooks"], data["runs"], data["decisions"], data["attention"]) == (0, 0, 0, 0)
+    shown = " ".join(parsed.texts)
+    for words in ("Nothing.", "There are no receipts yet", "The guard has decided nothing yet", "No host of this"):
+        assert words in shown
+
+
+def test_an_older_page_is_replaced_and_no_other_file(hookctl: Hookctl, isolated: Path) -> None:
+    outcome = hookctl("report")
+    path = isolated / "work" / "hookctl-report.html"
+    assert (outcome.code, outcome.out.split(":")[0]) == (0, str(path))
+    assert hookctl("report", "-o", str(path)).code == 0
+    path.write_text("<p>mine")
+    refused = hookctl("report")
+    assert (refused.code, path.read_text()) == (1, "<p>mine")
+    assert "this file is no report of hookctl" in refused.err
+    assert hookctl("report", "-o", "there/is/none.html").code == 4
+    assert hookctl("report", "-o", str(isolated)).code == 2
+    link = isolated / "work" / "linked.html"
+    link.symlink_to(isolated / "elsewhere.html")
+    assert hookctl("report", "-o", "linked.html").code == 0
+    assert link.is_symlink() and (isolated / "elsewhere.html").read_text().startswith("<!DOCTYPE html>")
