@@ -17,6 +17,7 @@ LAYERS = [
     ["cli"],
     ["commands"],
     ["verbs"],
+    ["page"],
     ["report"],
     ["output"],
     ["hooks"],

@@ -379,7 +379,7 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     assert hookctl("install", pack, "--host", "gemini", "--scope", scope, "--yes").code == 0
     settings = (Path.cwd() if scope == "project" else Path.home()) / ".gemini/settings.json"
     value = json.loads(settings.read_text())
-    settings.write_text(json.dumps({**value, "hooksConfig": {"disabled": ["hookctl-notify"]}}))
+    settings.write_text(json.dumps({**value, "hooksConfig": {"disabled": ["hookctl-notify-stop"]}}))
     assert "hook_disabled" in hookctl("doctor", "--json").out
     if scope == "project":
         outcome = hookctl("check", "--require", pack)
