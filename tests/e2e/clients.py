@@ -67,15 +67,18 @@ def _runtime(wanted: str) -> tuple[str, ...]:
     if not name:
         return ()
     if version:
-        return (str(_from_npm(f"{name}-PLATFORM", version, f"bin/{name}")),)
+        return (str(npm_file(f"{name}-PLATFORM", version, f"bin/{name}")),)
     found = shutil.which(name, path=_NPM_ENVIRONMENT.get("PATH"))
     if found is None:
         raise Unavailable(f"there is no {name} on the PATH")
     return (found,)
 
 
-def _from_npm(package: str, version: str, program: str) -> Path:
-    """The program in an npm package; PLATFORM in its name or version is this machine's, and program may be a glob."""
+def npm_file(package: str, version: str, program: str) -> Path:
+    """A file of an npm package, such as a program; PLATFORM in its name or version is this machine's.
+
+    `program` may be a glob.
+    """
     if "PLATFORM" in package + version:
         package, version = (text.replace("PLATFORM", _platform()) for text in (package, version))
     folder = _CACHE / f"{package.rpartition('/')[2]}-{version}"
@@ -138,4 +141,4 @@ def _from_pypi(package: str, version: str, program: str, python: str = "") -> Pa
         raise Unavailable(str(error)) from None
 
 
-_REGISTRIES = {"npm": _from_npm, "pypi": _from_pypi}
+_REGISTRIES = {"npm": npm_file, "pypi": _from_pypi}
