@@ -51,7 +51,8 @@ from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refus
 from .receipts import write_receipt
 
 TIMEOUT_S = 10
-OF_MAIN_AGENT = ("UserPromptSubmit", "Stop")  # on Claude Code a sub-agent has neither
+# On Claude Code a sub-agent has none of these.
+OF_MAIN_AGENT = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd")
 MANY = ("--env", "--file")
 SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
@@ -177,7 +178,8 @@ class Run:
         is_prompt = self.event == "UserPromptSubmit"
         if is_prompt and self.table.get("skips_empty_prompts") and not asked.payload["prompt"]:
             return False
-        if self.event in OF_MAIN_AGENT and asked.portable["agent"] and not self.passes_through():
+        is_sub = asked.portable["agent"] or self.call.subagent
+        if self.event in OF_MAIN_AGENT and is_sub and not self.passes_through():
             return False
         matcher = self.options.get("--matcher", "")
         if self.event in TOOL_EVENTS:

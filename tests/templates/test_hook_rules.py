@@ -206,6 +206,23 @@ def test_subagents_may_stop(lab: Lab, fields: dict) -> None:
     assert not list(lab.state.glob("guard/*/*.json"))
 
 
+@pytest.mark.parametrize("is_sub", [True, False])
+@pytest.mark.parametrize("way", ["droid's transcript", "droid's field", "hermes"])
+def test_a_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: Lab, way: str, is_sub: bool) -> None:
+    lab.host = way[: -len("'s transcript")] if "transcript" in way else way.removesuffix("'s field")
+    first = {"type": "session_start", "title": "a" * 9000, **({"callingSessionId": "M"} if is_sub else {})}
+    transcript = lab.root / "own.jsonl"
+    transcript.write_text(json.dumps(first if "transcript" in way else {}) + '\n{"callingSessionId": "no"}\n')
+    fields = {
+        "droid's transcript": {"transcript_path": str(transcript)},
+        "droid's field": {"transcript_path": str(transcript), **({"calling_session_id": "M"} if is_sub else {})},
+        "hermes": {"extra": {"platform": "subagent" if is_sub else "cli", "attempt": 0}},
+    }[way]
+    lab.task(remaining=2)
+    lab.stop(None if way == "hermes" else False, session_id="S9", **fields)
+    assert lab.codes() == ["subagent" if is_sub else "blocked"]
+
+
 # --- knobs -----------------------------------------------------------------------------------------------------------
 
 

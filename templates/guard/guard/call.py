@@ -24,6 +24,7 @@ from .files import (
     is_true,
     leading_number,
     parse,
+    read_file,
     read_object,
 )
 from .hosts import USUAL, find_host
@@ -33,6 +34,7 @@ from .work import find_task
 INPUT_LIMIT = 16 * KIB * KIB
 CEILING = 200  # blocks since the last human prompt, for any settings and progress
 ARMED_CEILING = 5000  # the same in keepalive
+LINE_LIMIT = 64 * KIB  # of a transcript's first line
 LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 LOCKED = "locked"  # stands for every project: none may move the state of a locked guard
 NOWHERE = "/dev/null"  # stands for an empty folder
@@ -198,11 +200,11 @@ def read_session(call, data):
     call.key = event_key(host, call.session, data, payload)
     call.flag = payload.get("stop_hook_active", payload.get("stopHookActive"))
     call.active = is_true(call.flag)  # does a hook force this stop's chain on?
-    call.loops = read_attempts(payload, host.attempts if host else [])
+    call.loops = look_up(payload, host.attempts if host else [])
     call.transcript = first_text(payload, "transcript_path") if host and host.has_transcript else ""
     call.agent = first_text(payload, "agent_id", "agentId")  # of a subagent
     stopped = payload.get("hook_event_name") == "SubagentStop" or call.agent
-    call.subagent = call.event == "subagent-stop" or bool(stopped)
+    call.subagent = call.event == "subagent-stop" or bool(stopped) or is_called(call)
 
 
 def event_key(host, session, data, payload):
@@ -219,8 +221,31 @@ def event_key(host, session, data, payload):
     return digest_bytes(data)
 
 
-def read_attempts(payload, names):
-    """How often hooks have made the host go on, if it counts that; else None."""
+def is_called(call):
+    """Does the host say that this session is a subagent's?"""
+    payload, host = call.payload, call.host
+    if host is None:
+        return False
+    if host.subagent and look_up(payload, host.subagent[:-1]) == host.subagent[-1]:
+        return True
+    if not host.called_by:
+        return False
+    return any(name in payload for name in host.called_by) or begins_with(
+        call.transcript, host.called_by
+    )
+
+
+def begins_with(transcript, names):
+    """Has the first line of a transcript one of these fields?"""
+    try:
+        line = read_file(transcript, LINE_LIMIT).partition(b"\n")[0]
+        return any(name in parse(line, "replace") for name in names)
+    except (OSError, ValueError):
+        return False
+
+
+def look_up(payload, names):
+    """What stands at a path in the payload; None for no path, or where nothing stands."""
     value = payload if names else None
     for name in names:
         value = value.get(name) if type(value) is dict else None

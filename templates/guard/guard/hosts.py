@@ -99,6 +99,10 @@ class Host:
         self.same_event = read_field(payload, "same_event", "")
         self.given_up = read_field(payload, "given_up", [])
         self.reasons_as_prompts = read_field(payload, "reasons_as_prompts", False)
+        # How a subagent that is a session of its own is told: by a field in the payload or in the
+        # first line of the transcript, or by a path in the payload and the word that stands there.
+        self.called_by = read_field(payload, "called_by", [])
+        self.subagent = read_field(payload, "subagent", [])
         self.turn_of_each_call = read_field(payload, "turn_of_each_call", False)
 
 
