@@ -388,6 +388,21 @@ def test_a_sub_agents_own_stop_and_prompt_are_not_the_main_ones(bench: Bench, ev
     assert len(bench.ask("copilot", event, bench.payload("copilot", event))) == 1
 
 
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"])
+@pytest.mark.parametrize(
+    ("host", "fields"),
+    [
+        ("droid", {"calling_session_id": "M"}),
+        ("hermes", {"extra": {"platform": "subagent", "user_message": "begin"}}),
+    ],
+)
+def test_a_sub_agent_that_is_a_session_begins_and_ends_unheard(
+    bench: Bench, host: str, fields: dict[str, Any], event: str
+) -> None:
+    assert bench.ask(host, event, bench.payload(host, event, **fields)) == []
+    assert len(bench.ask(host, event, bench.payload(host, event))) == 1
+
+
 @pytest.mark.parametrize(
     ("host", "fields", "flag"),
     [
@@ -405,6 +420,22 @@ def test_a_stop_tells_whether_a_hook_forced_it(bench: Bench, host: str, fields: 
 def test_geminis_reply_is_the_last_message(bench: Bench) -> None:
     (asked,) = bench.ask("gemini", "Stop", bench.payload("gemini", "Stop", prompt_response="bye"))
     assert asked["last_assistant_message"] == "bye"
+
+
+@pytest.mark.parametrize(
+    ("host", "fields", "type", "text"),
+    [
+        ("qwen", {"agent_type": "Plan", "last_assistant_message": "bye"}, "Plan", "bye"),
+        ("copilot", {"agentType": "Plan", "response": "bye"}, "Plan", "bye"),
+        ("droid", {"task_name": "look", "task_result": "bye"}, None, "bye"),
+        ("hermes", {"extra": {"child_summary": "bye"}}, None, "bye"),
+    ],
+)
+def test_the_end_of_a_sub_agent_tells_its_type_and_its_last_words(
+    bench: Bench, host: str, fields: dict[str, Any], type: Any, text: str
+) -> None:
+    (asked,) = bench.ask(host, "SubagentStop", bench.payload(host, "SubagentStop", **fields))
+    assert (asked["agent_type"], asked["last_assistant_message"]) == (type, text)
 
 
 # Host, what it sends after a shell command, then text, ok and exit status.
