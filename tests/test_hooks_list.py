@@ -176,6 +176,9 @@ def test_a_repeat_of_a_hook_that_does_not_run_runs() -> None:
 def test_equal_hooks_have_event_matcher_and_command_in_common() -> None:
     hooks = [command("a"), command("a", "SubagentStop"), command("a", matcher="x"), command("b")]
     assert states(file(*hooks), file(command("a"), host="qwen")) == ["runs"] * 5
+    # Gemini CLI and Qwen Code run what has two names twice.
+    named = [command("a", "AfterAgent", name=name) for name in ("one", "two", "two")]
+    assert states(file(*named, host="gemini")) == ["runs", "runs", "twice"]
 
 
 def test_a_host_that_runs_both_is_said_to() -> None:

@@ -87,6 +87,32 @@ def test_only_managed_settings_say_that_only_managed_hooks_run(
     assert states(hookctl) == {"m": "runs", "u": "off" if where == "managed" else "runs"}
 
 
+@pytest.mark.parametrize("where", ["managed", "user"])
+def test_the_switch_of_the_user_leaves_managed_hooks_of_claude_code_on(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path = isolated / "etc" / "managed-settings.json"
+    managed(monkeypatch, "claude", path)
+    for scope, file, command in (("managed", path, "m"), ("user", settings, "u")):
+        value = json.loads(stop(command))
+        put(file, json.dumps({**value, "disableAllHooks": True} if scope == where else value))
+    assert states(hookctl) == {"m": "off" if where == "managed" else "runs", "u": "off"}
+
+
+def test_copilot_has_hooks_in_its_settings_too(hookctl: Hookctl, isolated: Path) -> None:
+    """These may have comments, and nothing else in them is hookctl's business."""
+    handler = '{"hooks": {"agentStop": [{"type": "command", "bash": "echo %s"}]}} // mine'
+    put(isolated / "home/.copilot/settings.json", handler % "user")
+    for name in ("settings", "settings.local"):
+        put(isolated / f"work/.github/copilot/{name}.json", handler % name)
+    found = {hook["command"]: (hook["scope"], hook["state"]) for hook in listed(hookctl)}
+    assert found == {
+        "echo user": ("user", "runs"),
+        "echo settings": ("project", "runs"),
+        "echo settings.local": ("project", "runs"),
+    }
+
+
 def test_a_byte_order_mark_or_a_comment_costs_a_strict_host_the_file(hookctl: Hookctl, settings: Path) -> None:
     put(settings, "// mine\n" + stop("bell"))
     (hook,) = listed(hookctl)
@@ -146,6 +172,25 @@ def test_a_command_for_windows_alone_is_not_looked_at(hookctl: Hookctl, isolated
     handler = {"type": "command", "powershell": "/nowhere/x.sh"}
     put(isolated / "home/.copilot/hooks/own.json", json.dumps({"version": 1, "hooks": {"agentStop": [handler]}}))
     assert states(hookctl) == {"/nowhere/x.sh": "runs"}
+
+
+def test_copilot_gives_a_script_the_mode_itself_and_other_hosts_do_not(hookctl: Hookctl, isolated: Path) -> None:
+    script = str(put(isolated / "x.sh", "#!/bin/sh\n"))
+    handler = {"type": "command", "command": script}
+    put(isolated / "home/.copilot/hooks/own.json", json.dumps({"version": 1, "hooks": {"agentStop": [handler]}}))
+    put(isolated / "home/.factory/settings.json", stop(script))
+    found = {hook["host"]: hook["state"] for hook in listed(hookctl)}
+    assert found == {"copilot": "runs", "droid": "not_executable"}
+    codes = [(one["host"], one["code"]) for one in hookctl("doctor", "--json", "--host", "copilot").data["findings"]]
+    assert ("copilot", "script_missing") not in codes
+
+
+def test_copilot_has_names_of_two_kinds_for_its_events_and_no_others(hookctl: Hookctl, isolated: Path) -> None:
+    handler = {"type": "command", "command": "true"}
+    hooks = {event: [handler] for event in ("stop", "Stop", "agentStop", "userPromptTransformed")}
+    put(isolated / "home/.copilot/hooks/own.json", json.dumps({"version": 1, "hooks": hooks}))
+    found = {hook["event"]: hook["state"] for hook in listed(hookctl)}
+    assert found == {"stop": "unknown_event", "Stop": "runs", "agentStop": "runs", "userPromptTransformed": "runs"}
 
 
 @pytest.mark.parametrize(

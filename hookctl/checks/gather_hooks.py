@@ -151,7 +151,7 @@ def _find_missing_scripts(
             if hook.id.startswith(f"{GUARD}/"):  # but another tool's hook that it wraps
                 command = original_of(hook.command) or ""
             for script in find_scripts(home, source.host, source.scope, command, folder):
-                broken = find_broken(script, machine.environ)
+                broken = find_broken(script, machine.environ, source.host)
                 if broken:
                     missing[hook.source.path, hook.path] = broken
                     break
@@ -174,13 +174,13 @@ def find_scripts(
     return scripts.find_scripts(command, variables, start) if command else []
 
 
-def find_broken(script: Script, environ: Mapping[str, str]) -> Script | None:
+def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Script | None:
     """The script with what keeps it from being run; None if no obstacle is seen."""
     if _is_missing(script.path):
         return script
     if not script.is_started or not os.path.isfile(script.path):
         return None
-    if not os.access(script.path, os.X_OK):
+    if not os.access(script.path, os.X_OK) and not host.handlers.makes_executable:
         return script._replace(status=script.status and 126, problem=NOT_EXECUTABLE)
     interpreter_name = find_interpreter(script.path)
     if os.path.isabs(interpreter_name):

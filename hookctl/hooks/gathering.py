@@ -95,7 +95,7 @@ class _HostReader:
             places = effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             )
-            for variant, path in places:
+            for variant, path in [*places, *self._list_other_files(scope)]:
                 source = self._read_source(scope, variant, path)
                 if source is None:
                     continue
@@ -106,6 +106,13 @@ class _HostReader:
                 elif not obstacle:
                     first = first or source
                 yield _Found(source, obstacle)
+
+    def _list_other_files(self, scope: str) -> Iterator[tuple[Host, str]]:
+        """The host's files with other subjects that may have hooks, and comments, too."""
+        host, config = self._host, hosts.config_folder(self._host, self._machine.environ)
+        for name in host.other_files.get(scope, ()):
+            path = name.format(config=config, project=self._start.rstrip("/"))
+            yield host._replace(comments=True), path
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""
@@ -206,13 +213,19 @@ def judge_switches(
 ) -> Obstacle | None:
     """What switches all hooks of a scope off."""
     switch = effective.disabling(switch_sources)
-    if switch:
+    if switch and not _is_spared(scope, switch.source):
         return Obstacle(OFF, f"{switch.said} in {switch.source.path}")
     for other in sources if scope != "managed" else ():
         key = other.host.switches.managed_only
         if key and other.scope == "managed" and other.document.get((key,)) is True:
             return Obstacle(OFF, f"{key} is true in {other.path}")
     return None
+
+
+def _is_spared(scope: str, switched: Source) -> bool:
+    """Whether hooks of a scope run on, although this file switches all off."""
+    is_others = scope == "managed" and switched.scope != "managed"
+    return is_others and switched.host.switches.spares_managed
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:

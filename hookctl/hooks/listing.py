@@ -38,13 +38,14 @@ def _digest(file: HookFile, handler: Handler) -> str:
 
 def _judge(handlers: list[_Place]) -> Iterator[Hook]:
     """The hooks with their states; of equal ones in settings only the first runs."""
-    firsts: dict[tuple[str, str, str, str], _First] = {}
+    firsts: dict[tuple[str, ...], _First] = {}
     for file, handler in handlers:
         command = command_of(file, handler)
         obstacle = states.find_obstacle(file, handler)
         state, reason = obstacle or (RUNS, file.note)
         run = roots.expand(command, file.variables)  # two plugins may have files of one name
-        key = (file.host.name, handler.event, handler.matcher, run)
+        name = str(handler.fields.get("name", ""))  # some hosts tell hooks apart by it
+        key = (file.host.name, handler.event, handler.matcher, run, name)
         first = firsts.get(key)
         if state == RUNS and first is None:
             firsts[key] = _First(file, handler)

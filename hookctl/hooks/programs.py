@@ -52,7 +52,7 @@ class Programs:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._faults: dict[Script, Obstacle | None] = {}
+        self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
         self._readers: dict[str, str] = {}
 
     def add_faults(self, file: HookFile) -> HookFile:
@@ -77,7 +77,7 @@ class Programs:
             command = _command_inside(handler.own_id, command, text)
         home = self._machine.environ["HOME"]
         for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
-            fault = self._judge(script)
+            fault = self._judge(script, file.host)
             if fault:
                 return fault
         return None
@@ -103,14 +103,15 @@ class Programs:
         folder = folder_beside(os.path.dirname(launcher))
         return os.path.join(folder, names[0]) if len(names) == 1 else ""
 
-    def _judge(self, script: Script) -> Obstacle | None:
-        if script not in self._faults:
-            self._faults[script] = self._look_at(script)
-        return self._faults[script]
+    def _judge(self, script: Script, host: Host) -> Obstacle | None:
+        key = (script, host.handlers.makes_executable)
+        if key not in self._faults:
+            self._faults[key] = self._look_at(script, host)
+        return self._faults[key]
 
-    def _look_at(self, script: Script) -> Obstacle | None:
-        """What keeps a script from running."""
-        broken = find_broken(script, self._machine.environ)
+    def _look_at(self, script: Script, host: Host) -> Obstacle | None:
+        """What keeps a script from running on a host."""
+        broken = find_broken(script, self._machine.environ, host)
         if broken:
             state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
             return Obstacle(state, f"{broken.path} {broken.problem}")

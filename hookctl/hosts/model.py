@@ -101,6 +101,7 @@ class Switches(NamedTuple):
 
     disable: Sequence[str] = ()
     disabled_by: bool = False
+    spares_managed: bool = False  # but not where the key stands in managed settings
     also: Sequence[Sequence[str]] = ()
     named: Sequence[str] = ()
     format: str = ""
@@ -142,6 +143,7 @@ class HandlerRules(NamedTuple):
     values: dict[str, dict[str, Any]] = _NOTHING
     ignored: dict[str, Sequence[str]] = _NOTHING
     script_gone: dict[str, str] = _NOTHING
+    makes_executable: bool = False  # a script that may not be executed
     no_events: Sequence[str] = ()  # keys beside the events that are none
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's
 
@@ -233,6 +235,7 @@ class Host(NamedTuple):
     scope_rules: Scopes
     files: dict[str, str]  # the settings file of each scope, with placeholders
     files_beside: str  # a pattern for other files in the same folder that it reads too
+    other_files: dict[str, list[str]]  # of each scope, with other subjects, but hooks too
     managed_files: dict[str, list[str]]  # patterns for each platform
     client: Client
     config: ConfigFolder
@@ -371,6 +374,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         "scope_rules": data["scopes"],
         "files": own_files,
         "files_beside": files.get("beside", ""),
+        "other_files": files.get("also", {}),
         "managed_files": files.get("managed", {}),
         "env_path": path if channel == "settings" else (),
         "env_field": path[0] if channel == "hook" else "",
