@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hookctl.commands import options
-from hookctl.commands.options import Command, option, show
+from hookctl.commands.options import Command, argument, flag, option, show
 
 _EVENT = "Only this event: stop, PreToolUse, or a host's own name."
 
@@ -21,6 +21,57 @@ def _hooks(
 
     wanted = Filter(tuple(choosing.load_hosts(host)), event)
     return show("hooks", lambda f: hooks(choosing.in_project(f, project), wanted), json)
+
+
+_FIRED = "The event: stop, PreToolUse, or a host's own name."
+_TOOL = "For an event about a tool call: the tool, by Claude Code's name or the host's."
+_INPUT = "Its input as JSON, by Claude Code's names; default: a harmless example."
+_PAYLOAD = "A file with a payload of the host, instead of one that is made."
+_ID = "Only this hook, also one that the host would not run; repeat it for several."
+_TRY_PACK = "The hooks of a pack that is not installed, by its path."
+_RUN_PROJECT = "Also the project's own hooks, after a look at them."
+_AGREE = "Run hooks of the project or of a plugin without asking."
+
+
+def _fire(
+    event: Annotated[str, argument("EVENT", _FIRED)],
+    host: options.Hosts = None,
+    tool: Annotated[str, option("NAME", _TOOL)] = "",
+    input: Annotated[str, option("JSON", _INPUT)] = "",
+    payload: Annotated[str, option("FILE", _PAYLOAD)] = "",
+    hook: Annotated[list[str] | None, option("ID", _ID, "--hook")] = None,
+    pack: Annotated[str, option("PATH", _TRY_PACK)] = "",
+    run_project: Annotated[bool, flag(_RUN_PROJECT, "--run-project")] = False,
+    yes: Annotated[bool, flag(_AGREE, "--yes", "-y")] = False,
+    project: options.Project = "",
+    json: options.Json = False,
+) -> int:
+    from hookctl.commands import choosing
+    from hookctl.errors import usage_error
+    from hookctl.firing.calls import Asked, parse_input, read_payload
+    from hookctl.firing.choosing import Chosen
+    from hookctl.verbs.fire import Consent, Request, fire
+    from hookctl.verbs.pack import load_pack
+
+    if pack and (hook or run_project):
+        raise usage_error("--pack runs the pack's hooks alone", "Leave out the other option.")
+    if payload and (tool or input):
+        raise usage_error("--payload has the tool call in it", "Leave out --tool and --input.")
+    asked = Asked(
+        event,
+        tool,
+        parse_input(input) if input else None,
+        read_payload(payload) if payload else None,
+    )
+    request = Request(
+        asked,
+        tuple(choosing.load_hosts(host)),
+        Chosen(tuple(hook or ()), run_project),
+        load_pack(pack) if pack else None,
+    )
+    permission = choosing.permission(yes, False, json)
+    consent = Consent(yes, permission.show, permission.confirm)
+    return show("fire", lambda f: fire(choosing.in_project(f, project), request, consent), json)
 
 
 _OUTPUT = "The file to write; default: hookctl-report.html here."
@@ -49,5 +100,13 @@ COMMANDS = {
         "  hookctl hooks\n"
         "  hookctl hooks --host claude --event pre-tool\n"
         "  hookctl hooks --project ../other --json",
+    ),
+    "fire": Command(
+        _fire,
+        "Run the hooks of an event once, and say what the host would make of their answers.",
+        "  hookctl fire stop\n"
+        '  hookctl fire pre-tool --tool Bash --input \'{"command": "rm -rf x"}\' --host claude\n'
+        "  hookctl fire prompt --pack ./my-pack --host gemini\n"
+        "  hookctl fire stop --hook 3f84 --run-project",
     ),
 }

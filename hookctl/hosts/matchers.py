@@ -45,6 +45,25 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     return _reason(host, matcher, f"which has {tools}")
 
 
+def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
+    """Whether a matcher fits one of a tool's names, or the value that an event is matched by."""
+    if matcher is None or matcher in FOR_ALL:
+        return matcher is None or matcher in host.matchers.all
+    rules = host.matchers
+    separators = "[|,] ?" if rules.commas else "[|]"
+    if re.fullmatch(r"[\w|, -]+", matcher) and not rules.parts:
+        listed = [part.strip() for part in re.split(separators, matcher)]
+        if rules.any_case:
+            listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
+        return not set(listed).isdisjoint(names)
+    try:
+        expression = re.compile(matcher, re.IGNORECASE if rules.any_case else 0)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    find = expression.fullmatch if rules.whole else expression.search
+    return any(find(name) for name in names)
+
+
 def _explain_commas(host: Host, matcher: str, names: str, *, is_whole: bool) -> str:
     """Why a list with commas matches nothing where a comma is a letter; '' where a part may."""
     parts = names.split("|")

@@ -207,6 +207,7 @@ class Matchers(NamedTuple):
     commas: bool = False
     parts: bool = False  # a part of a name is enough
     any_case: bool = False
+    whole: bool = False  # an expression has to fit the whole name
 
 
 class OtherAgent(NamedTuple):
@@ -281,6 +282,16 @@ class Host(NamedTuple):
     def plugins(self) -> dict[str, Any]:
         """Where it keeps plugins, and what says which of them are on."""
         return _parse_later(self.later, "plugins")
+
+    @property
+    def sends(self) -> dict[str, Any]:
+        """What it tells its hooks, beside the event and the tool call, by the protocol's events."""
+        return _parse_later(self.later, "sends")
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        """What it makes of a hook's answer, by the protocol's events."""
+        return _parse_later(self.later, "reads")
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""

@@ -76,6 +76,12 @@ class Bench:
         wanted, notes = find_wants(self.pack, host, programs, env, answers_of)
         return [want for want in wanted if want.kind == "element"], notes
 
+    def lay_table(self, host: Host) -> None:
+        """Write what the runner has to know of a host."""
+        launcher = load_runner().launcher
+        table = host_file(host, [self.pack.name], self.state, launcher)
+        self._write(os.path.join(self.runtime, f"{host.name}.json"), table)
+
     def ask(
         self,
         host: Host,
@@ -86,9 +92,7 @@ class Bench:
         fields: dict[str, Any],
     ) -> Trial:
         """Run one of these hooks with a question of Claude Code's protocol."""
-        launcher = load_runner().launcher
-        table = host_file(host, [self.pack.name], self.state, launcher)
-        self._write(os.path.join(self.runtime, f"{host.name}.json"), table)
+        self.lay_table(host)
         common = {"session_id": "trial", "cwd": self.project}
         payload = native_payload(host, event, tool, input, {**common, **fields})
         environ = {**os.environ, "HOME": self.top, "HOOKCTL_STATE_DIR": self.state}

@@ -24,7 +24,7 @@ _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class _Noting:
+class Noting:
     """While it is entered, a signal to end is only noted, unless it is ignored as under nohup."""
 
     def __enter__(self) -> Self:
@@ -42,7 +42,7 @@ class _Noting:
             signal.signal(number, handler)
 
 
-class Keeper(_Noting):
+class Keeper(Noting):
     """Waits for a child or for time to pass; a signal to stop ends the wait with KeyboardInterrupt.
 
     While it is entered, signals are only noted. So none can strike between the start of a child and
@@ -143,7 +143,7 @@ class Ended(NamedTuple):
     signal: int = 0  # that killed it
 
 
-class Guardian(_Noting):
+class Guardian(Noting):
     """Runs one child after another while it is entered; nothing of it is left where we are killed.
 
     Ctrl-C reaches the child by itself, since it is in our process group; it is the child's to

@@ -37,11 +37,11 @@ def pack(folders: Folders, request: Request) -> Result:
     if request.action == "check":
         from hookctl.verbs.pack_check import check  # late: one action of several
 
-        return check(folders, _load(request.subject), request.hosts)
+        return check(folders, load_pack(request.subject), request.hosts)
     if request.action == "test":
         from hookctl.verbs.pack_test import test  # late: as above
 
-        return test(folders, _load(request.subject), request.hosts)
+        return test(folders, load_pack(request.subject), request.hosts)
     if request.action == "import":
         from hookctl.verbs.pack_import import import_hooks  # late: as above
 
@@ -49,12 +49,12 @@ def pack(folders: Folders, request: Request) -> Result:
     if request.action == "export":
         from hookctl.verbs.pack_export import export  # late: as above
 
-        return export(folders, _load(request.subject), request.form, request.output)
+        return export(folders, load_pack(request.subject), request.form, request.output)
     hint = f"{nearest(request.action, ACTIONS)}Use one of: {', '.join(ACTIONS)}."
     raise usage_error(f"unknown action {request.action!r}", hint)
 
 
-def _load(path: str) -> Pack:
+def load_pack(path: str) -> Pack:
     """A pack by its path, with a bare name as a folder here."""
     if path in packs.names():
         raise usage_error(f"{path} is built in", "Give the path of a pack of your own.")

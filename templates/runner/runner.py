@@ -44,7 +44,7 @@ from .call import (
     start_timer,
 )
 from .child import run_command
-from .files import digest, dump_plain, enter, parse_exactly
+from .files import digest, dump_plain, enter, env, parse_exactly
 from .hosts import find_host
 from .matching import matches
 from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refused
@@ -349,6 +349,8 @@ class Run:
             "outcome": rendered.outcome,
             "bytes": rendered.context_bytes,
         }
+        if env("HOOKCTL_FIRED") == "1":  # by a person who tries it: it does not count
+            line["fired"] = True
         if rendered.dropped:
             line["dropped"] = rendered.dropped
         try:

@@ -1,0 +1,216 @@
+"""A host's call of its hooks: the event by its own name, and the payload as it sends it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookctl import clock
+from hookctl.errors import usage_error
+from hookctl.firing.model import Call
+from hookctl.hosts import Host
+from hookctl.hosts.matchers import fits
+from hookctl.packs.native import native_payload
+from hookctl.packs.protocol import EVENTS, SHORT, TOOL_EVENTS, native_event
+from hookctl.system import files
+from hookctl.system.package_data import guard_module
+from hookctl.values import NamedTuple
+
+SESSION = "hookctl-fire"
+_LARGEST = 16 << 20  # bytes of a payload
+_EVENT_FIELDS = ("hook_event_name", "event_type")
+_TOOL_FIELDS = ("tool_name", "toolName")
+# What an event is matched by, where it is no call of a tool.
+_MATCHED = {
+    "SessionStart": ("source",),
+    "SessionEnd": ("reason",),
+    "PreCompact": ("trigger",),
+    "Notification": ("notification_type",),
+    "SubagentStop": ("agent_type",),
+}
+_EXAMPLES: dict[str, dict[str, Any]] = {  # the input of a tool that is given none
+    "Bash": {"command": "true"},
+    "Write": {"file_path": "{project}/example.txt", "content": "text\n"},
+    "Edit": {"file_path": "{project}/example.txt", "old_string": "a", "new_string": "b"},
+    "Read": {"file_path": "{project}/example.txt"},
+    "Grep": {"pattern": "example"},
+    "Glob": {"pattern": "*"},
+    "WebFetch": {"url": "https://example.com", "prompt": "example"},
+    "Agent": {"prompt": "example", "description": "example"},
+}
+
+
+class Place(NamedTuple):
+    """Where the call is made."""
+
+    project: str
+    home: str
+    transcript: str
+    environ: Mapping[str, str]
+
+
+class Asked(NamedTuple):
+    """What a person wants to happen: an event, and the tool call of it."""
+
+    event: str
+    tool: str = ""
+    input: dict[str, Any] | None = None
+    payload: bytes | None = None  # of the host, instead of one that is made
+
+
+def find_event(host: Host, name: str) -> tuple[str, str]:
+    """The host's own name of an event, and Claude Code's; '' for what the host does not have.
+
+    The name may be hookctl's, Claude Code's, or the host's own.
+    """
+    short = name if name in EVENTS else SHORT.get(name, "")
+    if short and (native := native_event(host, short)):
+        return native, EVENTS[short]
+    for short, own in host.events.items():
+        if own == name:
+            return own, EVENTS[short]
+    return (name, "") if name in host.handlers.events else ("", "")
+
+
+def require_question(hosts: Sequence[Host], asked: Asked) -> None:
+    """Refuse (usage) an event that none of these hosts has, and one without its tool."""
+    found = [find_event(host, asked.event) for host in hosts]
+    if not any(event for event, _ in found):
+        who = hosts[0].title if len(hosts) == 1 else "no host"
+        has = "has no" if len(hosts) == 1 else "has an"
+        hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
+        raise usage_error(f"{who} {has} event {asked.event}", hint)
+    is_made = asked.payload is None and not asked.tool
+    if is_made and any(SHORT.get(protocol) in TOOL_EVENTS for _, protocol in found):
+        hint = f"For example: `hookctl fire {asked.event} --tool Bash`, or --payload FILE."
+        raise usage_error(f"{asked.event} is about a tool call, and no tool is named", hint)
+
+
+def make_call(host: Host, asked: Asked, place: Place) -> Call:
+    """The call of a host that has this event."""
+    event, protocol = find_event(host, asked.event)
+    if asked.payload is not None:
+        payload = _parse(asked.payload)
+        return Call(host, event, protocol, payload, asked.payload, _tool_in(payload), SESSION)
+    is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
+    payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
+    data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
+
+
+def read_payload(path: str) -> bytes:
+    """The payload in a file; refuses (usage) what is no JSON object."""
+    snapshot = files.read(path)
+    data = snapshot.data
+    if data is None:
+        raise usage_error(f"no such file: {path}", "Give a file with a payload of the host.")
+    if len(data) > _LARGEST:
+        raise usage_error(f"{path} is larger than 16 MiB", "No host sends that much.")
+    _parse(data)
+    return data
+
+
+def is_meant(call: Call, matcher: str | None) -> bool:
+    """Whether the host runs a hook with this matcher for the call."""
+    if SHORT.get(call.protocol) in TOOL_EVENTS:
+        return fits(call.host, matcher, _names_of(call.host, call.tool))
+    values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
+    texts = [value for value in values if isinstance(value, str)]
+    return not texts or not matcher or matcher == "*" or fits(call.host, matcher, texts)
+
+
+def _names_of(host: Host, tool: str) -> list[str]:
+    """The names that a matcher is held against: the tool's, and Claude Code's where it counts."""
+    names = [tool]
+    for former, name in guard_module("matching").FORMER.items():
+        if name == tool and host.runner.get("own_protocol"):
+            names.append(former)
+    for kind, claudes in guard_module("payload").TOOLS.items():
+        tools = host.tools.get(kind, ())
+        if tool in tools and claudes in tools and not host.runner.get("own_protocol"):
+            names.append(claudes)
+    return names
+
+
+def _make_payload(
+    host: Host, event: str, protocol: str, asked: Asked, place: Place
+) -> dict[str, Any]:
+    sends = host.sends
+    payload: dict[str, Any] = {}
+    if protocol:
+        input = asked.input
+        if input is None:
+            input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
+        payload = native_payload(host, protocol, asked.tool, input, {})
+    for name in _EVENT_FIELDS:
+        payload.pop(name, None)
+    told: dict[str, Any] = {}
+    if sends.get("event", _EVENT_FIELDS[0]):
+        name = protocol if sends.get("claudes_names") and protocol else event
+        told[sends.get("event", _EVENT_FIELDS[0])] = name
+    usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
+    return {**told, **_fill({**usual, **sends.get(protocol, {})}, place), **payload}
+
+
+def _claudes_name(host: Host, tool: str) -> str:
+    for kind, name in guard_module("payload").TOOLS.items():
+        if tool == name or tool in host.tools.get(kind, ()):
+            return str(name)
+    return tool
+
+
+def _fill(value: Any, place: Place) -> Any:
+    """A value of a data file with what its placeholders stand for."""
+    if isinstance(value, dict):
+        return {key: _fill(inner, place) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_fill(inner, place) for inner in value]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    now = clock.now(place.environ)
+    if value == "{null}":
+        return None
+    if value == "{milliseconds}":
+        return int(now * 1000)
+    texts = {
+        "{project}": place.project,
+        "{home}": place.home,
+        "{transcript}": place.transcript,
+        "{session}": SESSION,
+        "{time}": clock.stamp(now),
+    }
+    for name, text in texts.items():
+        value = value.replace(name, text)
+    return value
+
+
+def _tool_in(payload: Mapping[str, Any]) -> str:
+    """The tool's name in a payload."""
+    nested = payload.get("toolCall")  # Antigravity
+    values = [payload.get(name) for name in _TOOL_FIELDS]
+    values.append(nested.get("name") if isinstance(nested, dict) else None)
+    return next((value for value in values if isinstance(value, str)), "")
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError):
+        payload = None
+    if not isinstance(payload, dict):
+        hint = "A host sends one JSON object; docs/hosts.md says what the hosts send."
+        raise usage_error("the payload is not one JSON object", hint)
+    return payload
+
+
+def parse_input(text: str) -> dict[str, Any]:
+    """The input of a tool from the command line."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        hint = """For example: --input '{"command": "ls"}'"""
+        raise usage_error("--input is not one JSON object", hint)
+    return value

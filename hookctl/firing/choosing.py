@@ -1,0 +1,162 @@
+"""Which hooks a call of a host is for, in the host's order, and why some of them are not run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from hookctl.firing.calls import find_event, is_meant
+from hookctl.firing.model import Call, Shot
+from hookctl.hooks import ids
+from hookctl.hooks.inventory import Inventory
+from hookctl.hooks.model import RUNS, Hook, HookFile
+from hookctl.hosts import Host, load
+from hookctl.model import WRAP
+from hookctl.settings.targets import GUARD
+from hookctl.values import NamedTuple
+
+_OF_PROJECT = ("project", "local")
+_LAUNCHER = re.compile(r"\[ -f ('[^']*'|[^\s']+) \]")
+
+
+class Chosen(NamedTuple):
+    """Which hooks a person wants to run."""
+
+    names: tuple[str, ...] = ()  # IDs; empty for all that the host would run
+    is_project_run: bool = False  # those of the project too
+
+
+def find_named(inventory: Inventory, names: Sequence[str]) -> list[Hook]:
+    """The hooks with these IDs; refuses (usage) what is no ID here."""
+    found: list[Hook] = []
+    for name in names:
+        found += [hook for hook in ids.find(inventory.hooks, name) if hook not in found]
+    return found
+
+
+def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iterator[Shot]:
+    """The hooks of a call's host that are for it; with IDs, those alone and whatever is with them.
+
+    `event` is the event's name as the person gave it.
+    """
+    named = find_named(inventory, chosen.names)
+    for hook in inventory.hooks:
+        if hook.host != call.host.name or (chosen.names and hook not in named):
+            continue
+        file = _file_of(inventory, hook)
+        host = file.host if file else load(hook.host)
+        is_dialect = hook.event == call.protocol and find_event(host, event)[0] != hook.event
+        if hook.event != find_event(host, event)[0] and not is_dialect:
+            continue
+        fits = is_meant(call, _matcher_of(hook))
+        if not fits and not named:
+            continue
+        shot = _make_shot(hook, host, file)
+        why_not = _why_not(hook, host, chosen, is_dialect=is_dialect)
+        if why_not is not None:
+            yield shot._replace(why_not=why_not)
+            continue
+        note = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
+        if hook.state != RUNS:
+            note = f"{call.host.title} would not run it: {hook.reason or hook.state}"
+        yield shot._replace(note=note)
+
+
+def list_hosts(inventory: Inventory, event: str, names: Collection[str]) -> list[Host]:
+    """The hosts that have a hook for an event, or with these IDs."""
+    named = find_named(inventory, tuple(names))
+    found = []
+    for host in inventory.hosts:
+        hooks = [hook for hook in named or inventory.hooks if hook.host == host.name]
+        for hook in hooks:
+            file = _file_of(inventory, hook)
+            if hook.event == find_event(file.host if file else host, event)[0]:
+                found.append(host)
+                break
+    return found
+
+
+def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str | None:
+    """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
+    kind = hook.fields.get("type", "command")
+    if kind != "command" or not command_of(host, hook.fields):
+        what = "a PowerShell command" if kind == "command" else f"of the type {kind}"
+        return f"it is {what}, which hookctl does not run"
+    if is_dialect:
+        return (
+            f"under {hook.event} {host.title} speaks another dialect, which hookctl does not play"
+        )
+    if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
+        return "its state is locked, so every run of it counts"
+    if hook.scope in _OF_PROJECT and not chosen.is_project_run:
+        return "it is the project's own: --run-project runs it"
+    if chosen.names:
+        return None
+    if hook.plugin:
+        return f"it is a plugin's: --hook {hook.id} runs it"
+    if hook.state != RUNS:
+        return f"{host.title} would not run it: {hook.reason or hook.state}"
+    if "if" in hook.fields:
+        return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
+    return None
+
+
+def command_of(host: Host, fields: object) -> str:
+    """The key of a hook's command that a shell, or nothing at all, runs; '' if it has none."""
+    for key in host.registration.commands:
+        if isinstance(fields, dict) and isinstance(fields.get(key), str):
+            return "" if key == "powershell" else str(key)
+    return ""
+
+
+def _make_shot(hook: Hook, host: Host, file: HookFile | None) -> Shot:
+    is_guests = bool(hook.plugin) or hook.scope in _OF_PROJECT
+    return Shot(
+        host=host,
+        event=hook.event,
+        id=hook.id,
+        name=hook.own_id,
+        command=hook.command,
+        fields=dict(hook.fields),
+        file=hook.file,
+        line=hook.line,
+        scope=hook.scope,
+        plugin=hook.plugin,
+        variables=file.variables if file else {},
+        is_asked=is_guests,
+    )
+
+
+def _file_of(inventory: Inventory, hook: Hook) -> HookFile | None:
+    """The file that a hook stands in."""
+    for file in inventory.files:
+        is_same = file.path == hook.file and file.host.name == hook.host
+        if is_same and file.plugin == hook.plugin:
+            return file
+    return None
+
+
+def _matcher_of(hook: Hook) -> str | None:
+    """The matcher of a hook; an empty text is one, where a hook itself has it."""
+    if hook.matcher:
+        return hook.matcher
+    return "" if hook.fields.get("matcher") == "" else None
+
+
+def _is_locked(command: str) -> bool:
+    """Whether the guard's registration keeps its state where nothing moves it."""
+    match = _LAUNCHER.search(command)
+    path = match[1].strip("'") if match else ""
+    try:
+        with open(os.path.join(os.path.dirname(path), "config.json"), "rb") as stream:
+            config = json.loads(stream.read(1 << 20))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and config.get("locked") is True
+
+
+def is_ours(shot: Shot) -> bool:
+    """Whether a hook is of hookctl's own making, and no other tool's command in it."""
+    return bool(shot.name) and not shot.name.startswith(WRAP)

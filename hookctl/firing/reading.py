@@ -1,0 +1,259 @@
+"""What a host makes of one hook's answer, by the table `reads` of its data file; nothing is read.
+
+A form is a path in the answer's object, with the value that it must have there: `decision=block`,
+or any value: `hookSpecificOutput.updatedInput`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hookctl.firing.model import (
+    ALLOW,
+    ASK,
+    BLOCK,
+    CHANGE,
+    CONTEXT,
+    DENY,
+    END,
+    FAILED,
+    NONE,
+    TIMEOUT,
+    UNKNOWN,
+    Call,
+    Ran,
+    Reading,
+)
+from hookctl.hosts import Host
+
+STOPS = ("Stop", "SubagentStop")
+_BLOCKING = ("UserPromptSubmit", "PostToolUse", *STOPS)  # a refusal is a block there
+_NESTED = "hookSpecificOutput"
+_REASONS = (
+    f"{_NESTED}.permissionDecisionReason",
+    "permissionDecisionReason",
+    "reason",
+    "agent_message",
+    "user_message",
+    "followup_message",
+    "message",
+    "stopReason",
+)
+_MISSING: Any = object()
+_REFUSED = 2  # its text is on stderr; that of other statuses may stand anywhere
+
+
+def read_answer(call: Call, ran: Ran) -> Reading:
+    """What the host of a call makes of how a hook ended and what it printed."""
+    if ran.problem:
+        return Reading(FAILED, ran.problem)
+    if ran.timed_out:
+        return Reading(TIMEOUT, "it took too long")
+    table = call.host.reads
+    rules = table.get(call.protocol)
+    if rules is None:
+        said = ran.status or ran.out.strip()
+        reason = f"what {call.host.title} makes of an answer to {call.event} is not known"
+        return Reading(UNKNOWN, reason) if said else Reading(NONE)
+    return _Reader(call, {**table, **rules}).read(ran)
+
+
+class _Reader:
+    """Reads answers to one event of one host."""
+
+    def __init__(self, call: Call, rules: Mapping[str, Any]) -> None:
+        self._call, self._rules = call, rules
+        self._is_stop = call.protocol in STOPS
+        self._refusal = BLOCK if call.protocol in _BLOCKING else DENY
+
+    def read(self, ran: Ran) -> Reading:
+        status, text = ran.status or 0, _clean(ran.out)
+        told = ran.err.strip()
+        if not text and self._call.host.denials.get("stderr"):
+            text = _clean(ran.err)
+        if self._call.host.denials.get("stderr"):
+            told = text
+        values = _object_in(text)
+        if values is not None and _is_within(status, self._rules.get("json", "0")):
+            answer = self._read_object(values)
+            if status == 0 or self._rules.get("json_first") or answer.refuses:
+                return answer
+        answered = self._read_status(status, told or text if status > _REFUSED else told)
+        if answered is not None:
+            return answered
+        if status:
+            return Reading(FAILED, f"exit status {status}{_last_line(ran.err)}")
+        return self._read_text(text)
+
+    def _read_status(self, status: int, told: str) -> Reading | None:
+        """What an exit status says by itself; None where it says nothing."""
+        unless = self._rules.get("unless")
+        if unless and unless in told:
+            return None
+        for statuses, does in self._rules.get("status", {}).items():
+            action, _, condition = does.partition(" ")
+            if not _is_within(status, statuses) or (condition and not told):
+                continue
+            if action == "nothing":
+                return None
+            reason = self._rules.get("status_reason", told).format(status=status)
+            if action == "refuse":
+                return Reading(self._refusal, reason, source="status", refuses=True)
+            if action == "end":
+                return Reading(END, reason, source="status", refuses=True)
+            return Reading(CONTEXT, context=told) if told else Reading(NONE)
+        return None
+
+    def _read_text(self, text: str) -> Reading:
+        """What plain text of status 0 says."""
+        if text.startswith(("{", "[")):
+            return Reading(FAILED, "its output is not one JSON object")
+        if text and self._rules.get("text") == "context":
+            return Reading(CONTEXT, context=text)
+        return Reading(NONE)
+
+    # An object.
+
+    def _read_object(self, values: dict[str, Any]) -> Reading:
+        fault = self._find_fault(values)
+        if fault:
+            return Reading(FAILED, f"{fault}, so {self._call.host.title} ignores the answer")
+        reading = self._read_refusal(values)
+        if reading is not None:
+            return reading
+        ended = self._match("end", values)
+        if ended:
+            return Reading(END, _text_at(values, "stopReason"), refuses=self._is_stop)
+        asked = self._match("ask", values)
+        allowed = self._match("allow", values)
+        reason, change = _find_reason(values), self._find_value("change", values)
+        if self._rules.get("change_allows") and not allowed:
+            change = None
+        context = self._find_context(values)
+        decided = asked or allowed
+        source = _source_of(decided) if decided else ""
+        if asked:
+            return Reading(ASK, reason, change, context, source)
+        if change is not None:
+            return Reading(CHANGE, reason, change, context, source)
+        if allowed:
+            return Reading(ALLOW, reason, None, context, source)
+        return Reading(CONTEXT, context=context) if context else Reading(NONE)
+
+    def _read_refusal(self, values: dict[str, Any]) -> Reading | None:
+        """A refusal, which the end of a turn beats at a stop."""
+        ended, refused = self._match("end", values), self._match("refuse", values)
+        if not refused or (ended and self._is_stop):
+            return None
+        if refused == "continue=false":
+            reason = _text_at(values, "stopReason")
+        else:
+            reason = _find_reason(values)
+        ends = bool(ended) or bool(self._match("end_of_refusal", values))
+        source = _source_of(refused)
+        return Reading(END if ends else self._refusal, reason, source=source, refuses=True)
+
+    def _find_fault(self, values: dict[str, Any]) -> str:
+        """What makes the host pass over the whole object."""
+        rules, nested = self._rules, values.get(_NESTED)
+        decisions = rules.get("decisions")
+        decision = values.get("decision")
+        if decisions and decision is not None and decision not in decisions:
+            return f"it does not know the decision {json.dumps(decision)[:80]}"
+        if rules.get("named") and nested is not None and not self._is_for_event(nested):
+            return f"{_NESTED} is not for {self._call.event}"
+        strange = _others(values, rules.get("keys"))
+        strange += _others(nested, rules.get("strict"))
+        if strange:
+            return f"it does not know {', '.join(strange)}"
+        needs_reason = rules.get("needs_reason") and self._match("refuse", values)
+        if needs_reason and not _find_reason(values).strip():
+            return "a refusal without a reason is void"
+        return ""
+
+    def _is_for_event(self, nested: object) -> bool:
+        return isinstance(nested, dict) and nested.get("hookEventName") == self._call.event
+
+    def _match(self, name: str, values: dict[str, Any]) -> str:
+        """The first of the forms with this name that the object has; '' if none."""
+        for form in self._rules.get(name, ()):
+            path, _, word = form.partition("=")
+            value = _value_at(values, path)
+            if value is _MISSING or value is None:
+                continue
+            if not word or value == {"true": True, "false": False}.get(word, word):
+                return str(form)
+        return ""
+
+    def _find_value(self, name: str, values: dict[str, Any]) -> Any:
+        form = self._match(name, values)
+        return _value_at(values, form) if form else None
+
+    def _find_context(self, values: dict[str, Any]) -> str:
+        value = self._find_value("context", values)
+        return value if isinstance(value, str) else ""
+
+
+def _is_within(status: int, statuses: str) -> bool:
+    """Whether a status is one of `0 2+`: single ones, all from one on, or `any`."""
+    for word in statuses.split():
+        first = word.rstrip("+")
+        if word == "any" or status == int(first) or (word != first and status > int(first)):
+            return True
+    return False
+
+
+def _clean(out: str) -> str:
+    return out.strip().strip("\ufeff").strip()
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The object that a hook printed, or None."""
+    if not text.startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _value_at(values: dict[str, Any], path: str) -> Any:
+    inside: Any = values
+    for part in path.split("."):
+        if not isinstance(inside, dict) or part not in inside:
+            return _MISSING
+        inside = inside[part]
+    return inside
+
+
+def _text_at(values: dict[str, Any], path: str) -> str:
+    value = _value_at(values, path)
+    return value if isinstance(value, str) else ""
+
+
+def _find_reason(values: dict[str, Any]) -> str:
+    """The first reason that an object has, in the order in which hosts look."""
+    return next(filter(None, (_text_at(values, path) for path in _REASONS)), "")
+
+
+def _others(values: Any, known: Iterable[str] | None) -> list[str]:
+    if known is None or not isinstance(values, dict):
+        return []
+    return [key for key in values if key not in known]
+
+
+def _source_of(form: str) -> str:
+    return "nested" if form.startswith(_NESTED) else "top"
+
+
+def _last_line(err: str) -> str:
+    lines = err.strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""
+
+
+def is_serial(host: Host) -> bool:
+    """Whether a host asks its hooks one after the other, and none after a refusal."""
+    return bool(host.reads.get("serial"))

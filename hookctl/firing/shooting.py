@@ -1,0 +1,211 @@
+"""Runs the hooks of a call as their host does: its variables, its folder, its limits of time.
+
+The guard and the runner of packs get a state folder of their own, with a copy of what they know
+of this project, so that they answer as they would and count nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hookctl import hosts
+from hookctl.firing.choosing import command_of
+from hookctl.firing.model import (
+    CHANGE,
+    FAILED,
+    NONE,
+    NOT_RUN,
+    TIMEOUT,
+    Call,
+    Fired,
+    Ran,
+    Reading,
+    Shot,
+    Volley,
+)
+from hookctl.firing.reading import is_serial, read_answer
+from hookctl.firing.verdict import judge
+from hookctl.hosts import Host, loading
+from hookctl.hosts.shapes import split_words
+from hookctl.system import project
+from hookctl.system.piped import LIMIT, Runner
+
+_USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
+_SHORTEST = 2.0  # seconds of a hook that the host gives next to no time
+_LARGEST = 1 << 20  # bytes of a file of the state that is copied
+_MARK = "HOOKCTL_FIRED"  # the receipt says so, and nothing counts it
+
+
+class Stand:
+    """A private folder from which hooks are run in a project."""
+
+    def __init__(self, folder: str, state: str, folder_of_project: str) -> None:
+        self.project = folder_of_project
+        self.state = os.path.join(folder, "state")
+        _copy_state(project.state_folder(state, folder_of_project), self._own_state)
+
+    @property
+    def _own_state(self) -> str:
+        return project.state_folder(self.state, self.project)
+
+    def fire(
+        self,
+        call: Call,
+        shots: Sequence[Shot],
+        environ: Mapping[str, str],
+        show: Callable[[Shot], None],
+    ) -> Volley:
+        """Run the hooks in the host's order; `show` tells of each one before it runs."""
+        fired: list[Fired] = []
+        serial, refused_by = is_serial(call.host), ""
+        asked = call
+        with Runner() as runner:
+            for shot in shots:
+                why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
+                if why_not:
+                    fired.append(Fired(shot, Ran(), Reading(NOT_RUN, why_not)))
+                    continue
+                show(shot)
+                ran = self._run(runner, shot, asked, environ)
+                reading = self._read(call, shot, ran)
+                fired.append(Fired(shot, ran, reading))
+                if serial and reading.refuses:
+                    refused_by = shot.name or shot.id
+                asked = _pass_on(asked, reading)
+        return Volley(call, tuple(fired), judge(call, fired))
+
+    def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
+        variables = self._variables(shot, call, environ)
+        try:
+            words = _words_of(shot, variables)
+            seconds = limit_of(shot)
+            output = runner.run(words, call.data, variables, self.project, seconds)
+        except (OSError, ValueError) as error:
+            return Ran(problem=f"it cannot be started: {getattr(error, 'strerror', error)}")
+        out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
+        problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
+        is_late = output.status is None
+        return Ran(output.status, int(output.seconds * 1000), out, err, is_late, problem)
+
+    def _read(self, call: Call, shot: Shot, ran: Ran) -> Reading:
+        """What the host reads; what it cannot see of a pack's command, its receipt tells."""
+        reading = read_answer(call, ran)
+        if shot.fields.get("async") is True:
+            return Reading(NONE, "the host does not wait for it")
+        receipt = self._take_receipt()
+        outcome = receipt.get("outcome")
+        if reading.outcome == NONE and outcome in (FAILED, TIMEOUT):
+            return Reading(outcome, _message_in(ran.out))
+        dropped = receipt.get("dropped")
+        if isinstance(dropped, list) and dropped and not reading.reason:
+            words = ", ".join(map(str, dropped))
+            return reading._replace(reason=f"{call.host.title} is not told: {words}")
+        return reading
+
+    def _take_receipt(self) -> dict[str, Any]:
+        """The last receipt, after which there is none."""
+        path = os.path.join(self._own_state, "runs.jsonl")
+        try:
+            with open(path, "rb") as stream:
+                receipt = json.loads(stream.read().splitlines()[-1])
+            os.unlink(path)
+        except (OSError, ValueError, IndexError):
+            return {}
+        return receipt if isinstance(receipt, dict) else {}
+
+    def _variables(self, shot: Shot, call: Call, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables of a hook: the person's, the host's, and those of its own entry."""
+        host, facts = shot.host, shot.host.environment
+        variables = {name: text for name, text in environ.items() if name not in _all_marks()}
+        names = [facts.project, *host.sends.get("project", ())]
+        variables |= {name: self.project for name in names if name}
+        variables |= dict.fromkeys(facts.marks, "1")
+        if facts.session:
+            variables[facts.session] = call.session
+        own = shot.fields.get(host.env_field) if host.env_field else None
+        if isinstance(own, dict):
+            variables |= {str(name): str(text) for name, text in own.items()}
+        variables |= shot.variables
+        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1", "PWD": self.project}
+
+
+def limit_of(shot: Shot) -> float:
+    """The seconds that the host gives a hook."""
+    given = loading.timeout_seconds(shot.host, dict(shot.fields))
+    if given is not None:
+        return given
+    usual = shot.host.registration.usual_timeouts
+    return usual.get(shot.event, usual.get("*", _USUAL_TIMEOUT)) or _SHORTEST
+
+
+def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
+    """The program that a host starts for a hook, and its arguments."""
+    key = command_of(shot.host, shot.fields)
+    command, args = shot.fields[key], shot.fields.get("args")
+    if isinstance(args, list):
+        return [_expand(str(word), variables) for word in (command, *args)]
+    if not shot.host.shape.shell and not shot.name:
+        return split_words(command)
+    is_bash = key == "bash" or shot.fields.get("shell") == "bash"
+    return ["bash" if is_bash else "/bin/sh", "-c", command]
+
+
+def _expand(word: str, variables: Mapping[str, str]) -> str:
+    """A word with the places of the variables in it filled, as where no shell does it."""
+    for name, text in variables.items():
+        word = word.replace(f"${{{name}}}", text)
+    return word
+
+
+def _all_marks() -> set[str]:
+    """The variables by which hooks know their host: fire may be started by an agent itself."""
+    marks: set[str] = set()
+    for host in map(hosts.load, hosts.names()):
+        marks.update(host.environment.marks)
+    return marks
+
+
+def _pass_on(call: Call, reading: Reading) -> Call:
+    """The call as the next hook sees it, where the host passes a changed input on."""
+    host = call.host
+    if reading.outcome != CHANGE or not host.reads.get("passes_change"):
+        return call
+    payload = {**call.payload}
+    for path in _input_fields(host):
+        if path in payload:
+            payload[path] = reading.change
+            break
+    data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return call._replace(payload=payload, data=data)
+
+
+def _input_fields(host: Host) -> Sequence[str]:
+    fields: Sequence[str] = host.runner.get("fields", {}).get("tool_input", ("tool_input",))
+    return fields
+
+
+def _message_in(out: str) -> str:
+    """What the runner tells the person."""
+    try:
+        values = json.loads(out)
+    except (ValueError, RecursionError):
+        return ""
+    message = values.get("systemMessage") if isinstance(values, dict) else None
+    return message if isinstance(message, str) else ""
+
+
+def _copy_state(source: str, target: str) -> None:
+    """Copy what the guard knows of a project, without its log."""
+    os.makedirs(target, mode=0o700)
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(source):
+            is_log = ".jsonl" in entry.name or entry.name.startswith("runs")
+            if is_log or not entry.is_file(follow_symlinks=False):
+                continue
+            if entry.stat(follow_symlinks=False).st_size <= _LARGEST:
+                shutil.copyfile(entry.path, os.path.join(target, entry.name))

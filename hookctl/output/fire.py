@@ -1,0 +1,174 @@
+"""What came of hooks that were run once: each with its time and answer, and what the host does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+
+from hookctl.firing.model import (
+    ALLOW,
+    ASK,
+    BLOCK,
+    CHANGE,
+    CONTEXT,
+    DENY,
+    END,
+    FAILED,
+    NONE,
+    NOT_RUN,
+    TIMEOUT,
+    UNKNOWN,
+    Call,
+    Fired,
+    Reading,
+    Shot,
+    Volley,
+)
+from hookctl.masking import masked_text
+from hookctl.model import Line
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, tilde
+
+_SHORT = 8  # characters of an ID
+_LONGEST = 60  # characters of a command in its line
+_MOST = 20  # lines of an output that are shown
+_WIDEST = 300  # characters of a line of it
+_BEHIND_ID = 17
+_MARKS = {FAILED: ERROR, TIMEOUT: ERROR, NOT_RUN: SKIP, UNKNOWN: WARN, DENY: WARN, BLOCK: WARN}
+_READ = {
+    NONE: "no opinion",
+    ALLOW: "allows the call",
+    DENY: "refuses the call",
+    ASK: "asks the person",
+    BLOCK: "refuses the prompt",
+    CHANGE: "changes the input",
+    CONTEXT: "tells the model something",
+    END: "ends the turn",
+    FAILED: "counts as failed",
+    TIMEOUT: "was ended",
+    UNKNOWN: "nobody knows",
+}
+# What a block is at an event, by Claude Code's names.
+_BLOCKS = {
+    "Stop": "sends the agent on",
+    "SubagentStop": "sends the sub-agent on",
+    "PostToolUse": "tells the model what is wrong with the call",
+}
+_WOULD = {
+    "PreToolUse": {
+        NONE: "would make the call",
+        ALLOW: "would make the call, without asking anybody",
+        DENY: "would refuse the call",
+        ASK: "would ask the person",
+        CHANGE: "would make the call with another input",
+        CONTEXT: "would make the call, and tell the model more",
+        END: "would end the turn",
+    },
+    "UserPromptSubmit": {
+        NONE: "would take the prompt",
+        BLOCK: "would refuse the prompt",
+        CHANGE: "would take another prompt",
+        CONTEXT: "would take the prompt, and tell the model more",
+        END: "would end the turn",
+    },
+    "PostToolUse": {
+        BLOCK: "would tell the model what is wrong with the call",
+        CHANGE: "would tell the model another result",
+        CONTEXT: "would tell the model more",
+        END: "would end the turn",
+    },
+    "Stop": {
+        NONE: "would stop",
+        BLOCK: "would not stop: the block sends the agent on",
+        END: "would stop, whatever other hooks say",
+    },
+}
+_WOULD["SubagentStop"] = _WOULD["Stop"]
+_GOES_ON = {NONE: "would go on", CONTEXT: "would go on, and tell the model more", END: "would end"}
+
+
+def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]:
+    """The lines about one host: its hooks, and what it would do; `shown` gives a command."""
+    call, verdict = volley.call, volley.verdict
+    of_tool = f" {call.tool}" if call.tool else ""
+    yield Line(f"{call.host.title}  {call.event}{of_tool}")
+    for fired in volley.fired:
+        yield from _lines_of(call, fired, shown(fired.shot))
+    if not volley.fired:
+        yield Line("no hook is for this", indent=2)
+    would = _WOULD.get(call.protocol, {}).get(verdict.outcome) or _GOES_ON.get(verdict.outcome)
+    if verdict.outcome == UNKNOWN:
+        would = "may do anything"
+    text = f"{call.host.title} {would or 'would go on'}"
+    if verdict.outcome == END and verdict.refuses and call.protocol == "PreToolUse":
+        text += " and not make the call"
+    reason = masked_text(verdict.reason)
+    yield Line(f"{text}: {_cut(reason, _WIDEST)}" if reason else text, _verdict_mark(volley))
+
+
+def _verdict_mark(volley: Volley) -> str:
+    return WARN if volley.verdict.outcome not in (NONE, ALLOW, CONTEXT, CHANGE) else OK
+
+
+def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:
+    shot, ran, reading = fired
+    place = f"{tilde(shot.file)}:{shot.line}" if shot.line else tilde(shot.file)
+    mark = _MARKS.get(reading.outcome, OK)
+    label = (
+        shot.id.partition("#")[0][:_SHORT] + shot.id.partition("#")[1] + shot.id.partition("#")[2]
+    )
+    yield Line(shot.name or _cut(command, _LONGEST), mark, indent=2, label=label, path=place)
+    if reading.outcome == NOT_RUN:
+        yield Line(f"not run: {_with_tilde(reading.reason)}", indent=_BEHIND_ID)
+        return
+    if shot.note:
+        yield Line(_with_tilde(shot.note), indent=_BEHIND_ID)
+    yield Line(", ".join(_describe_run(call, fired)), indent=_BEHIND_ID)
+    yield from _output_lines("stdout", ran.out)
+    yield from _output_lines("stderr", ran.err)
+
+
+def _describe_run(call: Call, fired: Fired) -> Iterator[str]:
+    """Time, status, and how the host reads the answer."""
+    ran, reading = fired.ran, fired.reading
+    yield f"{ran.ms} ms"
+    if ran.status is not None:
+        yield f"exit status {ran.status}"
+    said = _BLOCKS.get(call.protocol, "") if reading.outcome == BLOCK else ""
+    text = said or _READ[reading.outcome]
+    detail = _detail_of(reading)
+    yield f"{text}: {_cut(detail, _WIDEST)}" if detail else text
+
+
+def _detail_of(reading: Reading) -> str:
+    if reading.outcome == CHANGE:
+        return masked_text(json.dumps(reading.change, ensure_ascii=False))
+    if reading.outcome == CONTEXT:
+        return masked_text(reading.context)
+    return masked_text(reading.reason)
+
+
+def _output_lines(name: str, text: str) -> Iterator[Line]:
+    """What a hook printed, as far as it is worth a look."""
+    lines = masked_text(text).strip("\n").splitlines()
+    for line in lines[:_MOST]:
+        yield Line(_cut(line, _WIDEST), indent=_BEHIND_ID, label=f"{name}:")
+    if len(lines) > _MOST:
+        yield Line(f"... and {len(lines) - _MOST} lines more", indent=_BEHIND_ID, label=f"{name}:")
+
+
+def _cut(text: str, longest: int) -> str:
+    text = " ".join(text.split("\n"))
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _with_tilde(reason: str) -> str:
+    return " ".join(map(tilde, reason.split(" ")))
+
+
+def ask_lines(shots: Sequence[Shot]) -> Iterator[str]:
+    """What would run, for the person who is to agree: each command in full, with its place."""
+    yield "these hooks would run here, as you:"
+    for shot in shots:
+        whose = f"of the plugin {shot.plugin}" if shot.plugin else "of this project"
+        yield f"  {shot.host.title} {shot.event}, {whose}: {tilde(shot.file)}:{shot.line}"
+        yield f"    {masked_text(shot.command)}"

@@ -1,0 +1,242 @@
+"""hookctl fire: run the hooks of an event once, as the hosts would, and say what follows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from hookctl import hosts
+from hookctl.checks.gather_record import read_records
+from hookctl.checks.machine import Machine
+from hookctl.errors import USAGE, HookctlError, usage_error
+from hookctl.firing import calls
+from hookctl.firing.calls import Asked, Place, find_event
+from hookctl.firing.choosing import Chosen, choose, find_named, is_ours, list_hosts
+from hookctl.firing.model import Call, Fired, Shot, Volley
+from hookctl.firing.shooting import Stand
+from hookctl.firing.trying import Trials
+from hookctl.hooks.inventory import Inventory, take_inventory
+from hookctl.hooks.programs import start_of
+from hookctl.hosts import Host
+from hookctl.masking import OwnText, masked_text
+from hookctl.model import Line, Result
+from hookctl.output.fire import ask_lines, volley_lines
+from hookctl.packs.model import Pack
+from hookctl.report import progress
+from hookctl.system import project
+from hookctl.system.folders import Folders
+from hookctl.system.temporary import private_folder
+from hookctl.values import NamedTuple
+
+_OF_USER = ("user", "managed")
+
+
+class Request(NamedTuple):
+    """What a person wants to try."""
+
+    asked: Asked
+    hosts: tuple[Host, ...] = ()  # empty: those with a hook for it
+    chosen: Chosen = Chosen()
+    pack: Pack | None = None  # instead of the installed hooks
+
+
+class Consent(NamedTuple):
+    """How a person agrees to the hooks of a project or a plugin."""
+
+    yes: bool
+    show: Callable[[str], None] | None = None
+    confirm: Callable[[str], bool] | None = None
+
+
+class _Salvo(NamedTuple):
+    """The hooks of one call, before they run."""
+
+    call: Call
+    shots: tuple[Shot, ...]
+    environ: Mapping[str, str]
+    start: str  # the folder that the host is started in
+
+
+def fire(folders: Folders, request: Request, consent: Consent) -> Result:
+    """Run the hooks that match; exit code 0, whatever the hosts would do."""
+    project.require_own(project.look(folders.cwd, folders.environ))
+    with ExitStack() as stack:
+        folder = stack.enter_context(private_folder("fire", folders.state))
+        with open(_transcript_in(folder), "xb"):
+            pass
+        salvos, skipped = _aim(folders, request, folder)
+        _require_consent(salvos, consent)
+        volleys = [
+            _fire_salvo(folders, salvo, os.path.join(folder, str(number)))
+            for number, salvo in enumerate(salvos)
+        ]
+    text = [line for volley in volleys for line in volley_lines(volley, shown_command)]
+    text += [Line(reason, "skip") for reason in skipped]
+    data = {"hosts": [_describe(volley) for volley in volleys]}
+    return Result(data, tuple(text))
+
+
+def _transcript_in(folder: str) -> str:
+    """An empty record of a session, for hooks that read it."""
+    return os.path.join(folder, "transcript.jsonl")
+
+
+# Which hooks.
+
+
+def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo], list[str]]:
+    """The hooks of each host, and why hosts that were named have none."""
+    machine = Machine(folders, read_records(folders, everywhere=False).records)
+    event = request.asked.event
+    inventory = None if request.pack else take_inventory(folders, request.hosts)
+    if inventory is not None:
+        find_named(inventory, request.chosen.names)
+    named = list(request.hosts)
+    looked_at = named or (_hosts_of_pack(request) if inventory is None else list(inventory.hosts))
+    calls.require_question(looked_at, request.asked)
+    if inventory is not None and (not named or request.chosen.names):
+        found = list_hosts(inventory, event, request.chosen.names)
+        _require_hooks(inventory, request, found)
+        looked_at = found
+    if request.asked.payload is not None and len(looked_at) > 1:
+        titles = ", ".join(host.name for host in looked_at)
+        hint = f"Name the host whose payload it is with --host: {titles}."
+        raise usage_error("a payload is one host's own", hint)
+    salvos, skipped = [], []
+    for host in looked_at:
+        if not find_event(host, event)[0]:
+            skipped.append(f"{host.title} has no event {event}")
+            continue
+        salvos.append(_aim_at(folders, machine, request, host, inventory, folder))
+    if not looked_at:
+        skipped.append(f"no hook here is for {event}")
+    return salvos, skipped
+
+
+def _aim_at(
+    folders: Folders,
+    machine: Machine,
+    request: Request,
+    host: Host,
+    inventory: Inventory | None,
+    folder: str,
+) -> _Salvo:
+    start = start_of(machine, host)
+    place = Place(start, folders.home, _transcript_in(folder), folders.environ)
+    call = calls.make_call(host, request.asked, place)
+    environ = _environ(machine, host, start, is_project_run=request.chosen.is_project_run)
+    if inventory is None:
+        assert request.pack
+        trials = Trials(os.path.join(folder, f"pack-{host.name}"), request.pack)
+        return _Salvo(call, tuple(trials.choose(call, request.asked.event)), environ, start)
+    shots = tuple(choose(inventory, call, request.asked.event, request.chosen))
+    if request.chosen.names:
+        _require_runnable(shots)
+    return _Salvo(call, shots, environ, start)
+
+
+def _hosts_of_pack(request: Request) -> list[Host]:
+    """The hosts with the event, for which a pack may have hooks."""
+    known = map(hosts.load, hosts.names())
+    return [host for host in known if find_event(host, request.asked.event)[0]]
+
+
+def _require_hooks(inventory: Inventory, request: Request, found: Sequence[Host]) -> None:
+    """Refuse (usage) IDs whose hooks are for other events."""
+    names, event = request.chosen.names, request.asked.event
+    if names and not found:
+        events = {hook.event for hook in find_named(inventory, names)}
+        hint = f"Name the event that it is for: {', '.join(sorted(events))}."
+        raise usage_error(f"{', '.join(names)} is not for {event}", hint)
+
+
+def _require_runnable(shots: Sequence[Shot]) -> None:
+    """Refuse (usage) hooks that were named and cannot be run, if none can."""
+    reasons = [shot.why_not for shot in shots]
+    if reasons and all(reasons):
+        first = shots[0]
+        raise usage_error(f"{first.name or first.id} is not run: {reasons[0]}", "Nothing was run.")
+
+
+def _environ(
+    machine: Machine, host: Host, start: str, *, is_project_run: bool
+) -> Mapping[str, str]:
+    """The variables of the person, and those that settings give to all hooks.
+
+    Those of a project's own settings could change what a person's hooks run.
+    """
+    environ = dict(machine.environ)
+    user = machine.active_file(host, "user")[1]
+    for layer in reversed(machine.layers(host, user, start) if host.env_path else ()):
+        if layer.source.scope in _OF_USER or is_project_run:
+            environ |= layer.env
+    return environ
+
+
+# Consent.
+
+
+def _require_consent(salvos: Sequence[_Salvo], consent: Consent) -> None:
+    """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
+    asked = [shot for salvo in salvos for shot in salvo.shots if shot.is_asked and not shot.why_not]
+    if not asked:
+        return
+    if consent.show is not None:
+        consent.show(OwnText("\n".join(ask_lines(asked))))
+    if consent.yes:
+        return
+    if consent.confirm is not None and consent.confirm(f"Run {_count(asked)}?"):
+        return
+    first = asked[0]
+    message = f"{_count(asked)} of this project or of a plugin would run: it needs your consent"
+    hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
+    raise HookctlError("consent_needed", message, path=first.file, hint=hint, exit_code=USAGE)
+
+
+def _count(shots: Sequence[Shot]) -> str:
+    return "this hook" if len(shots) == 1 else f"these {len(shots)} hooks"
+
+
+# What came of it.
+
+
+def _fire_salvo(folders: Folders, salvo: _Salvo, folder: str) -> Volley:
+    os.mkdir(folder, 0o700)
+    stand = Stand(folder, folders.state, salvo.start)
+
+    def show(shot: Shot) -> None:
+        progress(f"{shot.host.title}: {shot.name or shot.id} ...")
+
+    return stand.fire(salvo.call, salvo.shots, salvo.environ, show)
+
+
+def shown_command(shot: Shot) -> str:
+    """The command of a hook as it may be shown."""
+    return OwnText(shot.command) if is_ours(shot) else masked_text(shot.command)
+
+
+def _describe(volley: Volley) -> dict[str, Any]:
+    """A call as `--json` shows it."""
+    verdict = volley.verdict
+    return {
+        "host": volley.call.host.name,
+        "event": volley.call.event,
+        "hooks": [*_describe_hooks(volley.fired)],
+        "outcome": verdict.outcome,
+        "reason": masked_text(verdict.reason),
+    }
+
+
+def _describe_hooks(fired: Sequence[Fired]) -> Iterator[dict[str, Any]]:
+    for shot, ran, reading in fired:
+        yield {
+            "id": shot.id,
+            "ms": None if shot.why_not or reading.outcome == "not_run" else ran.ms,
+            "status": ran.status,
+            "stdout": masked_text(ran.out),
+            "stderr": masked_text(ran.err),
+            "outcome": reading.outcome,
+            "reason": masked_text(reading.reason),
+        }

@@ -1,0 +1,374 @@
+"""hookctl fire: which hooks are run, with what, in which order, and which only after a yes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.system import piped
+
+from .conftest import Hookctl, Outcome, put
+
+
+def handler(command: str, **more: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, **more}
+
+
+def events(**named: Any) -> str:
+    """Settings of Claude Code with these hooks; a matcher stands before its hook."""
+    lists = {}
+    for event, entries in named.items():
+        groups = []
+        for entry in entries:
+            matcher, fields = entry if isinstance(entry, tuple) else (None, entry)
+            fields = handler(fields) if isinstance(fields, str) else fields
+            groups.append({**({"matcher": matcher} if matcher is not None else {}), "hooks": [fields]})
+        lists[event] = groups
+    return json.dumps({"hooks": lists})
+
+
+REFUSES = "echo 'not here' >&2; exit 2"
+BLOCKS = """echo '{"decision":"block","reason":"go on"}'"""
+
+
+def only(outcome: Outcome) -> dict[str, Any]:
+    assert outcome.code == 0, outcome
+    (host,) = outcome.data["hosts"]
+    return host
+
+
+def outcomes(outcome: Outcome) -> list[str]:
+    return [hook["outcome"] for hook in only(outcome)["hooks"]]
+
+
+# What runs, and what it is told.
+
+
+def test_the_hooks_that_match_are_run_in_order_with_the_hosts_payload_and_variables(
+    hookctl: Hookctl, settings: Path, isolated: Path
+) -> None:
+    told = isolated / "told"
+    put(settings, events(PreToolUse=[("Bash", f"cat > {told}; env > {told}.env; pwd > {told}.pwd"), ("Edit", REFUSES)]))
+    result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json"))
+    assert result["host"] == "claude" and result["event"] == "PreToolUse" and result["outcome"] == "none"
+    (hook,) = result["hooks"]
+    assert hook.keys() == {"id", "ms", "status", "stdout", "stderr", "outcome", "reason"}
+    assert (hook["status"], hook["outcome"]) == (0, "none")
+    payload = json.loads(told.read_text())
+    assert (payload["tool_name"], payload["tool_input"]) == ("Bash", {"command": "ls"})
+    variables = dict(line.split("=", 1) for line in Path(f"{told}.env").read_text().splitlines() if "=" in line)
+    work = str(isolated / "work")
+    assert variables["CLAUDE_PROJECT_DIR"] == Path(f"{told}.pwd").read_text().strip() == payload["cwd"] == work
+    assert variables["CLAUDECODE"] == "1"
+
+
+def test_a_refusal_stands_at_the_end_with_its_reason(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(PreToolUse=["true", REFUSES]))
+    result = only(hookctl("fire", "PreToolUse", "--tool", "Bash", "--json"))
+    assert (result["outcome"], result["reason"]) == ("deny", "not here")
+    assert [hook["status"] for hook in result["hooks"]] == [0, 2]
+    text = hookctl("fire", "PreToolUse", "--tool", "Bash")
+    assert text.code == 0 and "Claude Code would refuse the call: not here" in text.out
+
+
+def test_every_host_with_a_hook_for_it_is_asked_in_its_own_words(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=[BLOCKS]))
+    seen = settings.parents[1] / "seen"
+    hooks = {"version": 1, "hooks": {"agentStop": [handler(f"cat > {seen}")]}}
+    put(settings.parents[1] / ".copilot/hooks/mine.json", json.dumps(hooks))
+    found = {host["host"]: host for host in hookctl("fire", "stop", "--json").data["hosts"]}
+    assert {name: host["outcome"] for name, host in found.items()} == {"claude": "block", "copilot": "none"}
+    assert json.loads(seen.read_text())["stopReason"] == "end_turn"
+    assert only(hookctl("fire", "stop", "--host", "copilot", "--json"))["event"] == "agentStop"
+
+
+def test_a_payload_of_ones_own_reaches_the_hook_byte_for_byte(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
+    seen, data = tmp_path / "seen", b'{"tool_name":  "Write", "x": "\xc3\xa9"}\n'
+    put(settings, events(PreToolUse=[("Write", f"cat > {seen}"), ("Bash", REFUSES)]))
+    payload = str(put(tmp_path / "payload.json", data))
+    assert outcomes(hookctl("fire", "pre-tool", "--payload", payload, "--json")) == ["none"]
+    assert seen.read_bytes() == data
+
+
+def test_a_serial_host_asks_no_hook_after_a_refusal_and_passes_a_change_on(hookctl: Hookctl, settings: Path) -> None:
+    home = settings.parents[1]
+    change = """echo '{"modifiedArgs":{"command":"other"}}'"""
+    hooks = {"version": 1, "hooks": {"preToolUse": [handler(change), handler(f"cat > {home}/seen"), handler("exit 1")]}}
+    hooks["hooks"]["preToolUse"].append(handler(f"touch {home}/late"))
+    put(home / ".copilot/hooks/mine.json", json.dumps(hooks))
+    result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "copilot", "--json"))
+    assert [hook["outcome"] for hook in result["hooks"]] == ["change", "none", "deny", "not_run"]
+    assert (result["outcome"], result["reason"]) == ("deny", "hook exited with code 1")
+    assert json.loads((home / "seen").read_text())["toolArgs"] == {"command": "other"}
+    assert not (home / "late").exists()
+
+
+# What does not run by itself.
+
+
+def test_a_projects_own_hooks_need_an_option_a_look_and_a_yes(
+    hookctl: Hookctl, process: Hookctl, settings: Path, isolated: Path
+) -> None:
+    mark = isolated / "mark"
+    put(isolated / "work/.claude/settings.json", events(Stop=[f"touch {mark}"]))
+    put(settings, events(Stop=["true"]))
+    assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run", "none"]
+    for more in ([], ["--json"]):
+        refused = process("fire", "stop", "--run-project", *more)
+        assert refused.code == 2 and "consent" in refused.out + refused.err and not mark.exists()
+    assert f"touch {mark}" in process("fire", "stop", "--run-project").err
+    assert outcomes(hookctl("fire", "stop", "--run-project", "--yes", "--json")) == ["none", "none"]
+    assert mark.exists()
+
+
+def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
+    mark = isolated / "mark"
+    put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))
+    (hook,) = hookctl("hooks", "--json").data["hooks"]
+    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
+    assert refused.code == 2 and "--run-project" in refused.err and not mark.exists()
+
+
+def test_variables_of_a_projects_settings_reach_nobodys_hook_without_it(hookctl: Hookctl, isolated: Path) -> None:
+    seen = isolated / "seen"
+    project = json.loads(events(Stop=["true"])) | {"env": {"EVIL": "1"}}
+    put(isolated / "work/.claude/settings.json", json.dumps(project))
+    users = json.loads(events(Stop=[f"env > {seen}"])) | {"env": {"MINE": "2"}}
+    put(isolated / "home/.claude/settings.json", json.dumps(users))
+    hookctl("fire", "stop", "--json")
+    assert "MINE=2" in seen.read_text() and "EVIL" not in seen.read_text()
+    hookctl("fire", "stop", "--run-project", "--yes", "--json")
+    assert "EVIL=1" in seen.read_text()
+
+
+def test_what_the_host_would_not_run_is_named_and_runs_by_its_id(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=[handler("exit 2", **{"if": "Bash(*)"}), {"type": "prompt", "prompt": "ok?"}, "true"]))
+    result = only(hookctl("fire", "stop", "--json"))
+    assert [hook["outcome"] for hook in result["hooks"]] == ["not_run", "not_run", "none"]
+    first, second, _ = result["hooks"]
+    by_id = hookctl("fire", "stop", "--hook", first["id"])
+    assert by_id.code == 0 and "would not run it" in by_id.out and "exit status 2" in by_id.out
+    assert hookctl("fire", "stop", "--hook", second["id"]).code == 2
+
+
+def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(PreToolUse=[("Edit", REFUSES), "true"], Stop=["true"]))
+    ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}
+    said = hookctl("fire", "pre-tool", "--tool", "Bash", "--hook", ids["Edit"])
+    assert 'its matcher "Edit" does not fit this call' in said.out and "would refuse the call" in said.out
+    assert hookctl("fire", "stop", "--hook", ids["Edit"]).code == 2
+    assert hookctl("fire", "stop", "--hook", "zzz").code == 2
+
+
+def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
+    hookctl: Hookctl, process: Hookctl, settings: Path
+) -> None:
+    folder = settings.parent / "skills" / "fmt"
+    put(folder / ".claude-plugin/plugin.json", '{"name": "fmt"}')
+    hooks = json.loads(events(Stop=['cat "$CLAUDE_PLUGIN_ROOT"/word >&2; exit 2']))
+    put(folder / "hooks/hooks.json", json.dumps(hooks))
+    put(folder / "word", "from the plugin")
+    (hook,) = hookctl("hooks", "--host", "claude", "--json").data["hooks"]
+    assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run"]
+    asked = process("fire", "stop", "--hook", hook["id"])
+    assert asked.code == 2 and "of the plugin fmt" in asked.err
+    result = only(hookctl("fire", "stop", "--hook", hook["id"], "--yes", "--json"))
+    assert (result["outcome"], result["reason"]) == ("block", "from the plugin")
+
+
+# Ours.
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_guard_answers_as_it_would_and_counts_nothing(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    hookctl("install", "--host", "claude")
+    hookctl("run", "remaining", "3")
+    before = tree(isolated / "state"), tree(isolated / "work")
+    for _ in range(8):  # more than its limit
+        result = only(hookctl("fire", "stop", "--json"))
+        assert result["outcome"] == "block" and "Work remains (3)" in result["reason"]
+    assert (tree(isolated / "state"), tree(isolated / "work")) == before
+    hookctl("run", "remaining", "0")
+    assert only(hookctl("fire", "stop", "--json"))["outcome"] == "none"
+
+
+PACK = """\
+[pack]
+name = "judge"
+version = "1"
+
+[files]
+include = ["judge.py"]
+
+[[hooks]]
+event = "PreToolUse"
+matcher = "Bash"
+command = "python3 {files}/judge.py"
+"""
+JUDGE = """\
+import json, sys
+asked = json.load(sys.stdin)
+if "crash" in asked["tool_input"]["command"]:
+    raise SystemError
+if "rm" in asked["tool_input"]["command"]:
+    print("no rm, says " + asked["portable"]["host"], file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> str:
+    put(tmp_path / "judge/judge.py", JUDGE)
+    put(tmp_path / "judge/pack.toml", PACK)
+    return str(tmp_path / "judge")
+
+
+def test_a_pack_is_tried_on_every_host_without_being_installed(hookctl: Hookctl, pack: str, isolated: Path) -> None:
+    before = tree(isolated / "home"), tree(isolated / "work")
+    tried = hookctl("fire", "pre-tool", "--tool", "Bash", "--input", '{"command": "rm x"}', "--pack", pack, "--json")
+    found = {host["host"]: host for host in tried.data["hosts"]}
+    assert {"claude", "codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes"} <= found.keys()
+    for name, host in found.items():
+        assert (host["outcome"], host["reason"]) == ("deny", f"no rm, says {name}"), host
+    assert (tree(isolated / "home"), tree(isolated / "work")) == before
+    assert not (isolated / "data").exists() and not (isolated / "state/guard").exists()
+
+
+def test_a_pack_that_crashes_or_is_not_for_this_is_said(hookctl: Hookctl, pack: str) -> None:
+    words = ("fire", "pre-tool", "--pack", pack, "--host", "claude", "--json", "--tool")
+    crashed = only(hookctl(*words, "Bash", "--input", '{"command": "crash"}'))
+    assert [hook["outcome"] for hook in crashed["hooks"]] == ["failed"] and crashed["outcome"] == "none"
+    assert only(hookctl(*words, "Write"))["hooks"] == []
+    assert "no hook is for this" in hookctl("fire", "stop", "--pack", pack, "--host", "claude").out
+
+
+def test_runs_of_an_installed_pack_are_not_counted(hookctl: Hookctl, pack: str, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    hookctl("install", pack, "--host", "claude")
+    fired = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--input", '{"command": "rm x"}', "--json"))
+    assert fired["outcome"] == "deny"
+    (hook,) = hookctl("hooks", "--json").data["hooks"]
+    assert (hook["runs"], hookctl("stats", "--json").data["hooks"]) == (0, [])
+
+
+def test_a_receipt_says_that_it_was_fired(hookctl: Hookctl, pack: str, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    hookctl("install", pack, "--host", "claude")
+    command = json.loads((isolated / "home/.claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+    payload = {"hook_event_name": "PreToolUse", "cwd": str(isolated / "work"), "session_id": "s"}
+    payload |= {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    for fired in ("1", ""):
+        subprocess.run(
+            ["/bin/sh", "-c", command["command"]], input=json.dumps(payload).encode(), check=True,
+            env={**os.environ, "HOOKCTL_FIRED": fired},
+        )  # fmt: skip
+    (path,) = (isolated / "state/guard").glob("*/runs.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line.get("fired") for line in lines] == [True, None]
+    assert [row["runs"] for row in hookctl("stats", "--json").data["hooks"]] == [1]
+
+
+def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
+    put(tmp_path / "guard/config.json", '{"locked": true}')
+    put(tmp_path / "guard/hook.py", "")
+    command = f": hookctl=guard/stop; [ -f {tmp_path}/guard/hook.py ] && touch {tmp_path}/mark; exit 0"
+    put(settings, events(Stop=[command]))
+    assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run"] and not (tmp_path / "mark").exists()
+
+
+# Limits.
+
+
+def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
+    hookctl: Hookctl, settings: Path
+) -> None:
+    home = settings.parents[1]
+    put(settings, events(Stop=[handler(f"sleep 300 & echo $! > {home}/pid; wait", timeout=0.5), "true"]))
+    result = only(hookctl("fire", "stop", "--json"))
+    late, fine = result["hooks"]
+    assert (late["outcome"], late["status"], fine["outcome"]) == ("timeout", None, "none")
+    assert late["ms"] >= 500
+    assert_ended(int((home / "pid").read_text()))
+
+
+def assert_ended(pid: int) -> None:
+    end = time.monotonic() + 20
+    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_what_is_left_in_the_background_is_not_waited_for(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=[handler("sleep 60 & echo $!; exit 0", timeout=50)]))
+    (hook,) = only(hookctl("fire", "stop", "--json"))["hooks"]
+    assert hook["outcome"] == "none" and hook["ms"] < 50_000
+    os.kill(int(hook["stdout"]), signal.SIGKILL)
+
+
+def test_output_is_bounded_and_a_hook_that_reads_nothing_is_fine(
+    hookctl: Hookctl, settings: Path, tmp_path: Path
+) -> None:
+    put(settings, events(Stop=["yes x | head -c 3000000", "true"]))
+    large = str(put(tmp_path / "large.json", json.dumps({"x": "y" * 3_000_000})))
+    result = only(hookctl("fire", "stop", "--payload", large, "--json"))
+    first, second = result["hooks"]
+    assert (first["outcome"], second["outcome"]) == ("failed", "none")
+    assert len(first["stdout"]) == piped.LIMIT
+
+
+def test_secrets_are_masked_in_all_that_is_shown(hookctl: Hookctl, settings: Path) -> None:
+    leak = """echo '{"decision":"block","reason":"use sk-abcdefghijklmnop"}'; echo API_KEY=hunter2 >&2"""
+    put(settings, events(Stop=[leak]))
+    for words in ([], ["--json"]):
+        said = hookctl("fire", "stop", *words)
+        assert "hunter2" not in said.out and "sk-abcdef" not in said.out and "***" in said.out
+
+
+def test_ctrl_c_ends_the_hook_and_what_it_has_started(settings: Path, isolated: Path) -> None:
+    home = settings.parents[1]
+    put(settings, events(Stop=[f"sleep 300 & echo $! > {home}/pid.new; mv {home}/pid.new {home}/pid; wait"]))
+    process = subprocess.Popen([sys.executable, "-m", "hookctl", "fire", "stop"], stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 30
+    while not (home / "pid").exists():
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert "Traceback" not in process.communicate()[1]
+    assert_ended(int((home / "pid").read_text()))
+
+
+# The command line.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stopp",), ("pre-tool",), ("pre-tool", "--tool", "Bash", "--input", "[]"), ("stop", "--payload", "no-such"),
+        ("stop", "--pack", "p", "--hook", "x"), ("stop", "--payload", "p", "--tool", "Bash"), ("stop", "--host", "x"),
+        ("notification", "--host", "codex"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str, ...]) -> None:
+    assert hookctl("fire", *words).code == 2
+
+
+def test_without_any_hook_that_is_said(hookctl: Hookctl) -> None:
+    said = hookctl("fire", "stop")
+    assert said.code == 0 and "no hook here is for stop" in said.out
+    assert hookctl("fire", "stop", "--json").data == {"hosts": []}
+    asked = hookctl("fire", "stop", "--host", "claude")
+    assert "no hook is for this" in asked.out and "Claude Code would stop" in asked.out

@@ -1,0 +1,88 @@
+"""The payload that fire makes: the fields that the real client sends, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.errors import HookctlError
+from hookctl.firing.calls import Asked, Place, find_event, make_call, parse_input, require_question
+
+from .templates.hosts import NAMES, PAYLOADS
+
+PLACE = Place("/home/u/project", "/home/u", "/tmp/transcript.jsonl", {"HOOKCTL_NOW": "1795334400"})
+EVENTS = [(name, event) for name in NAMES for event in PAYLOADS[name]]
+
+
+def payload(name: str, event: str, tool: str = "", input: dict[str, Any] | None = None) -> dict[str, Any]:
+    return dict(make_call(hosts.load(name), Asked(event, tool, input), PLACE).payload)
+
+
+def shape(value: Any, name: str = "") -> Any:
+    """The keys of a payload with the kinds of their values; a tool's input and output are its own."""
+    if isinstance(value, dict) and name not in ("tool_input", "toolArgs", "args", "tool_response"):
+        return {key: shape(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return "list"
+    return type(value).__name__
+
+
+@pytest.mark.parametrize(("name", "event"), EVENTS)
+def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
+    made, sent = payload(name, event, "Bash", {"command": "make check"}), PAYLOADS[name][event]
+    assert shape(made) == shape(sent)
+    for field in ("hook_event_name", "event_type", "tool_name", "toolName", "cwd", "working_dir"):
+        assert made.get(field) == sent.get(field)
+
+
+def test_a_tool_by_claude_codes_name_or_the_hosts_is_the_hosts() -> None:
+    input = {"file_path": "/a", "content": "b"}
+    for tool in ("Write", "write_file"):
+        assert payload("gemini", "pre-tool", tool, input)["tool_name"] == "write_file"
+    assert payload("openhands", "pre-tool", "Write", input)["tool_input"] == {
+        "command": "create", "path": "/a", "file_text": "b",
+    }  # fmt: skip
+    assert "*** Add File: /a" in payload("codex", "pre-tool", "Write", input)["tool_input"]["command"]
+    assert payload("claude", "pre-tool", "mcp__a__b", {"x": 1})["tool_input"] == {"x": 1}
+
+
+def test_an_example_is_the_input_of_a_tool_that_is_given_none() -> None:
+    assert payload("claude", "pre-tool", "Bash")["tool_input"] == {"command": "true"}
+    assert payload("hermes", "pre-tool", "Read")["tool_input"] == {"path": "/home/u/project/example.txt"}
+    assert payload("claude", "pre-tool", "Other")["tool_input"] == {}
+
+
+def test_a_payload_of_ones_own_is_sent_byte_for_byte() -> None:
+    data = b'{ "tool_name" : "Bash",\n"x":1}'
+    call = make_call(hosts.load("claude"), Asked("pre-tool", payload=data), PLACE)
+    assert (call.data, call.tool) == (data, "Bash")
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_an_event_by_three_names(name: str) -> None:
+    host = hosts.load(name)
+    for short, own in host.events.items():
+        native, protocol = find_event(host, short)
+        assert native == own and find_event(host, own) == find_event(host, protocol) == (own, protocol)
+    assert find_event(host, "no-such") == ("", "")
+
+
+def test_events_of_a_host_alone_have_a_payload_too() -> None:
+    made = payload("claude", "TaskCompleted")
+    assert made["hook_event_name"] == "TaskCompleted" and made["cwd"] == PLACE.project
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    host = hosts.load("claude")
+    for text in ("[]", "{", "1"):
+        with pytest.raises(HookctlError):
+            parse_input(text)
+        with pytest.raises(HookctlError):
+            make_call(host, Asked("stop", payload=text.encode()), PLACE)
+    with pytest.raises(HookctlError) as error:
+        require_question([host], Asked("pre-tool"))
+    assert error.value.exit_code == 2 and "--tool Bash" in error.value.hint
+    with pytest.raises(HookctlError):
+        require_question([host], Asked("stopp"))

@@ -1,0 +1,271 @@
+"""What each host makes of a hook's answer: the table of runs with the real clients, row by row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.firing.calls import find_event, is_meant
+from hookctl.firing.model import Call, Fired, Ran, Reading, Shot
+from hookctl.firing.reading import read_answer
+from hookctl.firing.verdict import judge
+
+NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes")
+EVERY = set(NAMES)
+
+
+def call(name: str, event: str = "pre-tool") -> Call:
+    host = hosts.load(name)
+    return Call(host, *find_event(host, event), payload={}, data=b"{}", tool="")
+
+
+def nested(decision: str, **more: Any) -> dict[str, Any]:
+    named = {"hookEventName": "PreToolUse", "permissionDecision": decision}
+    return {"hookSpecificOutput": {**named, "permissionDecisionReason": "R", **more}}
+
+
+def read(name: str, answer: object = "", status: int = 0, err: str = "", event: str = "pre-tool") -> Reading:
+    out = answer if isinstance(answer, str) else json.dumps(answer)
+    return read_answer(call(name, event), Ran(status, 1, out, err))
+
+
+def refusing(*answer: Any, event: str = "pre-tool") -> set[str]:
+    return {
+        name for name in NAMES if find_event(hosts.load(name), event)[0] if read(name, *answer, event=event).refuses
+    }
+
+
+DENY, BLOCK = {"decision": "deny", "reason": "R"}, {"decision": "block", "reason": "R"}
+TOP = {"permissionDecision": "deny", "permissionDecisionReason": "R"}
+BOTH = {**nested("deny"), **BLOCK}
+# An answer before a tool call, with status and stderr: who stops the call.
+BEFORE = [
+    ((nested("deny"),), {"claude", "codex", "qwen", "opencode", "droid"}),
+    ((DENY,), {"gemini", "qwen", "opencode", "openhands"}),
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "opencode", "hermes"}),
+    ((TOP,), {"copilot"}),
+    (("", 2, "R"), EVERY - {"hermes"}),
+    (("", 2), {"claude", "copilot", "openhands", "droid", "opencode"}),
+    (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "copilot", "hermes"}),
+    ((BOTH,), EVERY - {"copilot", "openhands"}),
+    ((BOTH, 2, "R"), EVERY),
+    ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode"}),
+    ((nested("deny", permissionDecisionReason=""),), {"claude", "qwen", "droid", "opencode"}),
+    ((nested("deny", other=1),), {"claude", "qwen", "droid", "opencode"}),
+    (({"continue": False, "stopReason": "R"},), {"qwen", "openhands"}),
+    ((nested("deny"), 1), {"claude", "qwen", "copilot", "droid", "opencode"}),
+    (("text", 127), {"gemini", "copilot"}),
+    (("text", 3), {"gemini", "copilot", "droid"}),
+    (("", 3), {"copilot"}),
+    (("", 1), {"copilot"}),
+    (("{broken",), set()),
+    (("[]",), set()),
+    (("noise\n" + json.dumps(BOTH),), set()),
+    (("",), set()),
+    ((nested("allow"),), set()),
+    ((nested("ask"),), {"opencode"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stops"), BEFORE, ids=lambda value: json.dumps(value)[:60] if type(value) is tuple else ""
+)
+def test_who_stops_a_tool_call(answer: tuple[Any, ...], stops: set[str]) -> None:
+    assert refusing(*answer) == stops
+
+
+AT_THE_PROMPT = [
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot"}),
+    ((DENY,), {"gemini", "qwen", "openhands"}),
+    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands"}),
+]
+
+
+@pytest.mark.parametrize(("answer", "stops"), AT_THE_PROMPT)
+def test_who_refuses_a_prompt(answer: tuple[Any, ...], stops: set[str]) -> None:
+    assert refusing(*answer, event="prompt") == stops
+
+
+AT_A_STOP = [
+    ((BLOCK,), EVERY - {"openhands"}),
+    ((DENY,), {"gemini", "qwen", "openhands"}),
+    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "droid"}),
+    (("", 2), {"claude", "openhands", "droid"}),
+    (("", 3, "R"), {"gemini"}),
+    ((BLOCK, 1), {"claude", "opencode"}),
+    ((DENY | {"decision": "block", "reason": ""},), EVERY - {"openhands", "codex", "opencode"}),
+]
+
+
+@pytest.mark.parametrize(("answer", "blocks"), AT_A_STOP)
+def test_who_goes_on_for_a_stop_hook(answer: tuple[Any, ...], blocks: set[str]) -> None:
+    assert refusing(*answer, event="stop") == blocks
+
+
+def test_the_end_of_a_turn_beats_a_block() -> None:
+    both = {**BLOCK, "continue": False, "stopReason": "enough"}
+    outcomes = {name: read(name, both, event="stop").outcome for name in ("claude", "codex", "gemini")}
+    assert set(outcomes.values()) == {"end"}
+    # The opposite of what it means elsewhere.
+    assert read("qwen", {"continue": False, "stopReason": "R"}, event="stop").outcome == "block"
+
+
+def test_a_stop_hook_whose_script_is_gone_does_not_block_claude_code() -> None:
+    gone = "python3: can't open file 'gone.py': [Errno 2] No such file or directory"
+    assert read("claude", "", 2, gone, event="stop").outcome == "failed"
+    assert read("claude", "", 2, gone).outcome == "deny"
+    assert read("codex", "", 2, gone, event="stop").outcome == "block"
+
+
+def test_copilot_cli_loses_the_reason_of_an_exit_status() -> None:
+    assert read("copilot", "", 2, "my reason").reason == "hook exited with code 2"
+    assert read("claude", "", 2, "my reason").reason == "my reason"
+    # The reason of the JSON beside it counts there.
+    assert read("claude", nested("deny"), 2, "my reason").reason == "R"
+    assert read("codex", nested("deny"), 2, "my reason").reason == "my reason"
+
+
+CONTEXT = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "C"}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (CONTEXT, {"claude", "codex", "gemini", "qwen", "opencode", "droid"}),
+        ({"additionalContext": "C"}, {"copilot", "openhands"}),
+        ("C", {"claude", "codex", "qwen", "droid"}),
+    ],
+)
+def test_who_takes_context_at_the_start(answer: object, told: set[str]) -> None:
+    found = {name for name in NAMES if "C" in read(name, answer, event="session-start").context}
+    assert found == told
+
+
+CHANGED = {"command": "other"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "changes"),
+    [
+        (nested("allow", updatedInput=CHANGED), {"claude", "codex", "opencode", "droid"}),
+        (
+            {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": CHANGED}},
+            {"claude", "opencode", "droid"},
+        ),
+        ({"modifiedArgs": CHANGED}, {"copilot"}),
+        ({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": CHANGED}}, {"gemini"}),
+    ],
+)
+def test_who_takes_a_changed_input(answer: object, changes: set[str]) -> None:
+    assert {name for name in NAMES if read(name, answer).change == CHANGED} == changes
+
+
+def test_a_question_to_the_person_and_an_end() -> None:
+    assert {name for name in NAMES if read(name, nested("ask")).outcome == "ask"} == {"claude", "qwen"}
+    assert read("copilot", {"permissionDecision": "ask"}).outcome == "ask"
+    end = {"continue": False, "stopReason": "enough"}
+    assert {name for name in NAMES if read(name, end).outcome == "end"} == {"claude", "gemini", "droid"}
+    # The call is made, and then the session ends; with a refusal it is not made.
+    assert not read("claude", end).refuses
+    assert read("claude", {**nested("deny"), **end}).outcome == "end"
+    assert read("claude", {**nested("deny"), **end}).refuses
+
+
+def test_what_takes_too_long_or_prints_too_much_is_open_everywhere() -> None:
+    for name in NAMES:
+        assert read_answer(call(name), Ran(None, 1000, json.dumps(BOTH), timed_out=True)) == Reading(
+            "timeout", "it took too long"
+        )
+        assert read_answer(call(name), Ran(0, 1, "", problem="it printed more than 1 MiB")).outcome == "failed"
+
+
+def test_gemini_cli_reads_stderr_where_stdout_is_empty() -> None:
+    assert read("gemini", "", 0, json.dumps(DENY)).refuses
+    assert not read("gemini", "hello", 0, json.dumps(DENY)).refuses
+    # An answer that it reads beats the status, also one without a meaning there.
+    assert read("gemini", nested("deny"), 2, "R").outcome == "none"
+
+
+def test_of_an_event_that_nobody_has_tried_nothing_is_said() -> None:
+    assert read("droid", BLOCK, event="prompt").outcome == "unknown"
+    assert read("droid", "", event="prompt").outcome == "none"
+
+
+# Several hooks.
+
+
+def outcome(name: str, *answers: Reading) -> tuple[str, str]:
+    shot = Shot(hosts.load(name), "", "id", "", "", {})
+    verdict = judge(call(name), [Fired(shot, Ran(), answer) for answer in answers])
+    return verdict.outcome, verdict.reason
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_refusal_and_an_allow(name: str) -> None:
+    refused, allowed = read(name, BOTH, 2, "R"), read(name, nested("allow"))
+    order = (allowed, refused), (refused, allowed)
+    assert {outcome(name, *each)[0] for each in order} == ({"allow"} if name == "qwen" else {"deny"})
+
+
+def test_of_nested_decisions_the_last_wins_on_qwen_code_and_the_first_on_droid() -> None:
+    for name, wins in (("qwen", 1), ("droid", 0)):
+        deny, allow = read(name, nested("deny")), read(name, nested("allow"))
+        assert outcome(name, deny, allow)[0] == ("deny", "allow")[wins]
+        assert outcome(name, allow, deny)[0] == ("allow", "deny")[wins]
+
+
+def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
+    deny = [read("claude", nested("deny", permissionDecisionReason=word)) for word in "ab"]
+    assert outcome("claude", *deny) == ("deny", "a\nb")
+    assert outcome("claude", read("claude"), read("claude")) == ("none", "")
+    assert outcome("claude", Reading("not_run", "why"), deny[0]) == ("deny", "a")
+
+
+# Matchers.
+
+MATCHERS = [
+    (None, EVERY),
+    ("*", EVERY - {"copilot", "hermes"}),
+    ("", EVERY - {"copilot"}),
+    (".*", EVERY),
+    ("OWN|other", EVERY),
+    ("OWN,other", {"claude"}),
+    ("PART", {"gemini", "qwen", "droid"}),
+    ("CASE", {"opencode"}),
+    ("^(OWN|other)$", EVERY),
+    ("(", set()),
+    ("Bash", {"claude", "codex", "qwen", "opencode"}),
+]
+
+
+@pytest.mark.parametrize(("matcher", "names"), MATCHERS, ids=lambda value: str(value) if type(value) is not set else "")
+def test_whose_matcher_fits_a_shell_command(matcher: str | None, names: set[str]) -> None:
+    found = set()
+    for name in NAMES:
+        tool = hosts.load(name).tools["shell"][0]
+        words = {"OWN": tool, "PART": tool[:-1], "CASE": tool.swapcase()}
+        own = matcher
+        for word, text in words.items():
+            own = own.replace(word, text) if own else own
+        if is_meant(call(name)._replace(tool=tool), own):
+            found.add(name)
+    assert found == names
+
+
+def test_claude_codes_names_of_tools_that_another_host_takes() -> None:
+    def fits(name: str, tool: str, matcher: str) -> bool:
+        return is_meant(call(name)._replace(tool=tool), matcher)
+
+    assert fits("codex", "apply_patch", "Write") and fits("codex", "apply_patch", "Edit")
+    assert fits("qwen", "write_file", "Write") and not fits("gemini", "write_file", "Write")
+    assert not fits("claude", "Bash", "PowerShell")
+    assert fits("claude", "Agent", "Task")
+
+
+def test_the_source_of_a_start_is_what_a_matcher_there_is_held_against() -> None:
+    started = call("claude", "session-start")._replace(payload={"source": "startup"})
+    assert is_meant(started, "startup|resume") and not is_meant(started, "clear")
+    assert is_meant(call("claude", "stop"), "anything")
