@@ -14,6 +14,7 @@ from hookctl.hooks.model import Hook
 from hookctl.system.folders import Folders
 
 from . import claude, codex, copilot, droid, gemini, openhands, qwen
+from . import hermes as hermes_driver
 from .agent import Place
 from .clients import Client
 
@@ -171,3 +172,24 @@ def _trusted(machine: Machine, client: Client) -> Machine:
     codex.trust_project(place, place.project)
     codex.approve(place, {hook.key: hook.hash for hook in codex.list_hooks(client, place)})
     return machine
+
+
+@pytest.mark.full
+def test_hermes_runs_the_hooks_that_are_agreed_to(hermes: Client, tmp_path: Path) -> None:
+    """It has no shell, and remembers each command that its user has agreed to."""
+    machine = Machine(Case(hermes_driver), hermes_driver.Place.make(tmp_path / "place"))
+    place = machine.place
+    script = place.root / "own.sh"
+    script.write_text(f"cat > /dev/null; echo own >> {machine.ran}\n")
+    lines = ["hooks:", "  on_session_start:", f"    - command: sh {script}", "    - command: /nowhere/gone.sh"]
+    lines += ["  on_session_begin:", f"    - command: sh {script} unknown"]
+    place.settings.write_text(place.settings.read_text() + "\n".join(lines) + "\n")
+
+    def states() -> list[str]:
+        return [hook.state for hook in machine.listed()]
+
+    assert states() == ["not_approved", "not_approved", "unknown_event"]
+    assert machine.play(hermes) == {}
+    hermes_driver.play(hermes, place, ["done"], hermes_driver.ACCEPT, timeout=300)
+    assert states() == ["runs", "missing", "unknown_event"]
+    assert machine.play(hermes) == {"own": 1}
