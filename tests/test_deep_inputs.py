@@ -27,7 +27,8 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 USER, PROJECT = "home/.claude/settings.json", "work/.claude/settings.json"
 INSTALLED = ("install", "--host", "claude"), ("install", "--host", "claude", "--scope", "project")
 DOORS = [
-    ("status",), ("status", "--all", "--verbose"), ("doctor",), ("doctor", "--host", "claude", "--json"), ("check",),
+    ("hooks",), ("status",), ("status", "--all", "--verbose"), ("doctor",),
+    ("doctor", "--host", "claude", "--json"), ("check",),
     ("plan", "--host", "claude"), ("plan", "--host", "claude", "--force", "--json"),
     ("plan", "--host", "claude", "--scope", "project", "--reset"), ("plan", "../pack", "--host", "claude"),
     ("install", "--host", "claude", "--dry-run"), ("install", "--host", "claude", "--scope", "project", "--force"),

@@ -36,6 +36,7 @@ INSTALL, UNINSTALL, PLAN = (
     ("uninstall", "--host", "claude"),
     ("plan", "--host", "claude"),
 )
+READING = (("status",), ("doctor",), ("hooks",))
 PACKED = (("plan", "../pack", "--host", "claude"), ("install", "../pack", "--host", "claude"))
 Command = tuple[str, ...]
 
@@ -55,10 +56,12 @@ def of_scope(scope: str) -> tuple[Command, ...]:
 
 
 DOORS = [
-    Door("settings", SETTINGS, (INSTALL, (*INSTALL, "--force"), PLAN, UNINSTALL), (("status",), ("doctor",))),
-    Door("ledger", "state/ledger.json", (INSTALL, UNINSTALL, ("status",)), (("doctor",), ("run", "status"))),
-    Door("shared", "work/.claude/settings.json", of_scope("project"), (("status",), ("doctor",))),
-    Door("local", "work/.claude/settings.local.json", of_scope("local"), (("status",), ("doctor",))),
+    Door("settings", SETTINGS, (INSTALL, (*INSTALL, "--force"), PLAN, UNINSTALL), READING),
+    Door(
+        "ledger", "state/ledger.json", (INSTALL, UNINSTALL, ("status",)), (("doctor",), ("run", "status"), ("hooks",))
+    ),
+    Door("shared", "work/.claude/settings.json", of_scope("project"), READING),
+    Door("local", "work/.claude/settings.local.json", of_scope("local"), READING),
     Door("journal", "state/journal.json", (INSTALL, UNINSTALL), (("status",), ("doctor",))),
     Door("committed", "work/.hookctl/ledger.json", of_scope("project")[:1], (("status",), ("doctor",))),
     Door("pack", "pack/pack.toml", PACKED),

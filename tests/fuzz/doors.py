@@ -151,6 +151,7 @@ def check_settings(world: World, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data[1:])
     before = world.now()
+    assert world.hookctl("hooks", "--host", kind.host, "--json").code == 0
     said = world.hookctl("install", "--host", kind.host, "--json")
     assert said.code in (0, 1, 4), said
     if said.code:
