@@ -94,11 +94,15 @@ def describe_receipts(receipts: Receipts) -> str:
 
 
 def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
-    """A line for each file with hooks that other agents read too."""
-    readers = {hook.file: hook.readers for hook in hooks if hook.readers}
-    for path, agents in readers.items():
-        names = ", ".join(map(_describe_agent, agents))
-        yield Line(f"{tilde(path)} is also read by {names}", indent=2)
+    """A line for the files with hooks that the same other agents read too."""
+    files: dict[str, dict[str, None]] = {}
+    for hook in hooks:
+        if hook.readers:
+            names = ", ".join(map(_describe_agent, hook.readers))
+            files.setdefault(names, {})[tilde(hook.file)] = None
+    for names, paths in files.items():
+        verb = "is" if len(paths) == 1 else "are"
+        yield Line(f"{' and '.join(paths)} {verb} also read by {names}", indent=2)
 
 
 def _describe_agent(agent: OtherAgent) -> str:
