@@ -448,11 +448,13 @@ MORE = {"hooks": {"SessionStart": [GROUP]}}
     ("host", "named", "events"),
     [
         ("claude", "./more.json", ["Stop", "SessionStart"]),
-        ("claude", ["./more.json", "hooks/hooks.json"], ["Stop", "SessionStart"]),
+        ("claude", ["./more.json", "./hooks/hooks.json"], ["Stop", "SessionStart"]),
         ("claude", MORE["hooks"], ["Stop", "SessionStart"]),
-        ("claude", 7, ["Stop"]),
         ("codex", "./more.json", ["SessionStart"]),
         ("codex", MORE, ["SessionStart"]),
+        ("codex", "more.json", ["Stop"]),
+        ("codex", ["./more.json", "./hooks/hooks.json"], ["SessionStart", "Stop"]),
+        ("codex", "./hooks/hooks.json", ["Stop"]),
         ("codex", MORE["hooks"], ["Stop"]),
         ("qwen", "more.json", ["SessionStart"]),
         ("qwen", MORE["hooks"], ["SessionStart"]),
@@ -478,6 +480,45 @@ def test_a_manifest_may_name_hooks(host: str, named: Any, events: list[str], hom
     found = find(home, host)
     assert [hook.event for hook in listed(found)] == events
     assert found.unreadable == ()
+
+
+@pytest.mark.parametrize(
+    ("host", "manifest", "reason"),
+    [
+        ("claude", '{"name": "probe", "hooks": "more.json"}', "has hooks of a wrong kind"),
+        ("claude", '{"name": "probe", "hooks": 7}', "has hooks of a wrong kind"),
+        ("claude", '{"name": "probe", "hooks": ["/etc/passwd"]}', "has hooks of a wrong kind"),
+        ("claude", '{"version": "1"}', "has no name"),
+        ("claude", "{", "cannot be read"),
+        ("claude", '{"name": "probe", "hooks": null}', ""),
+        ("codex", "{", "cannot be read"),
+        ("codex", "{}", ""),
+        ("codex", '{"hooks": 7}', ""),
+        ("gemini", '{"name": ""}', "has no name"),
+        ("qwen", '{"name": "probe", "hooks": ["more.json"]}', "has hooks of a wrong kind"),
+    ],
+)
+def test_a_manifest_may_cost_the_whole_plugin(host: str, manifest: str, reason: str, home: Path) -> None:
+    place, name, event = {
+        "claude": (".claude/skills/probe", ".claude-plugin/plugin.json", "Stop"),
+        "codex": (".codex/plugins/cache/market/probe/1", ".codex-plugin/plugin.json", "Stop"),
+        "gemini": (".gemini/extensions/probe", "gemini-extension.json", "AfterAgent"),
+        "qwen": (".qwen/extensions/probe", "qwen-extension.json", "Stop"),
+    }[host]
+    put(home / ".codex/config.toml", '[plugins."probe@market"]\n')
+    folder = plugin(home / place, event=event)
+    put(folder / name, manifest)
+    (hook,) = listed(find(home, host))
+    assert (hook.state == "ignored") is bool(reason)
+    assert not reason or hook.reason.endswith(f"{name} {reason}")
+
+
+def test_codex_has_no_hooks_where_the_named_file_is_gone(home: Path) -> None:
+    put(home / ".codex/config.toml", '[plugins."probe@market"]\n')
+    plugin(home / ".codex/plugins/cache/market/probe/1", ".codex-plugin/plugin.json", hooks="./none.json")
+    found = find(home, "codex")
+    assert listed(found) == []
+    assert [entry.path.rpartition("/")[2] for entry in found.unreadable] == ["none.json"]
 
 
 def test_a_hook_tells_its_event_matcher_command_file_and_line(home: Path) -> None:
@@ -605,8 +646,7 @@ BAD = {
     "deep": (_text("[" * 5000), "hooks/hooks.json"),
     "a list": (_text("[]"), "hooks/hooks.json"),
     "a text": (_text('{"hooks": "x"}'), "hooks/hooks.json"),
-    "upwards": (_names("../../../secret.json"), ".claude-plugin/plugin.json"),
-    "absolute": (_names("/etc/passwd"), ".claude-plugin/plugin.json"),
+    "upwards": (_names("./../../../secret.json"), ".claude-plugin/plugin.json"),
     "not there": (_names("./none.json"), "none.json"),
     "manifest": (lambda folder: put(folder / ".claude-plugin/plugin.json", "{"), ".claude-plugin/plugin.json"),
 }

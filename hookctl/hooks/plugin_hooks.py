@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl.documents import Document, Path, value_at
+from hookctl.documents import MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
-from hookctl.hooks.model import NOT_APPROVED, OFF, Handler, HookFile, Obstacle
+from hookctl.hooks.model import IGNORED, NOT_APPROVED, OFF, Handler, HookFile, Obstacle
 from hookctl.hooks.plugin_folders import Plugin, find_first
 from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
 from hookctl.hooks.plugin_tables import PluginTable
@@ -33,6 +33,15 @@ class _Part(NamedTuple):
     name: str  # as the host calls the file
 
 
+class _Manifest(NamedTuple):
+    """The manifest of a plugin."""
+
+    path: str  # empty where there is none
+    document: Document | None
+    kind: str  # of its hooks, if the host takes any of it
+    is_silent: bool  # it says nothing of hooks
+
+
 class HookFinder:
     """Finds the hooks of a host's plugins."""
 
@@ -53,7 +62,9 @@ class HookFinder:
 
     def find(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[HookFile]:
         """The files of a plugin that have hooks."""
-        for part in self._find_parts(plugin):
+        manifest = self._read_manifest(plugin.folder)
+        obstacle = obstacle or self._judge_manifest(manifest)
+        for part in self._find_parts(plugin, manifest):
             handlers = tuple(self._read_handlers(part))
             if handlers:
                 yield HookFile(
@@ -73,15 +84,52 @@ class HookFinder:
         is_projects = plugin.on.startswith(self._project + "/")
         return self._host.trust.gate if is_projects and self._host.trust.covers("project") else ""
 
+    # The manifest of a plugin.
+
+    def _read_manifest(self, folder: str) -> _Manifest:
+        path = find_first(folder, self._table.manifests)
+        document = self._reader.document(path, folder) if path else None
+        hooks = value_at(document.value, ("hooks",)) if document else None
+        kind = self._kind_of(hooks)
+        is_usable = kind in self._table.kinds if self._table.named else False
+        return _Manifest(path, document, kind if is_usable else "", hooks in (None, MISSING))
+
+    def _kind_of(self, hooks: Any) -> str:
+        """What the hooks of a manifest are: `path`, `list`, `events`, or nothing that is known."""
+        if isinstance(hooks, dict):
+            return "events"
+        if isinstance(hooks, list):
+            return "list" if all(map(self._is_path, hooks)) else ""
+        return "path" if self._is_path(hooks) else ""
+
+    def _is_path(self, name: Any) -> bool:
+        return isinstance(name, str) and (name.startswith("./") or not self._table.dotted)
+
+    def _judge_manifest(self, manifest: _Manifest) -> Obstacle | None:
+        """Why the host loads nothing of a plugin with this manifest."""
+        strict, document = self._table.strict, manifest.document
+        fault = ""
+        if manifest.path and document is None and "manifest" in strict:
+            fault = "cannot be read"
+        elif document and "name" in strict and not _has_name(document):
+            fault = "has no name"
+        elif document and "hooks" in strict and not (manifest.kind or manifest.is_silent):
+            fault = "has hooks of a wrong kind"
+        if not fault:
+            return None
+        reason = f"{self._host.title} loads nothing of it: {manifest.path} {fault}"
+        return Obstacle(IGNORED, reason)
+
     # The files of a plugin.
 
-    def _find_parts(self, plugin: Plugin) -> Iterator[_Part]:
-        folder = plugin.folder
-        manifest = find_first(folder, self._table.manifests)
-        named = list(self._find_named(manifest, folder)) if self._table.named else []
-        usual = find_first(folder, self._table.files)
-        if usual and not (named and self._table.named == "instead"):
-            yield from self._read_file(usual, folder)
+    def _find_parts(self, plugin: Plugin, manifest: _Manifest) -> Iterator[_Part]:
+        named = self._find_named(plugin.folder, manifest)
+        is_instead = self._table.named == "instead" and bool(named)
+        if manifest.kind in ("path", "list") and self._table.named_alone:
+            is_instead = True
+        usual = "" if is_instead else find_first(plugin.folder, self._table.files)
+        if usual:
+            yield from self._read_file(usual, plugin.folder)
         for part in named:
             if part.path != usual:
                 yield part
@@ -90,25 +138,29 @@ class HookFinder:
             if document and isinstance(value_at(document.value, plugin.market_path), dict):
                 yield _Part(plugin.market_file, document, plugin.market_path, "")
 
-    def _find_named(self, manifest: str, folder: str) -> Iterator[_Part]:
+    def _find_named(self, folder: str, manifest: _Manifest) -> list[_Part]:
         """The hooks that a manifest names: in files, or in itself."""
-        document = self._reader.document(manifest, folder) if manifest else None
-        hooks = value_at(document.value, ("hooks",)) if document else None
-        if document and isinstance(hooks, dict):
+        document = manifest.document
+        if document is None or not manifest.kind:
+            return []
+        if manifest.kind == "events":
             above = tuple(self._table.inside)
-            if isinstance(value_at(document.value, above), dict):
-                yield _Part(manifest, document, above, f"{os.path.basename(manifest)}#hooks[0]")
-            return
-        several = hooks if isinstance(hooks, list) and not self._table.names_one else [hooks]
-        for name in several[:MOST_FOLDERS]:
-            if isinstance(name, str):
-                path = os.path.normpath(os.path.join(folder, name))
-                if not is_inside(path, folder):
-                    self._reader.note(manifest, "its hooks are to be outside of the plugin")
-                elif not os.path.lexists(path):
-                    self._reader.note(path, "the manifest names this file, and it is not there")
-                else:
-                    yield from self._read_file(path, folder)
+            if not isinstance(value_at(document.value, above), dict):
+                return []
+            name = f"{os.path.basename(manifest.path)}#hooks[0]"
+            return [_Part(manifest.path, document, above, name)]
+        hooks = document.value["hooks"]
+        names = hooks if manifest.kind == "list" else [hooks]
+        parts: list[_Part] = []
+        for name in names[:MOST_FOLDERS]:
+            path = os.path.normpath(os.path.join(folder, name))
+            if not is_inside(path, folder):
+                self._reader.note(manifest.path, "its hooks are to be outside of the plugin")
+            elif not os.path.lexists(path):
+                self._reader.note(path, "the manifest names this file, and it is not there")
+            else:
+                parts += self._read_file(path, folder)
+        return parts
 
     def _read_file(self, path: str, folder: str) -> Iterator[_Part]:
         document = self._reader.document(path, folder)
@@ -180,3 +232,8 @@ class HookFinder:
             return None
         reason = f"it was changed since it was approved: {self._host.trust.action}"
         return None if is_as_approved else Obstacle(NOT_APPROVED, reason)
+
+
+def _has_name(document: Document) -> bool:
+    name = value_at(document.value, ("name",))
+    return isinstance(name, str) and bool(name)

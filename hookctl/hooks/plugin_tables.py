@@ -63,7 +63,10 @@ class PluginTable(NamedTuple):
     files: Sequence[str] = ()  # with hooks, in a plugin's folder; the first that exists
     manifests: Sequence[str] = ()
     named: str = ""  # what hooks of the manifest do to these files: `beside` or `instead`
-    names_one: bool = False  # whether the manifest may not name several files
+    kinds: Sequence[str] = ()  # what those hooks may be: `path`, `list` of paths, `events`
+    dotted: bool = False  # whether such a path must begin with ./
+    named_alone: bool = False  # whether a named file that is gone leaves none
+    strict: Sequence[str] = ()  # `manifest`, `name`, `hooks`: without a valid one nothing is loaded
     inside: Sequence[str] = ("hooks",)  # where the events stand in the manifest
     bare: bool = False  # whether a hooks file may be the map of events itself
     flat: str = ""  # whether `all` items of an event's list are hooks themselves, or `some`

@@ -123,12 +123,12 @@ CASES = [
 QUICK = (claude, codex)
 
 
-def listed(case: Case, place: Place) -> list[Hook]:
-    """The hooks of plugins as hookctl lists them in the project."""
+def listed(case: Case, place: Place, unreadable: tuple[object, ...] | None = ()) -> list[Hook]:
+    """The hooks of plugins as hookctl lists them in the project, where it may not read so many files."""
     host = hosts.load(case.host)
     places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
     found = find_plugin_hooks(host, places)
-    assert found.unreadable == ()
+    assert unreadable is None or found.unreadable == unreadable
     return list_hooks(found.files)
 
 
@@ -170,6 +170,60 @@ def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(
     assert ran(case, client, place) == []
     (hook,) = listed(case, place)
     assert (hook.owner, hook.state) == (case.owner, "off")
+
+
+# Which of a plugin's hooks count: the files in its folder, and what the manifest says of hooks.
+USUAL, TOP, MORE = "hooks/hooks.json", "hooks.json", "more.json"
+LAYOUTS: dict[str, tuple[dict[str, str], Any]] = {
+    "a named file beside two others": ({USUAL: "grouped", TOP: "grouped", MORE: "grouped"}, "./more.json"),
+    "a list of files": ({USUAL: "grouped", MORE: "grouped"}, ["./more.json", "./hooks/hooks.json"]),
+    "hooks in the manifest": ({USUAL: "grouped"}, {}),
+    "hooks without groups": ({USUAL: "flat"}, None),
+    "events alone": ({USUAL: "bare"}, None),
+    "a path without a dot": ({USUAL: "grouped", MORE: "grouped"}, "more.json"),
+    "a number": ({USUAL: "grouped"}, 7),
+}
+
+
+def write_layout(case: Case, place: Place, folder: Path, files: dict[str, str], named: Any) -> None:
+    """Write these files into a plugin's folder; each hook leaves a file with the name of its own."""
+    manifests = {
+        path.name: path for path in folder.rglob("*.json") if path.name.endswith(("plugin.json", "extension.json"))
+    }
+    manifest = next((path for name, path in manifests.items() if name != "plugin.json"), manifests.get("plugin.json"))
+    assert manifest is not None
+    for name in (USUAL, TOP, MORE):
+        (folder / name).unlink(missing_ok=True)
+
+    def events(name: str, form: str) -> dict[str, Any]:
+        hook = {"type": "command", "command": f"cat > /dev/null; touch {place.root}/tags/{name.replace('/', '-')}"}
+        return {case.event: [hook if form == "flat" else {"hooks": [hook]}]}
+
+    for name, form in files.items():
+        (folder / name).write_text(json.dumps(events(name, form) if form == "bare" else {"hooks": events(name, form)}))
+    about = {"name": "probe", "version": "1.0.0"}
+    hooks = {} if named is None else {"hooks": events("manifest", "grouped") if named == {} else named}
+    manifest.write_text(json.dumps({**about, **hooks}))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.host) for case in CASES])
+def test_those_hooks_of_a_plugin_are_listed_that_the_client_runs(
+    case: Case, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    client: Client = request.getfixturevalue(case.host)
+    place = case.driver.Place.make(tmp_path / "place")
+    case.install(client, place, write_probe(case, place))
+    (hook,) = listed(case, place)
+    options = [codex.BYPASS] if case.driver is codex else []
+    for label, (files, named) in LAYOUTS.items():
+        write_layout(case, place, Path(hook.file).parents[1], files, named)
+        (place.root / "tags").mkdir()
+        case.driver.play(client, place, ["done"], *options, timeout=300)
+        ran = sorted(path.name for path in (place.root / "tags").iterdir())
+        shutil.rmtree(place.root / "tags")
+        hooks = [hook for hook in listed(case, place, None) if hook.state in ("runs", "not_approved")]
+        assert sorted(hook.command.rpartition("/")[2] for hook in hooks) == ran, label
 
 
 @pytest.mark.full
