@@ -88,6 +88,9 @@ def test_the_whole_digest_is_an_id() -> None:
     hook = only(file(command("a")))
     whole = ids.digest("claude", "user", "Stop", "", "a")
     assert ids.find([hook], whole) == [hook]
+    for other in (whole[:20] + "x", whole + "0", f"{whole}#2"):
+        with pytest.raises(HookctlError):
+            ids.find([hook], other)
 
 
 # States and reasons.

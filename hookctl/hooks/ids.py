@@ -45,7 +45,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        if beginning and (count or "1") == (repeat or "1") and _begins(name, beginning):
+        if beginning and (count or "1") == (repeat or "1") and _begins(hook, beginning):
             digests[name] = hook
     if len(digests) == 1:
         return list(digests.values())
@@ -57,9 +57,10 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
 
 
-def _begins(name: str, beginning: str) -> bool:
-    """Whether an ID begins so; a text that is longer than an ID must begin with it."""
-    return name.startswith(beginning[:_LENGTH]) and len(beginning) <= 64
+def _begins(hook: Hook, beginning: str) -> bool:
+    """Whether the digest of a hook, of which its ID is the beginning, begins so."""
+    whole = digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
+    return whole.startswith(beginning)
 
 
 def _pack_of(hook: Hook) -> str:
