@@ -123,12 +123,12 @@ CASES = [
 QUICK = (claude, codex)
 
 
-def listed(case: Case, place: Place, unreadable: tuple[object, ...] | None = ()) -> list[Hook]:
-    """The hooks of plugins as hookctl lists them in the project, where it may not read so many files."""
+def listed(case: Case, place: Place, *, readable: bool = True) -> list[Hook]:
+    """The hooks of plugins as hookctl lists them in the project; all of it has to be readable."""
     host = hosts.load(case.host)
     places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
     found = find_plugin_hooks(host, places)
-    assert unreadable is None or found.unreadable == unreadable
+    assert found.unreadable == () or not readable
     return list_hooks(found.files)
 
 
@@ -187,11 +187,8 @@ LAYOUTS: dict[str, tuple[dict[str, str], Any]] = {
 
 def write_layout(case: Case, place: Place, folder: Path, files: dict[str, str], named: Any) -> None:
     """Write these files into a plugin's folder; each hook leaves a file with the name of its own."""
-    manifests = {
-        path.name: path for path in folder.rglob("*.json") if path.name.endswith(("plugin.json", "extension.json"))
-    }
-    manifest = next((path for name, path in manifests.items() if name != "plugin.json"), manifests.get("plugin.json"))
-    assert manifest is not None
+    names = ("gemini-extension.json", "qwen-extension.json", "plugin.json")
+    manifest = next(path for name in names for path in folder.rglob(name))
     for name in (USUAL, TOP, MORE):
         (folder / name).unlink(missing_ok=True)
 
@@ -217,12 +214,14 @@ def test_those_hooks_of_a_plugin_are_listed_that_the_client_runs(
     (hook,) = listed(case, place)
     options = [codex.BYPASS] if case.driver is codex else []
     for label, (files, named) in LAYOUTS.items():
+        if case.driver is openhands and named is not None:
+            continue  # it is slow to start, and asks no manifest for hooks
         write_layout(case, place, Path(hook.file).parents[1], files, named)
         (place.root / "tags").mkdir()
         case.driver.play(client, place, ["done"], *options, timeout=300)
         ran = sorted(path.name for path in (place.root / "tags").iterdir())
         shutil.rmtree(place.root / "tags")
-        hooks = [hook for hook in listed(case, place, None) if hook.state in ("runs", "not_approved")]
+        hooks = [hook for hook in listed(case, place, readable=False) if hook.state in ("runs", "not_approved")]
         assert sorted(hook.command.rpartition("/")[2] for hook in hooks) == ran, label
 
 
