@@ -283,6 +283,23 @@ def leaf_edited(place: Place) -> None:
     place.install().edit('"5"', '"6"')
 
 
+def disabled(place: Place) -> None:
+    assert place.install().hookctl("disable", "guard").code == 0
+
+
+def hook_alone_disabled(place: Place) -> None:
+    place.settings.parent.mkdir(parents=True, exist_ok=True)
+    place.settings.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}}')
+    hooks = json.loads(place.install().hookctl("hooks", "--json").out)["data"]["hooks"]
+    (bell,) = [hook for hook in hooks if hook["command"] == "bell"]
+    assert place.hookctl("disable", bell["id"]).code == 0
+
+
+def disabled_and_lost(place: Place) -> None:
+    disabled(place)
+    (place.root / "state" / "disabled.json").unlink()
+
+
 def entry_doubled(place: Place) -> None:
     place.install().change(lambda page: page["hooks"]["Stop"].append(page["hooks"]["Stop"][0]))
 
@@ -932,6 +949,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("rules_unreadable", "warning", rules_are(lambda text: b"\xe9" + text.encode())),
     ("entry_missing", "warning", entry_missing),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
+    ("disabled", "info", disabled),
+    ("disabled", "info", hook_alone_disabled),
+    ("disabled", "warning", disabled_and_lost),
     ("entry_edited", "info", entry_edited),
     ("entry_edited", "info", leaf_edited),
     ("entry_edited", "warning", command_edited),

@@ -58,6 +58,16 @@ def torn(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> N
     put(settings, '{\n  "env": {')
 
 
+def disabled(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(hookctl, settings, monkeypatch)
+    assert hookctl("disable", "guard").code == 0
+
+
+def disabled_and_gone(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disabled(hookctl, settings, monkeypatch)
+    settings.unlink()
+
+
 def torn_after(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(hookctl, settings, monkeypatch)
     torn(hookctl, settings, monkeypatch)
@@ -132,6 +142,14 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, installed, ("fire", "stop", *CLAUDE)),
     (2, nothing, ("fire", "stopp")),
     (2, nothing, ("fire", "pre-tool")),
+    (0, installed, ("disable", "guard")),
+    (0, installed, ("disable", "guard/stop", "--dry-run")),
+    (2, installed, ("disable", "no-such-hook")),
+    (2, nothing, ("disable",)),
+    (4, torn_after, ("disable", "guard")),
+    (0, disabled, ("enable", "guard")),
+    (1, disabled_and_gone, ("enable", "guard")),
+    (2, installed, ("enable", "guard")),
     (0, nothing, ("doctor",)),
     (0, installed, ("doctor", "--strict")),
     (0, installed, ("doctor", "--scope", "user", "--project", ".", "--verbose")),
@@ -571,6 +589,8 @@ CONTRACT = {
         "--project",
         "--json",
     },
+    "disable": {"--host", "--project", "--dry-run", "--json"},
+    "enable": {"--host", "--dry-run", "--json"},
     "render": {"--host", "--scope", "--hook-dir", "--python", "--platform", *GUARDS, "--json"},
     "restore": {"--list", "--to", "--prune", "--dry-run", "--json"},
     "run": {"--remaining", "--owner", "--for", "--project", "--json"},

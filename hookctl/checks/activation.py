@@ -67,6 +67,8 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
             yield file.find("hooks_disabled.allowed", switch.source.path, switch=switch)
     for source, hook in effective.disabling_ours(sources):
         name, pack = hook.fields.get("name", hook.id), _title(hook.pack)
+        if hook.id in file.disabled_ids:
+            continue  # by `hookctl disable`, which a line of its own says
         yield file.find("hook_disabled", source.path, name=name, pack=pack)
     key = file.host.switches.managed_only
     for layer in file.layers if key else ():
@@ -92,7 +94,8 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
         entry = "not_trusted" if file.target.project else "not_trusted.user"
         yield file.find(entry, action=_sentence(folder_trust.action))
     for closed in file.closed:
-        if closed.element.pack in file.packs:
+        is_disabled = closed.why == approval.OFF and closed.element.id in file.disabled_ids
+        if closed.element.pack in file.packs and not is_disabled:
             yield _report_closed(file, closed)
     if trust.config or trust.memory or folder_trust.file:
         return  # the approvals of this host can be read, and were judged above

@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookctl import __version__, clock, engine
 from hookctl.checks import fixes, limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
+from hookctl.checks.scripts import name_program
 from hookctl.documents import MISSING
 from hookctl.hosts import loading
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
@@ -22,6 +23,9 @@ from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY
 from hookctl.settings.targets import GUARD
 from hookctl.system.packages import WRAPPER
+
+if TYPE_CHECKING:  # late: few have anything disabled
+    from hookctl.ledger.disabled import DisabledHook
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
@@ -51,6 +55,33 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         yield from _judge_entry(file, current, entry)
 
 
+def judge_disabled(file: FileFacts) -> Iterator[Finding]:
+    """What `hookctl disable` switched off, and what is on record as such but kept nowhere."""
+    kept = {hook.name for hook in file.disabled}
+    for hook in file.disabled:
+        if not hook.event and hook.name not in file.packs:
+            continue
+        when = clock.local(hook.since)
+        if not hook.event:
+            yield file.find("disabled.pack", id=hook.name, when=when)
+        elif not (hook.name and hook.pack in kept):
+            name = hook.name or _title_of(file, hook)
+            yield file.find("disabled", name=name, id=hook.shown, event=hook.event, when=when)
+    lost = [entry for entry in file.record.disabled if entry.id] if file.record else []
+    for entry in lost:
+        if entry.id not in kept:
+            install = file.install_of(next(iter(entry.owners), GUARD))
+            yield file.find("disabled.lost", id=entry.id, install=install)
+
+
+def _title_of(file: FileFacts, hook: DisabledHook) -> str:
+    """The program of another tool's hook."""
+    for key in file.host.registration.commands:
+        if isinstance(hook.fields.get(key), str):
+            return name_program(str(hook.fields[key])) or "a hook"
+    return "a hook"
+
+
 def _list_left_out(file: FileFacts) -> Iterator[str]:
     """The guard's hooks that its recorded settings need, and that the record does not have.
 
@@ -58,7 +89,7 @@ def _list_left_out(file: FileFacts) -> Iterator[str]:
     """
     if file.guard is None or file.settings is None:
         return
-    recorded = {entry.id for entry in file.entries}
+    recorded = {entry.id for entry in file.entries} | file.disabled_ids
     wraps = any(id.startswith(WRAP) for id in recorded)
     for event in guard.events(file.settings, file.host, wraps=wraps):
         is_needed = event == "stop" or file.guard.version == __version__

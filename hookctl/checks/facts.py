@@ -21,6 +21,7 @@ from hookctl.settings.targets import GUARD, Target
 from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: most have the guard alone
+    from hookctl.ledger.disabled import DisabledHook
     from hookctl.receipts.model import HookName, Runs
 
 
@@ -229,6 +230,7 @@ class FileFacts(NamedTuple):
     nested: tuple[str, ...] = ()  # programs of another user below the project
     repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # our hooks that wait for an approval
+    disabled: tuple[DisabledHook, ...] = ()  # that `hookctl disable` switched off or took out
     is_untrusted: bool = False
 
     @property
@@ -245,6 +247,12 @@ class FileFacts(NamedTuple):
     def entries(self) -> tuple[Entry, ...]:
         """The entries on record in this file."""
         return self.record.entries if self.record else ()
+
+    @property
+    def disabled_ids(self) -> set[str]:
+        """The hooks of packs, by their ids, that `hookctl disable` switched off or took out."""
+        entries = self.record.disabled if self.record else ()
+        return {entry.id for entry in entries} | {hook.name for hook in self.disabled} - {""}
 
     @property
     def elements(self) -> Hooks:

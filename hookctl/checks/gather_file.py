@@ -36,6 +36,8 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     """The facts about a file with hookctl's entries, or the user's file of a host in use."""
     _, record = store.find_record(machine.records, target.path)
     document, current, error = read_entries(target, record, machine.reader.patient_document)
+    if record and record.disabled and document is not None:
+        record, current = _with_returned(target, record, document)
     facts = bare_facts(machine, target, record, document, error)._replace(current=current)
     facts = facts._replace(
         loose=_find_loose_paths(machine, facts),
@@ -50,6 +52,18 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     if facts.guard:
         facts = add_guard(machine, facts, facts.guard)
     return facts
+
+
+def _with_returned(
+    target: Target, record: Record, document: Document
+) -> tuple[Record, Current | None]:
+    """The record with those of its disabled hooks that are back in the file, and what is there."""
+    from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
+
+    record = with_returned(target.host, record, document)
+    with contextlib.suppress(HookctlError):
+        return record, look(target.host, document, (), record.entries)
+    return record, None
 
 
 def read_entries(
@@ -100,6 +114,7 @@ def bare_facts(
         layers=layers,
         switch_layers=switches,
         backup=_find_last_backup(machine, path) if error else 0,
+        disabled=machine.disabled_in(path),
     )
 
 

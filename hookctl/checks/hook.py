@@ -130,6 +130,8 @@ def may_be_tried(file: FileFacts) -> bool:
     The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     """
     is_there = file.guard is not None and file.python is not None
+    if f"{GUARD}/stop" in file.disabled_ids:
+        return False
     return is_there and not any([*judge_origin(file), *_judge_programs(file)])
 
 
@@ -400,6 +402,8 @@ def _judge_pack_source(
 def judge_last_run(file: FileFacts) -> Iterator[Finding]:
     """When the hook last ran, by its log."""
     if file.guard is None or file.guard.settings.get("mode") == "off":
+        return
+    if f"{GUARD}/stop" in file.disabled_ids:
         return
     since = float("inf") if file.program_since is None else file.program_since
     lines = [line for line in file.log if line["t"] > since - 1]  # not before it was there

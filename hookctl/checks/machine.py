@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
+    from hookctl.ledger.disabled import DisabledHook
     from hookctl.receipts.model import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
@@ -112,6 +114,24 @@ class Machine:
         self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
+        self._disabled: dict[str, list[DisabledHook]] | None = None
+
+    def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
+        """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
+        if self._disabled is None:
+            self._disabled = {}
+            for hook in self._read_disabled():
+                self._disabled.setdefault(hook.file, []).append(hook)
+        return tuple(self._disabled.get(path, ()))
+
+    def _read_disabled(self) -> list[DisabledHook]:
+        if not os.path.lexists(self.folders.disabled):
+            return []
+        from hookctl.ledger import disabled  # late: few have anything disabled
+
+        with contextlib.suppress(HookctlError):
+            return [hook for file in disabled.load(self.folders).values() for hook in file.hooks]
+        return []
 
     def load(self, name: str) -> Host:
         """The host of this name."""

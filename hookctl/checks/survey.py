@@ -30,6 +30,7 @@ _FILE_JUDGES = (
     settings.judge_reading,
     settings.judge,
     entries.judge,
+    entries.judge_disabled,
     activation.judge_switches,
     activation.judge_approvals,
     hook.judge,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from hookctl.commands import options
 from hookctl.commands.options import Command, argument, flag, option, show
+
+if TYPE_CHECKING:  # late: a help text needs none of it
+    from hookctl.model import Result
+    from hookctl.system.folders import Folders
 
 _EVENT = "Only this event: stop, PreToolUse, or a host's own name."
 
@@ -88,6 +92,41 @@ def _report(
     return show("report", lambda f: report(f, output, since), json)
 
 
+_OFF = "A pack, PACK/ID, or the beginning of an ID that `hookctl hooks` shows."
+_Ids = Annotated[list[str], argument("ID ...", _OFF)]
+
+
+def _disable(
+    id: _Ids,
+    host: options.Hosts = None,
+    project: options.Project = "",
+    dry_run: options.Dry = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.commands import choosing
+    from hookctl.verbs.disable import Request, disable
+
+    request = Request(tuple(id), tuple(choosing.load_hosts(host)), dry_run)
+
+    def verb(folders: Folders) -> Result:
+        return disable(choosing.in_project(folders, project), request)
+
+    return show("disable", verb, json, writes=not dry_run)
+
+
+def _enable(
+    id: _Ids,
+    host: options.Hosts = None,
+    dry_run: options.Dry = False,
+    json: options.Json = False,
+) -> int:
+    from hookctl.commands import choosing
+    from hookctl.verbs.enable import Request, enable
+
+    request = Request(tuple(id), tuple(choosing.load_hosts(host)), dry_run)
+    return show("enable", lambda f: enable(f, request), json, writes=not dry_run)
+
+
 COMMANDS = {
     "report": Command(
         _report,
@@ -108,5 +147,17 @@ COMMANDS = {
         '  hookctl fire pre-tool --tool Bash --input \'{"command": "rm -rf x"}\' --host claude\n'
         "  hookctl fire prompt --pack ./my-pack --host gemini\n"
         "  hookctl fire stop --hook 3f84 --run-project",
+    ),
+    "disable": Command(
+        _disable,
+        "Switch a hook or a whole pack off without losing it; anybody's hook.",
+        "  hookctl disable guard            a pack, with its settings\n"
+        "  hookctl disable notify/done      one hook of a pack\n"
+        "  hookctl disable 3f84             any hook, by its ID in hooks",
+    ),
+    "enable": Command(
+        _enable,
+        "Put back what disable switched off, byte for byte and at its place.",
+        "  hookctl enable guard\n  hookctl enable 3f84 b7d1",
     ),
 }

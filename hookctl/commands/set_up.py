@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 from hookctl.commands import options
@@ -9,7 +10,9 @@ from hookctl.commands.options import Command, argument, confirm, flag, option, s
 from hookctl.errors import PENDING, usage_error
 
 if TYPE_CHECKING:  # late: a help text needs none of it
-    from hookctl.model import Result
+    from collections.abc import Iterator
+
+    from hookctl.model import Message, Result
     from hookctl.system.folders import Folders
 
 
@@ -59,7 +62,7 @@ def _set_up(
     request = Request(
         mode, preset, assign or (), nudge, nudge_env, dispatch or (), wrap, guidance, rules
     )
-    choice = Choice(request, reset, force, trust, tuple(allow_env or ()))
+    choice = Choice(request, reset, force, trust, tuple(allow_env or ()), enables=force)
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)
@@ -149,10 +152,28 @@ def _uninstall(
                     say(asked)
                 message = "--all needs confirmation, but no question is possible"
                 raise usage_error(message, "Add --yes.")
+        others: tuple[Message, ...] = ()
+        if all_ and not name and os.path.lexists(folders.disabled):
+            others = tuple(_put_back_others(folders, yes=yes, dry_run=dry_run))
         targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
-        return uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
+        result = uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
+        return result._replace(messages=(*others, *result.messages))
 
     return show("uninstall", verb, json, writes=not dry_run)
+
+
+def _put_back_others(folders: Folders, *, yes: bool, dry_run: bool) -> Iterator[Message]:
+    """Put back other tools' hooks that are disabled, unless a person wants them to stay so."""
+    from hookctl.errors import HookctlError
+    from hookctl.verbs.enable import others_question, put_back_others
+
+    asked = "" if yes or dry_run else others_question(folders)
+    try:
+        if not asked or confirm(asked):
+            yield from put_back_others(folders, dry_run=dry_run)
+    except HookctlError as error:
+        if error.code != "declined":
+            raise
 
 
 def _status(

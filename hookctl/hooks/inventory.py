@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Sequence
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
+from hookctl.hooks.disabled import read_disabled
 from hookctl.hooks.gathering import Reading, read_settings
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook, HookFile, Unreadable
@@ -42,7 +43,11 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     reading = _read_hosts(machine, looked_at)
     unreadable = list(reading.unreadable)
     unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
-    hooks = [hook for hook in list_hooks(reading.files) if not names or _is_read_by(hook, names)]
+    disabled = read_disabled(folders)
+    if disabled.error:
+        unreadable.append(disabled.error)
+    files = disabled.add_to(reading.files, {host.name for host in looked_at}, machine.cwd_project)
+    hooks = [hook for hook in list_hooks(files) if not names or _is_read_by(hook, names)]
     missing = []
     for host in looked_at:
         if not hosts.detected(host, machine.environ, machine.made):
@@ -51,7 +56,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         tuple(looked_at),
         frozenset(missing),
         tuple(with_receipts(hooks, folders.state, _hash_of_project(machine))),
-        reading.files,
+        tuple(files),
         tuple(dict.fromkeys(unreadable)),
     )
 

@@ -48,6 +48,7 @@ class Handler(NamedTuple):
     own_id: str = ""  # PACK/ID of one of ours
     lost: str = ""  # why the host does not load it, where that is a matter of its place
     broken: Obstacle | None = None  # a script that is missing, not executable or does not compile
+    disabled: str = ""  # how `hookctl disable` took it out, in words; empty where it did not
 
 
 class HookFile(NamedTuple):

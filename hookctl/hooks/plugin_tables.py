@@ -60,6 +60,7 @@ class Marketplaces(NamedTuple):
 class PluginTable(NamedTuple):
     """How the host keeps plugins."""
 
+    disable: str = ""  # how a person switches one off, by its {name}
     files: Sequence[str] = ()  # with hooks, in a plugin's folder; the first that exists
     manifests: Sequence[str] = ()
     named: str = ""  # what hooks of the manifest do to these files: `beside` or `instead`

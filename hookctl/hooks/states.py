@@ -7,6 +7,7 @@ the approval, the tools, and at last the script.
 from __future__ import annotations
 
 from hookctl.hooks.model import (
+    DISABLED,
     HIDDEN,
     IGNORED,
     NO_TOOL,
@@ -20,6 +21,8 @@ from hookctl.hosts import loading, matchers
 
 def find_obstacle(file: HookFile, handler: Handler) -> Obstacle | None:
     """What keeps a hook from running; None where nothing is known to."""
+    if handler.disabled:
+        return Obstacle(DISABLED, handler.disabled)
     return (
         file.obstacle
         or _judge_event(file, handler)

@@ -166,7 +166,7 @@ def check_record(record: Record) -> None:
     for path in record.gaps:
         if not all(isinstance(key, str) for key in path):
             raise TypeError("a gap is not a path of keys")
-    for entry in record.entries:
+    for entry in (*record.entries, *record.disabled):
         _check_entry(entry)
 
 

@@ -145,7 +145,21 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     record = record._replace(packs=whole)
     if stub is None:
         return record
-    return record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
+    record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
+    return _without_disabled(record, stub) if stub.disabled else record
+
+
+def _without_disabled(record: Record, stub: Record) -> Record:
+    """The record without the entries that are disabled on this machine."""
+    names = {_name(entry) for entry in stub.disabled}
+    disabled = [entry for entry in record.entries if _name(entry) in names]
+    active = [entry for entry in record.entries if _name(entry) not in names]
+    return record._replace(entries=tuple(active), disabled=tuple(disabled))
+
+
+def _name(entry: Entry) -> tuple[bool, str | Path]:
+    """What tells an entry from the others of its file."""
+    return entry.kind == "container", entry.id or entry.path
 
 
 def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
@@ -278,7 +292,7 @@ def _to_committed(project: str, record: Record) -> CommittedRecord:
         names = tuple(sorted(pack.files))
         packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source, commit)
     created_dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
-    entries = tuple(sorted(record.entries, key=_sort_key))
+    entries = tuple(sorted((*record.entries, *record.disabled), key=_sort_key))
     return CommittedRecord(
         created_dirs, record.created_file, entries, packs, record.format, record.gaps
     )

@@ -208,7 +208,15 @@ def shared_part(record: Record) -> Record:
     packs = {}
     for name, pack in record.packs.items():
         packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""), consent=Consent())
+    record = with_disabled(record)
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
+
+
+def with_disabled(record: Record) -> Record:
+    """The record as if nothing of it were disabled."""
+    if not record.disabled:
+        return record
+    return record._replace(entries=(*record.entries, *record.disabled), disabled=())
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:

@@ -15,8 +15,13 @@ _BRIEF = {
     "self_test_passed": "the hook works in a self-test",
     "never_ran": "it has not run yet",
 }
-_WORK = {"work_waiting": OK, "run_stopped": SKIP}  # they have lines of their own
-_UNSAID = ("client_missing", "not_installed", *_WORK)  # the first two were not asked for
+_WORK = {"work_waiting": OK, "run_stopped": SKIP}
+_UNSAID = (
+    "client_missing",
+    "not_installed",
+    "disabled",
+    *_WORK,
+)  # the first two were not asked for
 
 
 def finding_lines(
@@ -32,7 +37,7 @@ def finding_lines(
     for host in hosts if not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
     if not verbose:
-        lines += _work_lines(findings)
+        lines += [*_disabled_lines(once), *_work_lines(findings)]
     return [*lines, Line(_count(once))]
 
 
@@ -61,6 +66,8 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         elif finding.code not in _UNSAID:
             notes += 1
     if not said and not notes:
+        if any(finding.code == "disabled" for finding in findings):
+            return []
         for finding in findings:
             if finding.code == "not_installed" and not finding.fix:  # a record cannot be read
                 return [Line(finding.message, SKIP)]
@@ -71,6 +78,15 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         said = [text for text in said if text != _BRIEF["never_ran"]]
     text = ", ".join(dict.fromkeys(said))  # a text that holds for several files is printed once
     return [Line(f"{host.title}: {text}", OK)]
+
+
+def _disabled_lines(findings: Sequence[Finding]) -> list[Line]:
+    """What somebody has disabled, with the way back: easily forgotten, so always said."""
+    lines = []
+    for finding in findings:
+        if finding.code == "disabled" and finding.level not in _MARKS:
+            lines += [Line(finding.message, SKIP, path=tilde(finding.path)), fix(finding.fix)]
+    return lines
 
 
 def _work_lines(findings: Sequence[Finding]) -> list[Line]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
+from hookctl.model import WRAP, Line
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, program, tilde
 from hookctl.output.plans import event_of
 from hookctl.packs.model import NEWER, UNKNOWN
 from hookctl.settings.targets import GUARD
@@ -30,8 +30,9 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
         remark = "" if state == "owned" else f": {_STATES.get(state, 'cannot be read')}"
         text = f"rules ({rules['pack']}){remark}"
         lines.append(Line(text, indent=4, sign=_SIGNS.get(state, "="), path=tilde(rules["file"])))
+    is_disabled = _is_disabled(file)
     for entry in file["entries"]:
-        if verbose or _is_remarkable(entry):
+        if verbose or (_is_remarkable(entry) and not is_disabled):
             lines.append(_entry_line(entry, file["program"]))
         for key, value in (entry["env"] or {}).items() if verbose else ():
             lines.append(Line(f"{key}={value}", indent=6, sign="+"))
@@ -39,14 +40,26 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
 
 
 def _mark(file: dict[str, Any]) -> str:
+    if _is_disabled(file):
+        return SKIP
     is_idle = file["program"] == UNKNOWN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
     is_waiting = bool(file["idle"] or file["unapproved"] or file["runner"])
     return WARN if is_idle or is_incomplete or is_waiting else OK
 
 
+def _is_disabled(file: dict[str, Any]) -> bool:
+    """Whether everything that packs have in the file is disabled."""
+    entries = file["entries"]
+    return bool(entries) and all(entry["state"] == "disabled" for entry in entries)
+
+
 def _describe_pack(file: dict[str, Any], name: str) -> str:
     """What a pack does, or which entries it has in the file."""
+    hook_ids = [entry["id"] for entry in file["entries"] if name in entry["owners"] and entry["id"]]
+    disabled = [id for id in hook_ids if id in file["disabled"]]
+    if disabled and disabled == [id for id in hook_ids if not id.startswith(WRAP)]:
+        return f"disabled; `{program()} enable {name}` puts it back"
     if name == GUARD and file["guard"]:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]
@@ -101,5 +114,6 @@ _STATES = {
     "overridden": "your change, kept",
     "adopted": "already there, left alone",
     "missing": "gone from the file",
+    "disabled": "disabled",
 }
 _SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}

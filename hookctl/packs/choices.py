@@ -117,6 +117,7 @@ class Choice(NamedTuple):
     force: bool = False
     trust: bool = False
     allow_env: tuple[str, ...] = ()
+    enables: bool = False  # whether what is disabled of the pack comes back
 
 
 class Permission(NamedTuple):

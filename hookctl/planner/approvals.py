@@ -47,7 +47,10 @@ class Approvals:
     @property
     def drafts(self) -> list[Draft]:
         """The drafts of the run, and those of other files whose approvals change."""
-        changed = [draft for draft in self._opened if draft.is_edited or draft.has_other_entries]
+        changed = []
+        for draft in self._opened:
+            if draft.is_edited or draft.has_other_entries or draft.disabled_after is not None:
+                changed.append(draft)
         return [*self._drafts, *changed]
 
     def install(self, draft: Draft, pack: str, *, ask: bool) -> None:
@@ -154,6 +157,10 @@ class Approvals:
             if must:
                 raise
             return None
+
+    def open_beside(self, draft: Draft, path: str) -> Draft:
+        """The draft of another file of a draft's host: its approvals stand there."""
+        return self._find_or_open(draft, path)
 
     def _find_or_open(self, draft: Draft, path: str) -> Draft:
         real = store.real_path(path)

@@ -6,7 +6,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished as a `F
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
@@ -50,6 +50,9 @@ from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
 
+if TYPE_CHECKING:  # late: few files have something disabled
+    from hookctl.ledger.disabled import DisabledFile
+
 
 class Draft:
     """A settings file as it is, and step by step as it will be."""
@@ -80,6 +83,9 @@ class Draft:
         # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
+        self.disabled: tuple[Entry, ...] = record.disabled if record else ()
+        # What is disabled in the file after the run, if that changes:
+        self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
@@ -354,7 +360,7 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
             draft.packs,
             is_recreated=draft.is_recreated,
         )
-    record = record._replace(gaps=draft.placeholders)
+    record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
     if draft.adds_files:
         # Something was ours that the ledger did not know.
         was_lost = any(action.action == "take-back" for action in draft.actions)

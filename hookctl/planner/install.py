@@ -15,7 +15,7 @@ from hookctl import engine
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading
 from hookctl.ledger.store import Records
-from hookctl.model import PackRecord, Wanted
+from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
@@ -32,7 +32,7 @@ from hookctl.planner.runtime_files import (
     file_action,
     install_files,
 )
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, has_disabled
 from hookctl.settings.targets import (
     GUARD,
     RULES,
@@ -79,6 +79,10 @@ def plan_install(
     plan = assemble_plan(
         sources, records, plans, install=True, edited=REPLACE if choice.force else REFUSE
     )
+    if choice.enables and has_disabled(sources):
+        from hookctl.planner.disable import with_book  # late: few have anything disabled
+
+        plan = with_book(sources, plan, with_approvals)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
@@ -101,6 +105,10 @@ def _decide_on_approvals(
         for other in draft.packs:
             if other != pack.name:
                 approvals.follow(draft, other)
+    if choice.enables and has_disabled(sources):
+        from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
+
+        put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
     return approvals.drafts
 
 
@@ -195,6 +203,10 @@ def _decide_on_file(
     if pack.name == GUARD and GUARD in draft.packs:
         _refuse_older(draft, pack, choice)
     loading.require(target.host, draft.before)
+    if choice.enables and has_disabled(draft.sources):
+        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
+
+        put_back_packs(draft, (pack.name,), tells=True)
     folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)
     if target.shared:
@@ -213,6 +225,8 @@ def _decide_on_file(
     if target.shared:
         _require_reachable_programs(target, content.wants)
     changes_wraps = bool(draft.edits)
+    if draft.disabled:
+        content = _without_disabled(draft, pack, content)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return
@@ -271,6 +285,28 @@ def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: boo
     )
     draft.apply_decision(decision, content.visible)
     draft.is_recreated = draft.was_written_since and engine.is_wiped(content.visible, current)
+
+
+def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
+    """The content without what `hookctl disable` took out: that stays so, and is reported.
+
+    What the pack wants there now is noted, so that `enable` can say that it is another thing.
+    """
+    disabled = {entry.id or entry.path: entry for entry in draft.disabled}
+    reason = f"disabled; `hookctl enable {pack.name}` puts it back"
+    wants = []
+    for want in content.wants:
+        entry = disabled.get(want.id or want.path)
+        if entry is None or entry.kind == "container":
+            wants.append(want)
+            continue
+        claim = Claim(want.value, pack.version, want.merge)
+        owners = {**entry.owners, pack.name: claim}
+        disabled[want.id or want.path] = entry._replace(owners=owners)
+        states = ("disabled", "disabled", reason, tuple(owners))
+        draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
+    draft.disabled = tuple(disabled.values())
+    return content._replace(wants=wants)
 
 
 def _was_written_here(draft: Draft) -> bool:

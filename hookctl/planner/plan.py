@@ -74,7 +74,7 @@ def assemble_plan(
     # Each change once: in a project the hosts share a pack's folder.
     by_path = {change.path: change for plan in plans for change in plan.runtime}
     runtime, joined = list(by_path.values()), ()
-    changed = _changed_records(records, plans)
+    changed = changed_records(records, plans)
     packages = [one for plan in plans for one in plan.packages]
     if not any(plan.decision.conflicts for plan in plans):
         more, of_runner = _plan_runners(sources, records, changed, plans, edited)
@@ -139,7 +139,7 @@ def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:
             return
 
 
-def _changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:
+def changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:
     """The records that the plans change, by their key; None where a record goes."""
     planned: dict[str, Record | None] = {}
     for plan in plans:

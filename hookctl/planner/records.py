@@ -41,7 +41,13 @@ def find_record(
         if moved or users:
             orphaned = ""
     _require_same_scope(record, target)
-    return key, record and _follow_project(record, target), orphaned
+    if record is not None:
+        record = _follow_project(record, target)
+        if record.disabled:
+            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
+
+            record = with_returned(target.host, record, document)
+    return key, record, orphaned
 
 
 def _users_of_folder(records: Mapping[str, Record], folder: str) -> list[str]:

@@ -94,6 +94,11 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
     raise AssertionError("not reached")
 
 
+def has_disabled(sources: Sources) -> bool:
+    """Whether `hookctl disable` keeps anything, of whichever file."""
+    return sources.once(os.path.lexists, sources.folders.disabled)
+
+
 def has_files(folder: str) -> bool:
     """Whether there is any file in the folder, or in a folder below it."""
     return any(names for *_, names in os.walk(folder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import partial
 
 from hookctl import engine
@@ -13,7 +13,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Record, Wanted
+from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Path, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
@@ -24,7 +24,7 @@ from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, has_disabled
 from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, pack_folder
 from hookctl.system import files
@@ -62,11 +62,23 @@ def plan_uninstall(
     approvals = Approvals(sources, records, drafts)
     for draft, removal in zip(drafts, leaving, strict=True):
         approvals.uninstall(draft, removal.packs)
+    if has_disabled(sources):
+        from hookctl.planner.disable import put_back_switches  # late, too
+
+        for draft, removal in zip(drafts, leaving, strict=True):
+            try:
+                put_back_switches([draft], removal.packs, approvals.open_beside)
+            except HookctlError as error:
+                approvals.unread.append(error)
     rules = RulesBlocks(sources, records, drafts)
     for draft, removal in zip(drafts, leaving, strict=True):
         rules.uninstall(draft, removal.packs, loaded)
     plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
     plan = assemble_plan(sources, records, plans, install=False)
+    if has_disabled(sources):
+        from hookctl.planner.disable import with_book  # late, too
+
+        plan = with_book(sources, plan, approvals.drafts)
     return plan._replace(unread=(*approvals.unread, *rules.unread))
 
 
@@ -108,6 +120,11 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
+    disabled = {entry.id or entry.path for entry in draft.disabled}
+    if disabled or has_disabled(draft.sources):
+        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
+
+        put_back_packs(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     for name in reversed(packs):
@@ -118,9 +135,17 @@ def _decide_on_file(
         except HookctlError as error:
             raise _with_manual_steps(error, draft.entries, packs) from None
         draft.packs.pop(name, None)
+    draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
     update_other_packs(draft)
     draft.kept += _describe_placeholders(draft)
     _remove_files(records, others, packs, known, draft)
+
+
+def _as_disabled(action: Action, disabled: Container[Path | str]) -> Action:
+    """The line about an entry; of one that was disabled nothing leaves the file."""
+    if action.action != "remove" or (action.id or action.path) not in disabled:
+        return action
+    return action._replace(action="drop", from_state="disabled", reason="it was disabled")
 
 
 def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:

@@ -23,6 +23,7 @@ class Folders:
         self.environ = environ
         self.cwd = cwd
         self.ledger = os.path.join(state, "ledger.json")
+        self.disabled = os.path.join(state, "disabled.json")  # what `hookctl disable` keeps
         self.journal = os.path.join(state, "journal.json")
         self.pending = os.path.join(state, "pending")  # the bytes that a run is to write
 

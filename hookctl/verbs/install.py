@@ -80,7 +80,11 @@ def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[M
     asked = [text for text in assignments if text.upper().startswith(f"{LIMIT_KEY}=")]
     for file in plan.files if asked else ():
         host = file.target.host
-        if any(action.path[-1:] == (LIMIT_KEY,) for action in file.decision.kept):
+        kept = [action for action in file.decision.kept if action.path[-1:] == (LIMIT_KEY,)]
+        if kept and kept[0].from_state == "disabled":
+            text = f"{asked[-1]} has no effect for {host.title} as long as the guard is disabled"
+            yield Message(text, "no_effect", host=host.name, path=file.path)
+        elif kept:
             text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
             yield Message(text, "no_effect", host=host.name, path=file.path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
@@ -11,13 +12,14 @@ from hookctl.checks.gather_guard import add_programs, add_runner
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
 from hookctl.checks.records import state_of_block
+from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
-from hookctl.output.lines import OK, SKIP, WARN, fix, other_projects, tilde
+from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, program, tilde
 from hookctl.output.status import file_lines
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
@@ -98,6 +100,7 @@ def _make_status(
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
     work, work_lines = _describe_work(folders)
+    lines += _describe_disabled(folders)
     lines += work_lines + other_projects(found.others, found.others_gone, "status")
     data = {
         "files": files_shown,
@@ -205,6 +208,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         "program": None,
         "idle": "",
         "unapproved": [],
+        "disabled": [],
         "run_packs": [],
         "runner": "",
     }
@@ -214,6 +218,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         if is_known:
             host = variant_of_file(host, path, machine.read)
         document = machine.reader.patient_document(path, record.format)[1]
+        record = _with_returned(host, record, document)
         current = look(host, document, (), record.entries)
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
@@ -225,6 +230,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
     sources = [layer.source for layer in facts.layers]
     obstacles = effect.find_obstacles(facts)
     shown["entries"] = _describe_entries(host, record, current, sources)
+    shown["disabled"] = sorted(facts.disabled_ids)
     shown["idle"] = next(filter(None, obstacles), "")
     shown["unapproved"] = sorted({closed.element.id for closed in facts.closed})
     facts = add_runner(machine, facts)
@@ -277,13 +283,40 @@ def _describe_entries(
 ) -> list[dict[str, Any]]:
     """The hooks and values on record as `--json` shows them."""
     shown = []
-    for entry in record.entries:
+    for entry in (*record.entries, *record.disabled):
         if entry.kind != "container":
             stronger = None
             if entry.kind == "leaf":
                 stronger = effective.stronger(sources, record.scope, entry.path)
-            shown.append(_describe_entry(host, entry, current, stronger))
+            row = _describe_entry(host, entry, current, stronger)
+            if entry in record.disabled:
+                row |= {"state": "disabled"}
+            shown.append(row)
     return shown
+
+
+def _with_returned(host: Host, record: Record, document: Document) -> Record:
+    """The record with those of its disabled entries that are back in the file."""
+    if not record.disabled:
+        return record
+    from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
+
+    return with_returned(host, record, document)
+
+
+def _describe_disabled(folders: Folders) -> list[Line]:
+    """A line about other tools' hooks that are disabled."""
+    if not os.path.lexists(folders.disabled):
+        return []
+    from hookctl.hooks.disabled import read_disabled  # late, too
+
+    others = [one.hook for one in read_disabled(folders).hooks if not one.hook.name]
+    if not others:
+        return []
+    ids = " ".join(dict.fromkeys(hook.shown for hook in others))
+    hooks = amount(len(others), "hook")
+    text = f"{hooks} of other tools disabled; to put back: {program()} enable {ids}"
+    return [Line(text, SKIP)]
 
 
 def _describe_entry(

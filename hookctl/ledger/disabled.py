@@ -1,0 +1,219 @@
+"""What `hookctl disable` took out of settings files: kept here until `enable` puts it back.
+
+It lies in the state folder, readable for its owner alone, and never in a project. For each file
+there are layers: a text of the file, and the steps that were made in it. So the way back is that
+text without some of its steps, and no edit of a disable has to be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hookctl.documents import MISSING, Document
+from hookctl.hosts import Host, shapes
+from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals
+from hookctl.model import Entry, Path, Record
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+_VERSION_KEY = "disabled_version"
+_MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the settings files."
+
+# What a step does to the text of its layer.
+HOOK = "hook"  # takes a hook out
+VALUE = "value"  # takes a value out, or puts back the text that was there before us
+CONTAINER = "container"  # takes a container out if it is empty
+SWITCH = "switch"  # sets the host's own switch of a hook to false
+NAME = "name"  # adds a name to the host's own list of disabled hooks
+
+
+class Step(NamedTuple):
+    """One change that a disable made; the path is that in the text of its layer."""
+
+    kind: str
+    path: Path
+    raw: str | None = None  # the text that was there before us, or the name in the list
+
+
+class DisabledHook(NamedTuple):
+    """A hook that is disabled; or the values of a pack, whose name it has."""
+
+    host: str
+    scope: str
+    file: str  # the settings file that the hook belongs in, as people know it
+    steps: tuple[Step, ...]
+    event: str = ""  # empty for values
+    matcher: str = ""
+    fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
+    id: str = ""  # as `hookctl hooks` shows it, without the number of a repeat
+    name: str = ""  # PACK/ID of one of ours; PACK for its values
+    since: float = 0.0  # in seconds since the epoch
+    left: int = 0  # how many equal hooks the file had afterwards
+
+    @property
+    def shown(self) -> str:
+        """What `hookctl enable` takes for it."""
+        return self.name or self.id[:8]
+
+    @property
+    def pack(self) -> str:
+        """The pack that it belongs to; empty for other tools' hooks."""
+        return self.name.partition("/")[0]
+
+
+class Layer(NamedTuple):
+    """A text of a file, what is disabled of it, and the digest of the bytes that this left."""
+
+    text: str
+    after: str
+    hooks: tuple[DisabledHook, ...]
+
+
+class DisabledFile(NamedTuple):
+    """What is disabled by changes to one file; the last layer is the newest."""
+
+    host: str
+    scope: str
+    format: str
+    known_as: str  # the path as the host has it
+    project: str = ""  # its real path
+    layers: tuple[Layer, ...] = ()
+
+    @property
+    def hooks(self) -> tuple[DisabledHook, ...]:
+        """All that is disabled, the first one first."""
+        return tuple(hook for layer in self.layers for hook in layer.hooks)
+
+
+class _Book(NamedTuple):
+    """The file on disk; its paths are those of Folders.shorten."""
+
+    files: dict[str, DisabledFile]
+
+
+def load(folders: Folders) -> dict[str, DisabledFile]:
+    """What is disabled, by the real path of the changed file; nothing without a record of it."""
+    path = folders.disabled
+    data = files.read(path).data
+    if data is None:
+        return {}
+    with refusals("the record of disabled hooks", path, _MOVE_AWAY):
+        book = from_json(_Book, parse_object(data, _VERSION_KEY, path), "the record")
+    return _rename(book.files, folders.resolve)
+
+
+def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None:
+    """The bytes of the file; None where nothing is disabled any more."""
+    kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
+    if not kept:
+        return None
+    return dump_object(_VERSION_KEY, _Book(_rename(kept, folders.shorten)))
+
+
+def _rename(disabled: Mapping[str, DisabledFile], change: Any) -> dict[str, DisabledFile]:
+    """The files with all their paths changed from or to their form on disk."""
+    renamed = {}
+    for path, file in disabled.items():
+        layers = []
+        for layer in file.layers:
+            hooks = [hook._replace(file=change(hook.file)) for hook in layer.hooks]
+            layers.append(layer._replace(hooks=tuple(hooks)))
+        known_as, project = change(file.known_as), file.project and change(file.project)
+        file = file._replace(known_as=known_as, project=project, layers=tuple(layers))
+        renamed[change(path)] = file
+    return renamed
+
+
+# Which hooks are equal.
+
+
+def command_of(host: Host, fields: Mapping[str, Any]) -> Any:
+    """What tells a hook from others of its event and matcher: its command, or else all fields."""
+    for key in host.registration.commands:
+        if isinstance(fields.get(key), str):
+            return [fields[key], fields.get("args")]
+    return dict(fields)
+
+
+def count_equal(host: Host, document: Document, hook: DisabledHook) -> int:
+    """How many hooks of a file are equal to one that is or was in it."""
+    return len(list(find_equal(host, document, hook)))
+
+
+def find_equal(host: Host, document: Document, hook: DisabledHook) -> Iterable[Path]:
+    """The paths of the hooks of a file that are equal to one that is or was in it."""
+    if hook.name:
+        for element in shapes.elements(host.shape, document.value):
+            if element.id == hook.name and shapes.event_of(host.shape, element.path) == hook.event:
+                yield element.path
+        return
+    wanted = command_of(host, hook.fields)
+    for path, handler, group in shapes.handlers(host.shape, document.value):
+        if shapes.event_of(host.shape, path) != hook.event:
+            continue
+        matcher = group.get("matcher")
+        is_alike = (matcher if isinstance(matcher, str) else "") == hook.matcher
+        if is_alike and command_of(host, handler) == wanted:
+            yield path
+
+
+def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
+    """Whether somebody has put a hook back into its file, or taken back the host's own switch."""
+    if not hook.event:
+        return False
+    step = hook.steps[0]
+    if step.kind == SWITCH:
+        return document.get(step.path) is not False
+    if step.kind == NAME:
+        names = document.get(step.path)
+        return not (isinstance(names, list) and step.raw in names)
+    return count_equal(host, document, hook) > hook.left
+
+
+# What our own record has of it.
+
+
+def with_returned(host: Host, record: Record, document: Document) -> Record:
+    """The record with the disabled entries that are in the file again: there the file wins."""
+    if not record.disabled:
+        return record
+    root = {} if document.value is MISSING else document.value
+    ids = {hook.id for hook in shapes.elements(host.shape, root)}
+    returned = [entry for entry in record.disabled if _is_there(document, entry, ids)]
+    if not returned:
+        return record
+    return enabled(record, returned)
+
+
+def _is_there(document: Document, entry: Entry, ids: set[str]) -> bool:
+    if entry.kind == "leaf":
+        return bool(document.get(entry.path) == entry.written)
+    return entry.kind == "element" and entry.id in ids
+
+
+def enabled(record: Record, entries: Iterable[Entry]) -> Record:
+    """The record with some of its disabled entries among the others again."""
+    back, rest = split_entries(record.disabled, entries)
+    return record._replace(entries=join(record.entries, back), disabled=rest)
+
+
+def split_entries(
+    disabled: tuple[Entry, ...], entries: Iterable[Entry]
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """These entries with the containers that they are in, and the other disabled ones."""
+    chosen = [entry for entry in entries if entry.kind != "container"]
+    needed = {entry.path[:length] for entry in chosen for length in range(1, len(entry.path) + 1)}
+    back, rest = [], []
+    for entry in disabled:
+        is_needed = entry.kind == "container" and entry.path in needed
+        (back if entry in chosen or is_needed else rest).append(entry)
+    return tuple(back), tuple(rest)
+
+
+def join(entries: tuple[Entry, ...], more: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries, and those of the others that are not among them."""
+    known = {(entry.kind, entry.id or entry.path) for entry in entries}
+    new = [entry for entry in more if (entry.kind, entry.id or entry.path) not in known]
+    return (*entries, *new)

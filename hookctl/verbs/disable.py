@@ -1,0 +1,212 @@
+"""hookctl disable: switch hooks off without losing them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from hookctl import hosts, report
+from hookctl.errors import FAILED, HookctlError
+from hookctl.hooks import ids
+from hookctl.hooks.inventory import Inventory, take_inventory
+from hookctl.hooks.model import DISABLED, Hook, HookFile
+from hookctl.hooks.plugin_tables import read_table
+from hookctl.hosts import Host
+from hookctl.ledger import store
+from hookctl.model import WRAP, Line, Message, Record, Result
+from hookctl.output.lines import program, tilde
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
+from hookctl.planner.plan import Plan
+from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.sources import Sources
+from hookctl.settings.targets import top, variant_of_record
+from hookctl.system import project
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+
+class Request(NamedTuple):
+    """What was asked on the command line."""
+
+    ids: tuple[str, ...]
+    hosts: tuple[Host, ...] = ()  # only these; empty: all
+    dry_run: bool = False
+
+
+def disable(folders: Folders, request: Request) -> Result:
+    """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
+    pending_first(folders, report.say, dry_run=request.dry_run)
+    sources = Sources(folders)
+    selection = _Selection(folders, request)
+    for text in request.ids:
+        selection.add(text)
+    hooks, values = selection.chosen()
+    make_plan = partial(plan_disable, sources, hooks, values, time.time())
+    plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
+    done = list(_describe_done(plan, request, selection))
+    text = plan_text(plan, dry_run=request.dry_run, done=done)
+    data = plan_data(plan, dry_run=request.dry_run)
+    return Result(data, tuple(text), tuple(selection.messages))
+
+
+class _Selection:
+    """What the IDs mean here."""
+
+    def __init__(self, folders: Folders, request: Request) -> None:
+        self._inventory: Inventory = take_inventory(folders, request.hosts)
+        self._here = project.look(folders.cwd, folders.environ)
+        self._hosts = {host.name for host in request.hosts or self._inventory.hosts}
+        # Of the hooks of another host that a wanted one reads too, none is meant.
+        self._known = [hook for hook in self._inventory.hooks if hook.host in self._hosts]
+        self._records, _ = store.read_known(folders)
+        self._files = {(file.host.name, file.path): file for file in self._inventory.files}
+        self._hooks: dict[tuple[str, str, object], Hook] = {}
+        self._packs: set[tuple[str, str]] = set()  # key of the record, and name
+        self.messages: list[Message] = []
+
+    def add(self, text: str) -> None:
+        """Take in the hooks that an ID means; refuses (usage) what means none."""
+        keys = [key for key, record in self._records.items() if self._is_here(record, text)]
+        self._packs |= {(key, text) for key in keys}
+        try:
+            found = ids.find(self._known, text)
+        except HookctlError:
+            if keys:
+                return  # a pack of values alone
+            raise
+        if any(text == hook.own_id.partition("/")[0] for hook in found):
+            found = [hook for hook in found if not hook.own_id.startswith(WRAP)]
+        for hook in found:
+            if hook.state == DISABLED:
+                self._tell(f"{self._name(hook)} is disabled already")
+                continue
+            self._require_editable(hook)
+            self._hooks[hook.host, hook.file, hook.path] = hook
+
+    def _is_here(self, record: Record, pack: str) -> bool:
+        is_here = record.scope == "user" or record.project == self._here
+        return is_here and pack in record.packs and record.host in self._hosts
+
+    def _tell(self, text: str) -> None:
+        self.messages.append(Message(text, "disabled", "info"))
+
+    def _name(self, hook: Hook) -> str:
+        return hook.own_id or hook.id[:8]
+
+    def _require_editable(self, hook: Hook) -> None:
+        """Refuse a hook that stands where hookctl edits nothing, with the host's own means."""
+        host = hosts.load(hook.host)
+        if hook.plugin:
+            message = (
+                f"{self._name(hook)} belongs to the plugin {hook.plugin}, which stays as it is"
+            )
+            hint = _plugin_hint(host, hook.plugin)
+        elif hook.scope == "managed":
+            message = (
+                f"{self._name(hook)} is in managed settings, which only an administrator edits"
+            )
+            hint = "Ask whoever manages this machine."
+        elif (hook.host, hook.file) not in self._files:
+            message, hint = f"{self._name(hook)} cannot be edited", "Take it out by hand."
+        else:
+            return
+        raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
+
+    def chosen(self) -> tuple[list[Chosen], list[ChosenValues]]:
+        """The hooks, and the values of the packs of which no hook stays."""
+        hooks = [self._choose(hook) for hook in self._hooks.values()]
+        values = []
+        for key, pack in sorted(self._packs | set(self._emptied_packs())):
+            record = self._records[key]
+            path = store.current_path(self._records, key)
+            host = variant_of_record(hosts.load(record.host), record, path)
+            values.append(ChosenValues(host, record.scope, path, record.project, pack))
+        return hooks, values
+
+    def _choose(self, hook: Hook) -> Chosen:
+        file = self._files[hook.host, hook.file]
+        is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
+        return Chosen(
+            file.host,
+            hook.scope,
+            hook.file,
+            self._here if is_inside else "",
+            hook.path,
+            hook.event,
+            hook.matcher,
+            hook.fields,
+            hook.own_id,
+            hook.id.partition("#")[0],
+            self._is_named_alone(file, hook),
+        )
+
+    def _is_named_alone(self, file: HookFile, hook: Hook) -> bool:
+        """Whether its host's list of disabled hooks would mean no hook that is to go on."""
+        name = hook.fields.get("name", hook.command)
+        for other in self._inventory.hooks:
+            is_alike = other.fields.get("name", other.command) == name
+            if other.host == hook.host and is_alike and self._stays(other):
+                return False
+        return isinstance(name, str)
+
+    def _emptied_packs(self) -> Iterator[tuple[str, str]]:
+        """The packs all of whose hooks in a file are to be disabled, or are so already."""
+        for hook in self._hooks.values():
+            key, record = store.find_record(self._records, hook.file)
+            pack = hook.own_id.partition("/")[0]
+            if record is None or pack not in record.packs or hook.own_id.startswith(WRAP):
+                continue
+            if not any(map(self._stays, self._hooks_of(hook, pack))):
+                yield key, pack
+
+    def _hooks_of(self, hook: Hook, pack: str) -> Iterable[Hook]:
+        """The hooks of a pack in the file of one of them."""
+        for other in self._inventory.hooks:
+            is_beside = (other.host, other.file) == (hook.host, hook.file)
+            is_of_pack = other.own_id.startswith(f"{pack}/") and not other.own_id.startswith(WRAP)
+            if is_beside and is_of_pack:
+                yield other
+
+    def _stays(self, hook: Hook) -> bool:
+        return (hook.host, hook.file, hook.path) not in self._hooks and hook.state != DISABLED
+
+    def twins(self) -> Iterator[Hook]:
+        """Hooks that are equal to one that goes, and that run from now on instead of it."""
+        gone = {
+            (hook.host, hook.event, hook.matcher, hook.command) for hook in self._hooks.values()
+        }
+        for hook in self._inventory.hooks:
+            if self._stays(hook) and (hook.host, hook.event, hook.matcher, hook.command) in gone:
+                yield hook
+
+    @property
+    def names(self) -> list[str]:
+        """What is disabled, as people name it."""
+        packs = dict.fromkeys(pack for _, pack in sorted(self._packs))
+        names = [name for name in packs]
+        for hook in self._hooks.values():
+            if hook.own_id.partition("/")[0] not in packs:
+                names.append(self._name(hook))
+        return list(dict.fromkeys(names))
+
+
+def _plugin_hint(host: Host, plugin: str) -> str:
+    """How to switch a plugin off by its host's own means."""
+    table = read_table(host)
+    step = table.disable if table else ""
+    if not step:
+        return f"Switch the plugin off in {host.title}."
+    return f"To switch the plugin off, {step.replace('{name}', plugin)}."
+
+
+def _describe_done(plan: Plan, request: Request, selection: _Selection) -> Iterator[Line]:
+    names = selection.names
+    if names:
+        is_or_are = "is" if len(names) == 1 else "are"
+        yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
+        yield Line(f"To put back: {program()} enable {' '.join(names)}")
+    for hook in selection.twins():
+        text = f"an equal hook stays and runs: {hook.id}, line {hook.line} of {tilde(hook.file)}"
+        yield Line(text)

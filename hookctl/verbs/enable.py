@@ -1,0 +1,112 @@
+"""hookctl enable: put hooks back that `hookctl disable` switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from hookctl import report
+from hookctl.engine import same
+from hookctl.errors import HookctlError
+from hookctl.hooks.disabled import find_disabled, read_disabled
+from hookctl.hosts import Host
+from hookctl.ledger import disabled as book
+from hookctl.model import Line, Message, Result
+from hookctl.output.lines import program, tilde
+from hookctl.output.plans import plan_data, plan_text
+from hookctl.planner.disable import Wanted, plan_enable
+from hookctl.planner.plan import Plan
+from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.sources import Sources
+from hookctl.system.folders import Folders
+from hookctl.values import NamedTuple
+
+
+class Request(NamedTuple):
+    """What was asked on the command line."""
+
+    ids: tuple[str, ...]
+    hosts: tuple[Host, ...] = ()  # only these; empty: all
+    dry_run: bool = False
+
+
+def enable(folders: Folders, request: Request) -> Result:
+    """Put back what these IDs mean, each where it was."""
+    pending_first(folders, report.say, dry_run=request.dry_run)
+    known = book.load(folders)  # refuses one that cannot be read
+    disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
+    wanted: list[Wanted] = []
+    for text in request.ids:
+        found = find_disabled(disabled, text, [host.name for host in request.hosts])
+        wanted += [one for one in found if one not in wanted]
+    return _put_back(folders, wanted, dry_run=request.dry_run)
+
+
+def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
+    sources = Sources(folders)
+    make_plan = partial(plan_enable, sources, wanted)
+    plan = carry_out(sources, make_plan, report.say, dry_run=dry_run)
+    text = plan_text(plan, dry_run=dry_run, done=_describe_done(plan, wanted))
+    data = plan_data(plan, dry_run=dry_run)
+    return Result(data, tuple(text), tuple(_find_outdated(plan, wanted)))
+
+
+def _describe_done(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Line]:
+    names = [one.hook.shown for one in wanted]
+    packs = {name for name in names if "/" not in name}
+    names = [name for name in names if name in packs or name.partition("/")[0] not in packs]
+    if any(file.old != file.after for file in plan.files):
+        listed = " and ".join(dict.fromkeys(names))
+        yield Line(f"{listed} {'is' if len(set(names)) == 1 else 'are'} enabled again.")
+
+
+def _find_outdated(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Message]:
+    """A hint for each pack that was installed anew, and otherwise, while it was disabled."""
+    packs = {one.hook.pack for one in wanted if one.hook.pack}
+    for file in plan.files:
+        others = set()
+        for entry in file.record.entries if file.record else ():
+            for name in packs & entry.owners.keys():
+                if not same(entry.owners[name].value, entry.written):
+                    others.add(name)
+        for name in sorted(others):
+            text = (
+                f"{name} has changed meanwhile: `{program()} upgrade {name}` brings it up to date"
+            )
+            yield Message(text, "outdated", path=file.path)
+
+
+def list_others(folders: Folders) -> dict[str, list[Wanted]]:
+    """The disabled hooks of other tools, by the file that a change disables them in."""
+    by_path: dict[str, list[Wanted]] = {}
+    for wanted in read_disabled(folders).hooks:
+        if not wanted.hook.name:
+            by_path.setdefault(wanted.path, []).append(wanted)
+    return by_path
+
+
+def others_question(folders: Folders) -> str:
+    """The question whether disabled hooks of other tools are to come back; empty without any."""
+    lines = []
+    for wanted in list_others(folders).values():
+        for one in wanted:
+            lines.append(f"  {one.hook.shown}  {one.hook.event} hook of {tilde(one.hook.file)}")
+    if not lines:
+        return ""
+    return "\n".join(["Disabled hooks of other tools:", *lines, "Put them back?"])
+
+
+def put_back_others(folders: Folders, *, dry_run: bool) -> Iterator[Message]:
+    """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
+    for wanted in list_others(folders).values():
+        names = " and ".join(one.hook.shown for one in wanted)
+        path = wanted[0].hook.file
+        try:
+            if not dry_run:
+                _put_back(folders, wanted, dry_run=False)
+        except HookctlError as error:
+            text = f"{names} of {tilde(path)} stays disabled, and kept: {error.message}"
+            yield Message(text, error.code, path=path)
+        else:
+            verb = "would put back" if dry_run else "put back"
+            yield Message(f"{verb} {names} in {tilde(path)}", "enabled", "info", path=path)
