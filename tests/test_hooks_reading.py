@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl import hosts
+from hookctl.documents import Document, formats
 from tests.conftest import Hookctl, put
 
 
@@ -159,6 +161,30 @@ def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, se
     assert [hook["state"] for hook in listed(hookctl)] == ["unknown_event"]
 
 
+def test_what_codex_cannot_approve_is_no_hook_of_its(hookctl: Hookctl, isolated: Path) -> None:
+    """An approval has the position of a handler in a group."""
+    value = {
+        "hooks": {"Stop": [{"type": "command", "command": "flat"}, {"hooks": [{"type": "command", "command": "u"}]}]}
+    }
+    put(isolated / "home" / ".codex" / "hooks.json", json.dumps(value))
+    assert states(hookctl) == {"flat": "ignored", "u": "not_approved"}
+
+
+def test_a_format_is_loaded_only_for_a_file_that_is_there(
+    hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, parse = set(), formats.parse
+
+    def parsed(format: str, data: bytes, where: str = "") -> Document:
+        loaded.add(format)
+        return parse(format, data, where=where)
+
+    monkeypatch.setattr(formats, "parse", parsed)
+    put(settings, stop("bell"))
+    assert states(hookctl) == {"bell": "runs"}
+    assert "yaml" not in loaded
+
+
 # Programs.
 
 
@@ -243,6 +269,26 @@ def test_what_is_not_known_to_be_wrong_is_not_said_to_be(
     assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
 
 
+def test_a_warning_of_python_is_no_fault(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    put(isolated / "x.py", 'a = "\\d"\n')
+    put(settings, stop(f"python3 {isolated}/x.py"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no node here")
+def test_no_variable_makes_an_interpreter_load_anything(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = put(isolated / "loads.js", f"require('fs').writeFileSync('{isolated}/ran', '')\n")
+    monkeypatch.setenv("NODE_OPTIONS", f"--require {loads}")
+    put(isolated / "x.js", "const a = 1;\n")
+    put(settings, stop(f"node {isolated}/x.js"))
+    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+    assert not (isolated / "ran").exists()
+
+
 def test_a_script_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
     os.mkfifo(isolated / "x.py")
     put(settings, stop(f"python3 {isolated}/x.py"))
@@ -265,10 +311,10 @@ def test_the_package_and_the_python_of_the_guard(hookctl: Hookctl, settings: Pat
 
 def test_a_wrapped_hook_needs_its_own_script(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
     script = put(isolated / "own.sh", "exit 0\n")
-    put(settings, stop(f"sh {script}"))
+    put(settings, stop(f"sh {script} --token abcdefgh1234"))
     assert hookctl("install", "--host", "claude", "--wrap", "own.sh").code == 0
     hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
-    assert hook["state"] == "runs"
+    assert (hook["state"], "abcdefgh" in hook["command"]) == ("runs", False)
     script.unlink()
     hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
     assert (hook["state"], hook["reason"]) == ("missing", f"{script} is not there")
