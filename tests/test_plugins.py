@@ -438,6 +438,11 @@ def test_of_two_copies_that_for_this_project_counts(first: str, home: Path, work
     assert [hook.command for hook in listed(find(home, "claude"))] == ["here"]
 
 
+def test_a_list_of_packages_is_bounded(home: Path, work: Path) -> None:
+    write(work / "opencode.json", {"plugin": [f"p{number}" for number in range(300)]})
+    assert len(listed(find(home, "opencode"))) == 200
+
+
 # Which hooks a plugin has.
 
 
