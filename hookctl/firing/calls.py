@@ -18,6 +18,7 @@ from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
 
 SESSION = "hookctl-fire"
+_ABSENT = "{absent}"  # a field that other events have
 _LARGEST = 16 << 20  # bytes of a payload
 _EVENT_FIELDS = ("hook_event_name", "event_type")
 _TOOL_FIELDS = ("tool_name", "toolName")
@@ -150,7 +151,9 @@ def _make_payload(
         name = protocol if sends.get("claudes_names") and protocol else event
         told[sends.get("event", _EVENT_FIELDS[0])] = name
     usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
-    return {**told, **_fill({**usual, **sends.get(protocol, {})}, place), **payload}
+    fields = {**usual, **sends.get(protocol, {})}
+    fields = {name: value for name, value in fields.items() if value != _ABSENT}
+    return {**told, **_fill(fields, place), **payload}
 
 
 def _claudes_name(host: Host, tool: str) -> str:

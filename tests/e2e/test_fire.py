@@ -1,0 +1,143 @@
+"""hookctl fire beside the real clients: what it says that they would do is what they do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+
+from . import agent
+from .claude import Place, Run, bash, play
+from .clients import Client
+from .everywhere import EVERY, Case, make_stage
+from .everywhere import play as play_case
+from .hooks import group
+from .model_server import Script
+from .product import hookctl, hookctl_json
+from .test_packs_everywhere import install
+
+pytestmark = pytest.mark.e2e
+
+NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}'
+DENY = NESTED % '"permissionDecision":"deny","permissionDecisionReason":"not here"'
+CHANGE = NESTED % '"updatedInput":{"command":"touch other"}'
+# Commands of one hook, or of two: the plainest refusals, what is none, and several at once.
+HOOKS = {
+    "exit 2": ["echo 'not here' >&2; exit 2"],
+    "deny": [f"echo '{DENY}'"],
+    "deny at exit 1": [f"echo '{DENY}'; exit 1"],
+    "a decision that is none": ["""echo '{"decision":"deny","reason":"not here"}'"""],
+    "block": ["""echo '{"decision":"block","reason":"not here"}'"""],
+    "exit 1": ["echo 'not here' >&2; exit 1"],
+    "a change": [f"echo '{CHANGE}'"],
+    "an allow and exit 2": [f"echo '{DENY.replace('deny', 'allow')}'", "echo 'not here' >&2; exit 2"],
+    "nothing": ["true"],
+}
+
+
+def fire(place: Place, host: str, event: str, **call: Any) -> dict[str, Any]:
+    """What hookctl says about a call of a host."""
+    words = ("--tool", call["tool"], "--input", json.dumps(call["input"])) if call else ()
+    (volley,) = hookctl_json(place, "fire", event, "--host", host, *words)["hosts"]
+    return volley
+
+
+def write_hooks(place: Place, event: str, commands: list[str]) -> None:
+    hooks = {event: [group(command, timeout=20) for command in commands]}
+    place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
+
+
+@pytest.mark.parametrize("commands", HOOKS.values(), ids=HOOKS)
+def test_a_plain_hook_before_a_tool_call(claude: Client, place: Place, commands: list[str]) -> None:
+    write_hooks(place, "PreToolUse", commands)
+    volley = fire(place, "claude", "pre-tool", tool="Bash", input={"command": "touch made"})
+    run = play_claude(claude, place)
+    made = {path.name for path in place.project.iterdir()} & {"made", "other"}
+    by_outcome = {"deny": set(), "change": {"other"}, "none": {"made"}}
+    assert made == by_outcome[volley["outcome"]]
+    told = json.dumps(run.tool_results)
+    assert ("not here" in told) is (volley["outcome"] == "deny")
+
+
+def play_claude(client: Client, place: Place) -> Run:
+    return play(client, place, Script([bash("touch made"), "done"], limit=6))
+
+
+@pytest.mark.parametrize(
+    ("command", "ended"),
+    [
+        ("""echo '{"decision":"block","reason":"go on"}'""", "block"),
+        ("echo 'go on' >&2; exit 2", "block"),
+        ("python3 /gone.py", "none"),
+        ("""echo '{"decision":"block","reason":"go on","continue":false}'""", "end"),
+    ],
+)
+def test_a_plain_stop_hook(claude: Client, place: Place, command: str, ended: str) -> None:
+    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; {command}"])
+    assert fire(place, "claude", "stop")["outcome"] == ended
+    # Blocked, it would go on for ever; so only the first stop is.
+    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; touch {place.root}/second; {command}"])
+    run = play_stop(claude, place)
+    assert run.requests == (2 if ended == "block" else 1)
+
+
+def play_stop(client: Client, place: Place) -> Run:
+    return play(client, place, Script(["done", "done again"], limit=6))
+
+
+# What a hook is told. Qwen Code tells of a prompt after each tool call too, which nobody has submitted.
+SOMETIMES = {"submitted_prompt"}
+PROBED = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
+
+
+@pytest.fixture
+def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, agent.Place]:
+    """The client of the case, in a place of its own."""
+    return make_stage(case, request, tmp_path)
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_pack_refuses_there_as_it_says(case: Case, stage: tuple[Client, agent.Place]) -> None:
+    client, place = stage
+    install(case, place, "allow", *(["--trust"] if case.host == "codex" else []))
+    for command, outcome in (("touch gone; rm -rf gone2", "deny"), ("touch fine", "none")):
+        # Where its folder is not trusted, or nobody has approved a hook, the client's options do so.
+        tried = hookctl_json(
+            place, "fire", "pre-tool", "--tool", "Bash", "--input", json.dumps({"command": command}),
+            "--host", case.host, "--hook", "judge",
+        )  # fmt: skip
+        (volley,) = tried["hosts"]
+        assert volley["outcome"] == outcome
+    play_case(case, client, place, case.shell("touch gone; rm -rf gone2"), case.shell("touch fine"))
+    assert {path.name for path in place.project.iterdir()} & {"gone", "fine"} == {"fine"}
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client, agent.Place]) -> None:
+    client, place = stage
+    seen, pack = place.root / "seen", place.root / "probe.toml"
+    seen.mkdir()
+    text = '[pack]\nname = "probe"\nversion = "1"\nprotocol = "host"\n'
+    for event in PROBED:
+        text += f'\n[[hooks]]\nevent = "{event}"\ncommand = "cat > {seen}/{event}"\n'
+    pack.write_text(text)
+    allowed = {"permissions": {"allow": ["Bash", "Write"]}}
+    if case.host == "claude":
+        place.settings.write_text(json.dumps(allowed))
+    hookctl(place, "install", str(pack), "--host", case.host, *(["--trust"] if case.host == "codex" else []))
+    call = ("--tool", "Bash", "--input", '{"command": "touch made"}')
+    fired = {}
+    for event in hosts.load(case.host).events:
+        if event in PROBED:
+            words = call if event.endswith("-tool") else ()
+            hookctl(place, "fire", event, *words, "--host", case.host, "--hook", "probe")
+            fired[event] = json.loads((seen / event).read_text())
+            (seen / event).unlink()
+    play_case(case, client, place, case.shell("touch made"))
+    told = {path.name: json.loads(path.read_text()) for path in seen.iterdir()}
+    assert {event: fired[event].keys() - SOMETIMES for event in told} == {
+        event: payload.keys() - SOMETIMES for event, payload in told.items()
+    }
+    assert "pre-tool" in told
