@@ -184,6 +184,20 @@ def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
     assert (result["outcome"], result["reason"]) == ("block", "from the plugin")
 
 
+def test_a_plugin_that_lies_in_the_project_is_the_projects_too(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    folder = isolated / "work/.claude/skills/fmt"
+    put(folder / ".claude-plugin/plugin.json", '{"name": "fmt"}')
+    put(folder / "hooks/hooks.json", events(Stop=["touch was-here"]))
+    (hook,) = hookctl("hooks", "--host", "claude", "--json").data["hooks"]
+    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
+    assert refused.code == 2 and "--run-project" in refused.err
+    assert outcomes(hookctl("fire", "stop", "--run-project", "--yes", "--json")) == ["not_run"]
+    assert not (isolated / "work/was-here").exists()
+    hookctl("fire", "stop", "--hook", hook["id"], "--run-project", "--yes")
+    assert (isolated / "work/was-here").exists()
+
+
 # Ours.
 
 
@@ -253,6 +267,7 @@ def test_a_pack_that_crashes_or_is_not_for_this_is_said(hookctl: Hookctl, pack: 
     assert [hook["outcome"] for hook in crashed["hooks"]] == ["failed"] and crashed["outcome"] == "none"
     assert only(hookctl(*words, "Write"))["hooks"] == []
     assert "no hook is for this" in hookctl("fire", "stop", "--pack", pack, "--host", "claude").out
+    assert "no hook here is for stop" in hookctl("fire", "stop", "--pack", pack).out
 
 
 def test_runs_of_an_installed_pack_are_not_counted(hookctl: Hookctl, pack: str, isolated: Path) -> None:

@@ -15,6 +15,7 @@ from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD
+from hookctl.system.project import is_inside
 from hookctl.values import NamedTuple
 
 _OF_PROJECT = ("project", "local")
@@ -26,6 +27,14 @@ class Chosen(NamedTuple):
 
     names: tuple[str, ...] = ()  # IDs; empty for all that the host would run
     is_project_run: bool = False  # those of the project too
+    project: str = ""  # where the hosts are started
+    home: str = ""
+
+    def is_of_project(self, hook: Hook) -> bool:
+        """Whether a hook is the project's own; a plugin's is, where the plugin lies in it."""
+        if hook.scope in _OF_PROJECT:
+            return True
+        return bool(hook.plugin) and is_inside(self.project, hook.file, self.home)
 
 
 def find_named(inventory: Inventory, names: Sequence[str]) -> list[Hook]:
@@ -53,7 +62,9 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
         fits = is_meant(call, _matcher_of(hook))
         if not fits and not named:
             continue
-        shot = _make_shot(hook, host, file)
+        shot = _make_shot(hook, host, file)._replace(
+            is_asked=bool(hook.plugin) or chosen.is_of_project(hook)
+        )
         why_not = _why_not(hook, host, chosen, is_dialect=is_dialect)
         if why_not is not None:
             yield shot._replace(why_not=why_not)
@@ -90,7 +101,7 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str
         )
     if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
         return "its state is locked, so every run of it counts"
-    if hook.scope in _OF_PROJECT and not chosen.is_project_run:
+    if chosen.is_of_project(hook) and not chosen.is_project_run:
         return "it is the project's own: --run-project runs it"
     if chosen.names:
         return None
@@ -112,7 +123,6 @@ def command_of(host: Host, fields: object) -> str:
 
 
 def _make_shot(hook: Hook, host: Host, file: HookFile | None) -> Shot:
-    is_guests = bool(hook.plugin) or hook.scope in _OF_PROJECT
     return Shot(
         host=host,
         event=hook.event,
@@ -125,7 +135,6 @@ def _make_shot(hook: Hook, host: Host, file: HookFile | None) -> Shot:
         scope=hook.scope,
         plugin=hook.plugin,
         variables=file.variables if file else {},
-        is_asked=is_guests,
     )
 
 

@@ -109,8 +109,10 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         if not find_event(host, event)[0]:
             skipped.append(f"{host.title} has no event {event}")
             continue
-        salvos.append(_aim_at(folders, machine, request, host, inventory, folder))
-    if not looked_at:
+        salvo = _aim_at(folders, machine, request, host, inventory, folder)
+        if salvo.shots or named:
+            salvos.append(salvo)
+    if not salvos and not skipped:
         skipped.append(f"no hook here is for {event}")
     return salvos, skipped
 
@@ -131,7 +133,8 @@ def _aim_at(
         assert request.pack
         trials = Trials(os.path.join(folder, f"pack-{host.name}"), request.pack)
         return _Salvo(call, tuple(trials.choose(call, request.asked.event)), environ, start)
-    shots = tuple(choose(inventory, call, request.asked.event, request.chosen))
+    chosen = request.chosen._replace(project=start, home=folders.home)
+    shots = tuple(choose(inventory, call, request.asked.event, chosen))
     if request.chosen.names:
         _require_runnable(shots)
     return _Salvo(call, shots, environ, start)
