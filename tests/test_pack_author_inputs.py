@@ -164,3 +164,16 @@ def test_a_case_that_could_never_be_asked_is_an_error_with_its_file(hookctl: Hoo
     done = hookctl("pack", "test", "own", "--host", "claude", "--json")
     assert (done.code, done.result["errors"][0]["code"]) == (4, "bad_case")
     assert done.result["errors"][0]["path"].endswith("own/tests/odd.toml")
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+@pytest.mark.parametrize(("text", "code"), [("Use make", 0), ("größer", 0), ("npm", 1)])
+def test_a_case_finds_its_text_in_a_context_that_is_plain_text(
+    hookctl: Hookctl, event: str, text: str, code: int
+) -> None:
+    """Claude Code gets such an answer as it is, and other hosts get it in JSON."""
+    hook = f'[[hooks]]\nevent = "{event}"\ncommand = "echo Use make, das ist größer"\n'
+    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{hook}')
+    put(Path("own/tests/cases.toml"), f'[[cases]]\nevent = "{event}"\nexpect = "context"\ntext = "{text}"\n')
+    done = hookctl("pack", "test", "own", "--host", "claude", "--host", "gemini")
+    assert done.code == code, done

@@ -123,10 +123,17 @@ def _judge_text(case: Case, trial: Trial) -> str:
     """Whether the answer has the words that it should have."""
     if not case.text or trial.outcome in ("none", *_NO_ANSWER):
         return ""
-    said = json.loads(trial.stdout) if trial.stdout.strip() else {}
-    if case.text in json.dumps(said, ensure_ascii=False) or case.text in trial.stdout:
+    if case.text in trial.stdout or case.text in _read_answer(trial.stdout):
         return ""
     return f"{case.text!r} is not in the answer: {trial.stdout.strip()[:200]}"
+
+
+def _read_answer(stdout: str) -> str:
+    """An answer in JSON with its words as they are written in a case; '' for plain text."""
+    try:
+        return json.dumps(json.loads(stdout), ensure_ascii=False)
+    except ValueError:
+        return ""
 
 
 def _describe(host: Host, rows: list[dict[str, Any]]) -> Iterator[Line]:
