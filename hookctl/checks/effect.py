@@ -57,7 +57,8 @@ def _describe_effect(file: FileFacts, states: Mapping[str, str], obstacles: Obst
     host, options = file.host, _read_options(file)
     settings = file.settings or Settings()
     unapproved = {closed.element.id for closed in file.closed}
-    waits = f"{host.title} waits for an approval ({host.trust.step(file.target.scope)})"
+    step = host.trust.step(file.target.scope, file.approve_of(GUARD))
+    waits = f"{host.title} waits for an approval ({step})"
     wraps = _list_wraps(states)
     if wraps and not settings.events and not obstacles.switched_off:
         if unapproved & set(wraps):

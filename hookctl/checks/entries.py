@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookctl import __version__, clock, engine
-from hookctl.checks import fixes, limits
+from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, ProgramFile
 from hookctl.checks.scripts import name_program
@@ -21,6 +21,7 @@ from hookctl.masking import masked, masked_text
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY
+from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD
 from hookctl.system.packages import WRAPPER
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookctl.checks import fixes
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script, name_program
 from hookctl.documents import Document
@@ -15,6 +14,7 @@ from hookctl.hosts import Host
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import Origin, RunnerFault, run_packs
+from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Switch, Value
 from hookctl.settings.targets import GUARD, Target
@@ -285,6 +285,11 @@ class FileFacts(NamedTuple):
         elif not source and pack != GUARD and self.target.shared:
             source = "PATH"  # of the pack's file, which lies outside of the project
         return fixes.install_command(self.target, pack, source, self.workplace.project)
+
+    def approve_of(self, pack: str) -> str:
+        """The command that approves a pack's hooks here; '' if its source is not on record."""
+        source = self.packs[pack].source if pack in self.packs else ""
+        return fixes.approve_command(self.target, pack, source, self.workplace.project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""

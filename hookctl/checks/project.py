@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl import __version__, engine
-from hookctl.checks import activation, entries, fixes, hook, limits, records, settings
+from hookctl.checks import activation, entries, hook, limits, records, settings
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.facts import FileFacts, Workplace
 from hookctl.documents.rules import RulesDocument
@@ -18,6 +18,7 @@ from hookctl.model import IgnoreRule, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.model import Pack
+from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.system.files import content_digest, with_unix_endings
 from hookctl.values import NamedTuple

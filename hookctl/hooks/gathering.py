@@ -30,9 +30,10 @@ from hookctl.hooks.programs import start_of
 from hookctl.hosts import Host, loading
 from hookctl.ledger import store
 from hookctl.model import HookEntry
+from hookctl.planner import fixes
 from hookctl.settings import approval, effective
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Read
+from hookctl.settings.targets import Read, Target
 from hookctl.system import files
 from hookctl.values import NamedTuple
 
@@ -279,8 +280,18 @@ def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -
     was = "nobody has approved it"
     if closed.why == approval.CHANGED:
         was = "it was changed since it was approved"
-    step = trust.step(scope) if closed.element.id else trust.action
+    step = trust.action
+    if closed.element.id:
+        step = trust.step(scope, _approve_command(source, closed.element.pack, machine))
     return Obstacle(NOT_APPROVED, f"{was}: {step}")
+
+
+def _approve_command(source: Source, pack: str, machine: Machine) -> str:
+    """The command that approves a pack's hooks; '' if its source is not on record."""
+    record = store.find_record(machine.records, source.path)[1]
+    origin = record.packs[pack].source if record and pack in record.packs else ""
+    target = Target(source.host, source.scope, source.path)
+    return fixes.approve_command(target, pack, origin, "")
 
 
 def _note_on_trust(source: Source) -> str:

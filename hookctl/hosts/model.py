@@ -165,11 +165,11 @@ class Trust(NamedTuple):
     unasked: AutoApproval = AutoApproval()
     scopes: Sequence[str] | None = None  # None: the file does not say
 
-    def step(self, scope: str) -> str:
-        """What to do for an approval of hooks of a scope."""
-        if self.config and scope != "project":
-            return f"{self.action}, or install with --trust"
-        return self.action
+    def step(self, scope: str, command: str) -> str:
+        """What to do for an approval of hooks of a scope; `command` approves them, if known."""
+        if not self.config or scope == "project":
+            return self.action
+        return f"{self.action}, or {f'run `{command}`' if command else 'install with --trust'}"
 
     def covers(self, scope: str) -> bool:
         """Whether hooks of a scope need the approval."""

@@ -18,6 +18,7 @@ from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Decision, Entry, HookEntry, Path, Record, Wanted
 from hookctl.packs.wrapping import original_of
+from hookctl.planner import fixes
 from hookctl.planner.draft import Draft
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.planner.sources import Sources
@@ -64,7 +65,7 @@ class Approvals:
         elif trust.config:
             self._approve_in_config(draft, pack, trust, ask=ask)
         elif ask or self._waits_for_host(draft):
-            draft.tell("not_approved", _operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(draft, pack))
 
     def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
@@ -75,7 +76,7 @@ class Approvals:
             self._take_back(draft, pack)
         config = self._open_config_of(draft, must=ask)
         if config is None:
-            draft.tell("not_approved", _operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(draft, pack))
             return
         needed, others = _needed_approvals(draft, pack)
         if not _may_approve(draft.target):
@@ -90,7 +91,7 @@ class Approvals:
                 draft.tell("entry_edited", text)
         draft.tell("not_approved", *_voided_approvals(config, draft, needed))
         if _misses_any(config, needed) or (ask and others):
-            draft.tell("not_approved", _operator_step(trust, draft.target))
+            draft.tell("not_approved", _operator_step(draft, pack))
 
     def _take_back(self, draft: Draft, pack: str) -> None:
         """Take our approvals of a pack out again, and show what it ran and what it runs now.
@@ -221,9 +222,11 @@ def _paths_in(sources: Sources, command: str) -> list[str]:
     return paths
 
 
-def _operator_step(trust: Trust, target: Target) -> str:
-    """What the operator has to do before the host runs our hooks."""
-    return f"{trust.gate}: {trust.step(target.scope)}"
+def _operator_step(draft: Draft, pack: str) -> str:
+    """What the operator has to do before the host runs a pack's hooks."""
+    trust, source = draft.host.trust, draft.packs[pack].source
+    command = fixes.approve_command(draft.target, pack, source, draft.folders.cwd)
+    return f"{trust.gate}: {trust.step(draft.target.scope, command)}"
 
 
 def commands_to_approve(draft: Draft) -> set[tuple[str, str]]:
@@ -353,7 +356,7 @@ def _describe_taken_back(draft: Draft, pack: str) -> OwnText:
     """What a pack ran when it was approved, and what it runs now."""
     from hookctl.planner.consent import changed_claims, changed_files  # late: rare
 
-    lines = [f"{pack} changed, so hookctl took its approval back; --trust approves it again"]
+    lines = [f"{pack} changed, so hookctl took its approval back"]
     if draft.record and pack in draft.record.packs:
         lines += changed_claims(draft.record.entries, draft.entries, pack)
         lines += changed_files(draft.record.packs[pack].files, draft.packs[pack].files)

@@ -1,4 +1,4 @@
-"""The commands that findings name as their fix, as a person types them in a folder."""
+"""The commands that messages and findings name as the fix, as a person types them in a folder."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     if target.project:
         where += project_option(target.project, project)
     return f"hookctl install{name} --host {target.host.name}{where}"
+
+
+def approve_command(target: Target, pack: str, source: str, project: str) -> str:
+    """The command that installs a pack with an approval; '' if its source is not on record."""
+    if pack != GUARD and not source:
+        return ""
+    return f"{install_command(target, pack, source, project)} --trust"
 
 
 def checkout_command(project: str, name: str, start_project: str) -> str:
