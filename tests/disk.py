@@ -17,6 +17,7 @@ THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" 
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
 PROJECT = ("--scope", "project")
+DISABLE, ENABLE = ("disable", "guard"), ("enable", "guard")
 RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
 
 
@@ -121,6 +122,8 @@ def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
     path = settings_at(top, kind)
     if verb[0] != "install" or "--set" in verb:
         assert quiet(*first(verb)) == 0
+    if verb == ENABLE:
+        assert quiet(*DISABLE) == 0
     return path
 
 
@@ -136,6 +139,8 @@ def last(verb: tuple[str, ...]) -> tuple[str, ...]:
 
 def opposite(verb: tuple[str, ...]) -> tuple[str, ...]:
     """What turns the command back."""
+    if verb in (DISABLE, ENABLE):
+        return ENABLE if verb == DISABLE else DISABLE
     return last(verb) if verb[0] == "install" else first(verb)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookctl.documents.merging import merge
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import KINDS, Kind
 from tests.test_corpus_every_host import counts
+from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -40,10 +43,32 @@ event = "UserPromptSubmit"
 command = "true asked"
 """
 
+# Somebody's settings, with comments beside the hooks where the host reads them.
+THEIRS = """{
+  "model": "m",
+  "hooks": {
+    "PreToolUse": [
+      {
+        "matcher": "Bash",
+        "hooks": [
+          {"type": "command", "command": "one"},
+          { "type": "command",   "command": "two" },
+          {"type": "command", "command": "three"}
+        ]
+      },
+      {"hooks": [{"type": "command", "command": "say --token sk-abcdefghijk"}]}
+    ],
+    "Stop": [{"hooks": [{"type": "command", "command": "last"}]}]
+  }
+}
+"""
+BELL = {"type": "command", "command": "bell"}
+GROUP = {"hooks": [BELL]}
 
-def run(hookctl: Hookctl, *arguments: str, code: int = 0) -> Outcome:
+
+def run(hookctl: Hookctl, *arguments: str, code: int | None = 0) -> Outcome:
     outcome = hookctl(*arguments)
-    assert outcome.code == code, outcome
+    assert code in (None, outcome.code), outcome
     return outcome
 
 
@@ -83,15 +108,321 @@ def test_two_hooks_leave_and_come_back_in_either_order(
     if hookctl("disable", *chosen, "--host", kind.host, "--dry-run").code == 4:
         assert model.stem in REFUSED  # and says why
         return
-    for order in (chosen, chosen[::-1]):
-        run(hookctl, "disable", *chosen, "--host", kind.host)
-        away = [hook for hook in listed(hookctl, path, kind.host) if hook["state"] == "disabled"]
-        assert len(away) == len(chosen)
+    for backwards in (False, True):
+        for place in (0, -1) if len(hooks) > 1 else (0,):
+            present = [hook for hook in listed(hookctl, path, kind.host) if hook["state"] != "disabled"]
+            run(hookctl, "disable", present[place]["id"], "--host", kind.host)
         assert {file: file.read_bytes() if file.exists() else None for file in watched} != before
-        for number, id in enumerate(order):
-            ids = [hook["id"] for hook in listed(hookctl, path, kind.host) if hook["state"] == "disabled"]
-            run(hookctl, "enable", id if id in ids else ids[0])
-            assert len(ids) == len(order) - number
+        for left in range(len(chosen), 0, -1):
+            away = [hook["id"] for hook in listed(hookctl, path, kind.host) if hook["state"] == "disabled"]
+            assert len(away) == left and len(listed(hookctl, path, kind.host)) == len(hooks)
+            run(hookctl, "enable", away[-1 if backwards else 0])
         after = {file: file.read_bytes() if file.exists() and file.read_bytes() else None for file in watched}
         assert after == {file: text or None for file, text in before.items()}
         assert not book(isolated).exists()
+
+
+# Packs.
+
+
+def pack(isolated: Path) -> str:
+    return str(put(isolated / "notify.toml", PACK))
+
+
+def with_pack(hookctl: Hookctl, isolated: Path, text: str = THEIRS, *options: str) -> Path:
+    path = put(isolated / ("work" if options else "home") / ".claude" / "settings.json", text)
+    run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", *options)
+    return path
+
+
+def test_a_pack_leaves_with_its_values_and_comes_back_with_any_of_its_hooks(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    installed = path.read_bytes()
+    run(hookctl, "disable", "notify/done")
+    assert b"notify/asked" in path.read_bytes() and b"NOTIFY_LEVEL" in path.read_bytes()
+    run(hookctl, "disable", "notify/asked")  # the last one takes the values along
+    assert b"NOTIFY_LEVEL" not in path.read_bytes()
+    assert path.read_text() == THEIRS
+    run(hookctl, "enable", "notify/done")
+    assert b"NOTIFY_LEVEL" in path.read_bytes() and b"notify/asked" not in path.read_bytes()
+    run(hookctl, "enable", "notify")
+    assert path.read_bytes() == installed and not book(isolated).exists()
+    run(hookctl, "uninstall", "notify")
+    assert path.read_text() == THEIRS
+
+
+def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    run(hookctl, "disable", "notify")
+    again = ("install", pack(isolated), "--host", "claude", "--yes")
+    for command in (("upgrade", "--yes"), ("doctor", "--fix"), again):
+        run(hookctl, *command)
+        assert path.read_text() == THEIRS, command
+    findings = json.loads(run(hookctl, "doctor", "--strict", "--json").out)["data"]["findings"]
+    assert [finding["level"] for finding in findings if finding["code"] == "disabled"] == ["info"]
+    assert "notify 1: disabled" in run(hookctl, "status").out
+    run(hookctl, *again, "--force")
+    assert b"NOTIFY_LEVEL" in path.read_bytes() and not book(isolated).exists()
+
+
+def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    installed = path.read_bytes()
+    assert "is not disabled" in run(hookctl, "enable", "notify").err
+    for verb in ("disable", "enable"):
+        run(hookctl, verb, "notify")
+        left, kept = path.read_bytes(), tree(isolated / "state")
+        assert "nothing to do" in run(hookctl, verb, "notify").out
+        assert (path.read_bytes(), tree(isolated / "state")) == (left, kept)
+    assert path.read_bytes() == installed
+
+
+def test_another_version_meanwhile_is_named_when_the_pack_comes_back(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    run(hookctl, "disable", "notify")
+    put(isolated / "notify.toml", PACK.replace('version = "1"', 'version = "2"').replace("true done", "true over"))
+    run(hookctl, "upgrade", "--yes")
+    outcome = run(hookctl, "enable", "notify")
+    assert "upgrade notify" in outcome.err and b"true done" in path.read_bytes()
+    run(hookctl, "upgrade", "--yes")
+    assert b"true over" in path.read_bytes() and b"true done" not in path.read_bytes()
+
+
+def test_a_hook_that_its_pack_no_longer_has_does_not_come_back(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    run(hookctl, "disable", "notify/asked")
+    newer = PACK.replace('version = "1"', 'version = "2"').partition('[[hooks]]\nid = "asked"')[0]
+    put(isolated / "notify.toml", newer)
+    run(hookctl, "upgrade", "--yes")
+    assert "does not have it any more" in run(hookctl, "enable", "notify/asked").out
+    assert b"notify/asked" not in path.read_bytes() and not book(isolated).exists()
+
+
+@pytest.mark.parametrize("names", [["notify"], ["notify/done"], ["notify", "guard"]])
+def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
+    hookctl: Hookctl, isolated: Path, names: list[str]
+) -> None:
+    path = with_pack(hookctl, isolated)
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "disable", *names)
+    run(hookctl, "uninstall", "--all", "--yes")
+    assert path.read_text() == THEIRS and not book(isolated).exists()
+
+
+def test_the_values_that_somebody_has_changed_stay(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    path.write_text(path.read_text().replace('"2"', '"9"'))
+    edited = path.read_bytes()
+    run(hookctl, "disable", "notify")
+    assert b'"NOTIFY_LEVEL": "9"' in path.read_bytes()
+    run(hookctl, "enable", "notify")
+    assert path.read_bytes() == edited
+
+
+def test_a_wrapped_hook_of_another_tool_stays_when_the_guard_goes(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    run(hookctl, "install", "--host", "claude", "--wrap", "last")
+    installed = path.read_bytes()
+    run(hookctl, "disable", "guard")
+    assert b"guard/wrap-" in path.read_bytes() and b"guard/stop" not in path.read_bytes()
+    run(hookctl, "enable", "guard")
+    assert path.read_bytes() == installed
+
+
+# A project.
+
+
+def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated, THEIRS, "--scope", "project")
+    folder = path.parents[1] / ".hookctl"
+    installed, own = path.read_bytes(), tree(folder)
+    run(hookctl, "check", "--require", "notify")
+    run(hookctl, "disable", "notify")
+    assert path.read_text() == THEIRS and tree(folder) == own
+    run(hookctl, "check", "--require", "notify", code=1)
+    assert book(isolated).exists()
+    findings = json.loads(run(hookctl, "doctor", "--json").out)["data"]["findings"]
+    assert [finding["level"] for finding in findings if finding["code"].startswith("entr")] == []
+    run(hookctl, "install", "--host", "claude", "--scope", "project")  # the committed record keeps the pack's hooks
+    assert b"notify/done" in (folder / "ledger.json").read_bytes()
+    run(hookctl, "uninstall", "--scope", "project")
+    run(hookctl, "enable", "notify")
+    assert path.read_bytes() == installed
+    run(hookctl, "check", "--require", "notify")
+
+
+# Anybody's hooks.
+
+
+def disabled_here(hookctl: Hookctl, path: Path, *commands: str) -> list[str]:
+    ids = [hook["id"] for hook in listed(hookctl, path) if hook["command"] in commands]
+    run(hookctl, "disable", *ids)
+    return ids
+
+
+@pytest.mark.parametrize("text", [THEIRS, THEIRS.replace("\n", "\r\n"), "".join(map(str.strip, THEIRS.splitlines()))])
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
+    hookctl: Hookctl, isolated: Path, text: str, first: int
+) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", text.encode())
+    ids = disabled_here(hookctl, path, "two", "three")
+    page = json.loads(path.read_text())
+    page["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "zero"})
+    page["model"] = "other"
+    path.write_text(json.dumps(page, indent=4))
+    run(hookctl, "enable", ids[first])
+    run(hookctl, "enable", ids[1 - first])
+    after = json.loads(path.read_text())
+    assert [hook["command"] for hook in after["hooks"]["PreToolUse"][0]["hooks"]] == ["zero", "one", "two", "three"]
+    assert after["model"] == "other" and not book(isolated).exists()
+
+
+def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    ids = disabled_here(hookctl, path, "two", "three")
+    path.write_text(path.read_text().replace('"model": "m"', '"model":   "edited"'))
+    run(hookctl, "enable", ids[0])
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "enable", ids[1])
+    run(hookctl, "uninstall")
+    assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
+
+
+def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    ids = disabled_here(hookctl, path, "two")
+    path.write_text(THEIRS)
+    assert states(hookctl, path)["two"] == "runs"
+    assert "already" in run(hookctl, "enable", *ids).out
+    assert path.read_text() == THEIRS and not book(isolated).exists()
+
+
+def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:
+    text = THEIRS.replace('"two"', '"one"').replace('"three"', '"one"')
+    path = put(isolated / "home" / ".claude" / "settings.json", text)
+    for number in range(1, 4):
+        running = [hook for hook in listed(hookctl, path) if hook["state"] != "disabled"]
+        run(hookctl, "disable", running[0]["id"])
+        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
+    for number in range(2, -1, -1):
+        gone = [hook for hook in listed(hookctl, path) if hook["state"] == "disabled"]
+        run(hookctl, "enable", gone[-1]["id"])
+        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
+    assert path.read_text() == text
+
+
+def test_a_file_that_is_gone_ends_enable_with_1_and_what_is_kept_stays(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    ids = disabled_here(hookctl, path, "two")
+    left = path.read_bytes()
+    path.unlink()
+    kept = book(isolated).read_bytes()
+    assert "the file is gone" in run(hookctl, "enable", *ids, code=1).err
+    assert not path.exists() and book(isolated).read_bytes() == kept
+    path.write_bytes(left)
+    run(hookctl, "enable", *ids)
+    assert path.read_text() == THEIRS
+
+
+def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    path.chmod(0o644)
+    outcome = run(hookctl, "disable", listed(hookctl, path)[0]["id"])
+    assert stat.S_IMODE(book(isolated).stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert "sk-abcdefghijk" not in outcome.out + outcome.err
+
+
+def test_uninstall_of_everything_puts_other_tools_hooks_back_with_yes(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    disabled_here(hookctl, path, "two", "three")
+    kept = book(isolated).read_bytes()
+    outcome = run(hookctl, "uninstall", "--all", "--dry-run")
+    assert "would put back" in outcome.err and book(isolated).read_bytes() == kept
+    run(hookctl, "uninstall", "--all", code=2)
+    assert book(isolated).read_bytes() == kept
+    assert "put back" in run(hookctl, "uninstall", "--all", "--yes").err
+    assert path.read_text() == THEIRS and not book(isolated).exists()
+
+
+def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: Hookctl, isolated: Path) -> None:
+    folder = isolated / "home" / ".claude" / "skills" / "bells"
+    put(folder / ".claude-plugin" / "plugin.json", '{"name": "bells"}')
+    handler = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ring"}]}]}}
+    put(folder / "hooks" / "hooks.json", json.dumps(handler))
+    hooks = json.loads(run(hookctl, "hooks", "--json").out)["data"]["hooks"]
+    (ring,) = [hook for hook in hooks if hook["command"] == "ring"]
+    assert "claude plugin disable bells" in run(hookctl, "disable", ring["id"], code=1).err
+
+
+# The hosts' own switches.
+
+
+@pytest.mark.parametrize("text", [None, "", 'model = "m" # mine\n', "[hooks.state]\n# none\n"])
+def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
+    hookctl: Hookctl, isolated: Path, text: str | None
+) -> None:
+    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": [GROUP, GROUP]}}))
+    config = isolated / "home" / ".codex" / "config.toml"
+    if text is not None:
+        put(config, text)
+    before = path.read_bytes()
+    ids = [hook["id"] for hook in listed(hookctl, path, "codex")]
+    run(hookctl, "disable", ids[1])
+    assert path.read_bytes() == before and "enabled = false" in config.read_text()
+    assert [hook["state"] for hook in listed(hookctl, path, "codex")].count("disabled") == 1
+    if text is None:
+        run(hookctl, "enable", ids[0])
+        assert not config.exists() or not config.read_bytes()
+        return
+    config.write_text(config.read_text() + "[profile]\nx = 1\n")
+    run(hookctl, "enable", ids[0])
+    assert config.read_text() == f"{text}[profile]\nx = 1\n" and not book(isolated).exists()
+
+
+def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl, isolated: Path) -> None:
+    config = put(isolated / "home" / ".codex" / "config.toml", 'model = "m" # mine\n')
+    run(hookctl, "install", "--host", "codex")
+    run(hookctl, "disable", "guard", "--host", "codex")
+    findings = json.loads(run(hookctl, "doctor", "--host", "codex", "--json", code=None).out)["data"]["findings"]
+    assert "hook_disabled" not in [finding["code"] for finding in findings]
+    assert "disabled" in [finding["code"] for finding in findings]
+    run(hookctl, "uninstall", "--host", "codex")
+    assert config.read_text() == 'model = "m" # mine\n' and not book(isolated).exists()
+
+
+def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookctl: Hookctl, isolated: Path) -> None:
+    text = json.dumps({"hooks": {"AfterAgent": [GROUP], "BeforeTool": [GROUP, {"hooks": [{**BELL, "command": "b"}]}]}})
+    path = put(isolated / "home" / ".gemini" / "settings.json", text)
+    hooks = listed(hookctl, path, "gemini")
+    run(hookctl, "disable", *(hook["id"] for hook in hooks if hook["command"] == "b"))
+    assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["b"]}
+    bells = [hook["id"] for hook in hooks if hook["command"] == "bell"]
+    run(hookctl, "disable", bells[0])  # another hook has the same name
+    page = json.loads(path.read_text())
+    assert page["hooksConfig"] == {"disabled": ["b"]}
+    gone = [hook["id"] for hook in listed(hookctl, path, "gemini") if hook["state"] == "disabled"]
+    assert len(gone) == 2
+    run(hookctl, "enable", *gone)
+    assert path.read_text() == text
+
+
+# Lines.
+
+
+@pytest.mark.parametrize(
+    ("old", "edited", "new", "merged"),
+    [
+        ("a\nb\nc\n", "a\nb\nc\nd\n", "a\nc\n", "a\nc\nd\n"),
+        ("a\nc\n", "x\na\nc\n", "a\nb\nc\n", "x\na\nb\nc\n"),
+        ("a\nc\n", "a\nx\nc\n", "a\nb\nc\n", None),
+        ("a\nb\nc\n", "a\nB\nc\n", "a\nc\n", None),
+        ("", "x\n", "a\n", None),
+        ("a\n", "", "a\nb\n", None),
+        ("a\nb\n", "a\nb\n", "b\na\n", "b\na\n"),
+        ("a\r\nb\r\n", "0\r\na\r\nb\r\n", "a\r\n", "0\r\na\r\n"),
+    ],
+)
+def test_a_change_is_made_in_an_edited_text(old: str, edited: str, new: str, merged: str | None) -> None:
+    assert merge(old, edited, new) == merged

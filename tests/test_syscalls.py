@@ -14,6 +14,8 @@ import pytest
 from hookctl.system import interpreter
 from tests import syscalls
 from tests.disk import (
+    DISABLE,
+    ENABLE,
     INSTALL,
     PROJECT,
     RESTORE,
@@ -49,6 +51,12 @@ CASES = [
     ("hard link", RESTORE),
     ("project", (*INSTALL, *PROJECT)),
     ("project", (*UNINSTALL, *PROJECT)),
+    ("existing", DISABLE),
+    ("existing", ENABLE),
+    ("link", DISABLE),
+    ("link", ENABLE),
+    ("hard link", DISABLE),
+    ("hard link", ENABLE),
 ]
 # While every later call of these fails too, nothing can be said or read any more.
 NEEDED = ("write", "openat")
@@ -59,8 +67,9 @@ pytestmark = pytest.mark.usefixtures("strace", "quick")
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every interpreter is asked once."""
+    """Every interpreter is asked once; and every run says the same time."""
     monkeypatch.setattr(interpreter, "ask", _ask)
+    monkeypatch.setenv("HOOKCTL_NOW", "1800000000")
 
 
 _ask = functools.cache(interpreter.ask)

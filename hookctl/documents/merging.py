@@ -21,8 +21,11 @@ def merge(ancestor: str, edited: str, wanted: str) -> str | None:
     merged: list[str] = []
     copied = 0
     for first, last, replacement in hunks:
-        start = 0 if first == 0 else places.get(first - 1, -2) + 1
-        end = len(mine) if last == len(old) else places.get(last, -1)
+        if first < last:
+            start, end = places.get(first, -1), places.get(last - 1, -2) + 1
+        else:
+            start = 0 if first == 0 else places.get(first - 1, -2) + 1
+            end = len(mine) if last == len(old) else places.get(last, -1)
         if start < copied or mine[start:end] != old[first:last] or end - start != last - first:
             return None
         merged += [*mine[copied:start], *replacement]

@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -276,20 +277,21 @@ def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
             continue
         draft = open_draft(sources, records, target_of_file(known[path], path))
         if draft.snapshot.data is None:
-            raise _file_gone(draft, hooks)
+            raise _file_gone(draft)
         enable_in(draft, known[path], hooks)
         drafts.append(draft)
         changed[path] = draft.disabled_after or known[path]._replace(layers=())
     return make_plan(sources, records, drafts, changed, keeps_first=False)
 
 
-def _file_gone(draft: Draft, hooks: list[DisabledHook]) -> HookctlError:
+def _file_gone(draft: Draft) -> HookctlError:
     message = "the file is gone, so there is no place for what was disabled in it"
+    path = draft.target.path
     hint = (
-        "Put the file back, from a backup if there is one (`hookctl restore FILE --list`), and run "
-        "the command again; what was disabled stays kept until then."
+        f"Put it back (`hookctl restore {shlex.quote(path)} --list` shows its backups) and run the "
+        "command again. Until then hookctl keeps what was disabled."
     )
-    return HookctlError("file_gone", message, path=draft.target.path, hint=hint, exit_code=FAILED)
+    return HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def put_back_packs(draft: Draft, packs: Iterable[str], *, tells: bool = False) -> None:

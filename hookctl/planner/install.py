@@ -293,6 +293,12 @@ def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
     What the pack wants there now is noted, so that `enable` can say that it is another thing.
     """
     disabled = {entry.id or entry.path: entry for entry in draft.disabled}
+    names = {want.id or want.path for want in content.wants}
+    for name, entry in list(disabled.items()):
+        if entry.owners.keys() == {pack.name} and name not in names:
+            del disabled[name]
+            states = ("disabled", "free", "the pack does not want it any more", (pack.name,))
+            draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states))
     reason = f"disabled; `hookctl enable {pack.name}` puts it back"
     wants = []
     for want in content.wants:

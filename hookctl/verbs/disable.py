@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from hookctl import hosts, report
+from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory, take_inventory
@@ -43,7 +42,7 @@ def disable(folders: Folders, request: Request) -> Result:
     for text in request.ids:
         selection.add(text)
     hooks, values = selection.chosen()
-    make_plan = partial(plan_disable, sources, hooks, values, time.time())
+    make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
     plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
     done = list(_describe_done(plan, request, selection))
     text = plan_text(plan, dry_run=request.dry_run, done=done)

@@ -8,9 +8,12 @@ from functools import partial
 from hookctl import report
 from hookctl.engine import same
 from hookctl.errors import HookctlError
+from hookctl.hooks import ids
 from hookctl.hooks.disabled import find_disabled, read_disabled
+from hookctl.hooks.inventory import take_inventory
 from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
+from hookctl.ledger import store
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import program, tilde
 from hookctl.output.plans import plan_data, plan_text
@@ -36,10 +39,29 @@ def enable(folders: Folders, request: Request) -> Result:
     known = book.load(folders)  # refuses one that cannot be read
     disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
     wanted: list[Wanted] = []
+    messages: list[Message] = []
     for text in request.ids:
-        found = find_disabled(disabled, text, [host.name for host in request.hosts])
+        try:
+            found = find_disabled(disabled, text, [host.name for host in request.hosts])
+        except HookctlError:
+            if not _is_known(folders, text):
+                raise
+            messages.append(Message(f"{text} is not disabled", "not_disabled", "info"))
+            continue
         wanted += [one for one in found if one not in wanted]
-    return _put_back(folders, wanted, dry_run=request.dry_run)
+    result = _put_back(folders, wanted, dry_run=request.dry_run)
+    return result._replace(messages=(*messages, *result.messages))
+
+
+def _is_known(folders: Folders, text: str) -> bool:
+    """Whether an ID means a hook that is there, or an installed pack."""
+    records = store.read_known(folders)[0].values()
+    if any(text in record.packs for record in records):
+        return True
+    try:
+        return bool(ids.find(take_inventory(folders).hooks, text))
+    except HookctlError:
+        return False
 
 
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
