@@ -111,6 +111,29 @@ def test_a_serial_host_asks_no_hook_after_a_refusal_and_passes_a_change_on(hookc
     assert not (home / "late").exists()
 
 
+def test_a_hook_does_not_see_the_agent_that_started_hookctl(
+    hookctl: Hookctl, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COPILOT_CLI", "1")
+    put(settings, events(Stop=[f"env > {tmp_path}/env"]))
+    hookctl("fire", "stop", "--host", "claude")
+    said = (tmp_path / "env").read_text()
+    assert "COPILOT_CLI" not in said and "CLAUDECODE=1" in said
+
+
+def test_a_command_with_arguments_runs_without_a_shell(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    args = ["%s\\n", "$HOME", "${CLAUDE_PROJECT_DIR}/x y"]
+    put(settings, events(Stop=[handler("printf", args=args)]))
+    (hook,) = only(hookctl("fire", "stop", "--json"))["hooks"]
+    assert hook["stdout"] == f"$HOME\n{isolated}/work/x y\n"
+
+
+def test_the_host_does_not_wait_for_a_hook_in_the_background(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=[handler(BLOCKS, **{"async": True})]))
+    result = only(hookctl("fire", "stop", "--json"))
+    assert result["outcome"] == "none" and "does not wait" in result["hooks"][0]["reason"]
+
+
 # What does not run by itself.
 
 
@@ -219,6 +242,16 @@ def test_the_guard_answers_as_it_would_and_counts_nothing(hookctl: Hookctl, isol
     assert only(hookctl("fire", "stop", "--json"))["outcome"] == "none"
 
 
+def test_the_guard_knows_of_a_run_that_was_started(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    hookctl("install", "--host", "claude", "--mode", "keepalive")
+    assert only(hookctl("fire", "stop", "--json"))["outcome"] == "none"
+    hookctl("run", "start", "--for", "1h")
+    before = tree(isolated / "state")
+    assert only(hookctl("fire", "stop", "--json"))["outcome"] == "block"
+    assert tree(isolated / "state") == before
+
+
 PACK = """\
 [pack]
 name = "judge"
@@ -317,6 +350,21 @@ def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
     assert (late["outcome"], late["status"], fine["outcome"]) == ("timeout", None, "none")
     assert late["ms"] >= 500
     assert_ended(int((home / "pid").read_text()))
+
+
+def test_a_hook_that_does_not_want_to_end_is_killed(hookctl: Hookctl, settings: Path) -> None:
+    home = settings.parents[1]
+    stubborn = f"trap '' TERM; echo $$ > {home}/pid; while :; do sleep 1; done"
+    put(settings, events(Stop=[handler(stubborn, timeout=0.5)]))
+    assert outcomes(hookctl("fire", "stop", "--json")) == ["timeout"]
+    assert_ended(int((home / "pid").read_text()))
+
+
+def test_what_a_command_says_last_is_read_after_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(piped._Talk, "go_on", lambda self, seconds: time.sleep(seconds))
+    with piped.Runner() as runner:
+        output = runner.run(["/bin/sh", "-c", "echo out; echo err >&2"], b"", os.environ, "/", 50)
+    assert (output.status, output.out, output.err) == (0, b"out\n", b"err\n")
 
 
 def assert_ended(pid: int) -> None:

@@ -218,6 +218,10 @@ def test_of_nested_decisions_the_last_wins_on_qwen_code_and_the_first_on_droid()
 
 
 def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
+    for name, form, wins in (("claude", "updatedInput", 0), ("gemini", "tool_input", 1), ("droid", "updatedInput", 0)):
+        event = hosts.load(name).events["pre-tool"]
+        changes = [read(name, {"hookSpecificOutput": {"hookEventName": event, form: {"command": c}}}) for c in "ab"]
+        assert outcome(name, *changes) == ("change", json.dumps({"command": "ab"[wins]}))
     deny = [read("claude", nested("deny", permissionDecisionReason=word)) for word in "ab"]
     assert outcome("claude", *deny) == ("deny", "a\nb")
     assert outcome("claude", read("claude"), read("claude")) == ("none", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from hookctl.firing.model import (
@@ -62,9 +63,11 @@ def _settle_allow(call: Call, readings: Sequence[Reading]) -> Reading | None:
 
 
 def _reason_of(chosen: Reading, found: Sequence[Reading]) -> str:
-    """Why: all reasons of a refusal, or all contexts; else that of the hook that counts."""
+    """Why, or what: all reasons of a refusal, all contexts, the new input."""
     if chosen.outcome == CONTEXT:
         texts = [reading.context for reading in found]
+    elif chosen.outcome == CHANGE:
+        texts = [json.dumps(chosen.change, ensure_ascii=False)]
     elif chosen.outcome in (DENY, BLOCK, ASK):
         texts = [reading.reason for reading in found]
     else:
