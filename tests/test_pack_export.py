@@ -69,3 +69,79 @@ def test_a_matcher_for_all_tools_is_left_out(export: Any, matcher: str, written:
 def test_a_command_without_files_stays_as_it_is(export: Any) -> None:
     group, _ = export(files="", command="true")
     assert group["hooks"][0]["command"] == "true"
+
+
+# What goes with the runner
+
+
+def exported(hookctl: Hookctl, manifest: str, programs: dict[str, str], expected: int) -> tuple[Any, list[str]]:
+    """The plugin's hooks by event, and what is said to be lost."""
+    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{manifest}')
+    for name, text in programs.items():
+        put(Path("own", name), text)
+    done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", "plugin", "--json")
+    assert done.code == expected, done
+    return json.loads(Path("plugin/hooks/hooks.json").read_text())["hooks"], done.data["lost"]
+
+
+HOOK = '[files]\ninclude = ["a.py"]\n\n[[hooks]]\nevent = "PreToolUse"\ncommand = "python3 {files}/a.py"\n'
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ('paths = question["portable"]["paths"]', "portable"),
+        ("paths = question.get('portable')", "portable"),
+        ("jq -r .portable.command", "portable"),
+        ("const {tool_name, portable} = JSON.parse(text)", "portable"),
+        ("question?.portable.paths", "portable"),
+        ('os.environ["HOOKCTL_HOST"]', "HOOKCTL_HOST"),
+        ("case $HOOKCTL_HOST in", "HOOKCTL_HOST"),
+        ("# portable: this is POSIX sh, non-portable options apart", ""),
+        ("${portable}; MY_HOOKCTL_HOSTS", ""),
+    ],
+)
+def test_what_only_the_runner_gives_is_named(hookctl: Hookctl, program: str, name: str) -> None:
+    """Such a program ends with an error in a plugin, and a refusal is lost."""
+    lost = exported(hookctl, HOOK, {"a.py": program}, int(bool(name)))[1]
+    assert lost == ([f"`{name}`, which only the runner gives: a.py reads it"] if name else [])
+
+
+def test_a_command_that_asks_for_what_only_the_runner_gives_is_named(hookctl: Hookctl) -> None:
+    command = '[[hooks]]\nevent = "Stop"\ncommand = "jq .portable.ok; echo $HOOKCTL_HOST"\n'
+    lost = exported(hookctl, command, {}, 1)[1]
+    assert lost == ["`portable` and `HOOKCTL_HOST`, which only the runner gives: stop, command reads it"]
+
+
+def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl) -> None:
+    manifest = HOOK.replace('"a.py"]', '"a.py", "start.py"]')
+    for event, command in (
+        ("SessionStart", "python3 {files}/start.py"),
+        ("Stop", "true"),
+        ("PreCompact", "ls {files}"),
+    ):
+        manifest += f'[[hooks]]\nevent = "{event}"\ncommand = "{command}"\n'
+    manifest += '[[host.claude.hooks]]\nevent = "TaskCompleted"\ncommand = "true"\n'
+    hooks = exported(hookctl, manifest, {"a.py": "", "start.py": ""}, 0)[0]
+    entries = {event: groups[0]["hooks"][0] for event, groups in hooks.items()}
+    root = '"${CLAUDE_PLUGIN_ROOT}"'
+    assert {event: entry["command"].partition(" || exit 0; ")[0] for event, entry in entries.items()} == {
+        "PreToolUse": f"[ -r {root}/a.py ]",
+        "SessionStart": f"[ -r {root}/start.py ]",
+        "Stop": "true",
+        "PreCompact": f"[ -r {root}/a.py ]",
+        "TaskCompleted": "true",
+    }
+    assert [entry.get("timeout") for entry in entries.values()] == [10, 10, 10, 10, None]
+
+
+@pytest.mark.parametrize(
+    ("program", "is_said"), [("exit 2  # not allowed", False), ('"allow"', True), ("approve", True)]
+)
+def test_that_an_allow_counts_is_said_of_a_hook_that_may_answer_it(
+    hookctl: Hookctl, program: str, is_said: bool
+) -> None:
+    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{HOOK}')
+    put(Path("own/a.py"), program)
+    done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", "plugin")
+    assert ("`allow` counts in a plugin" in done.out) is is_said

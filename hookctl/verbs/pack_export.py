@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 from hookctl.errors import FAILED, OK, usage_error
@@ -12,7 +14,8 @@ from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.pack import read_files
 from hookctl.packs.protocol import EVENTS
-from hookctl.packs.slots import slots
+from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
+from hookctl.packs.slots import list_named_files, slots
 from hookctl.packs.wants import hooks_of
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -21,6 +24,11 @@ from hookctl.verbs.pack_folder import new_folder
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
 _HOST = "claude"
+_OF_RUNNER = {  # what only the runner gives to a command: how a program writes it
+    "portable": rb"""["'`.:]portable\b|(?<!\$)\{[^{}\n]*\bportable\b[^{}\n]*\}""",
+    "HOOKCTL_HOST": rb"\bHOOKCTL_HOST\b",
+}
+_PERMISSION = re.compile(rb"\b(?:allow|approve)\b")
 
 
 def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
@@ -36,7 +44,7 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     lost = _find_lost(pack)
     lines = [Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder)]
     lines += [Line(f"left out: {text}", indent=2) for text in lost]
-    if any(hook.event == "pre-tool" and not hook.may_allow for hook in pack.hooks):
+    if any(_may_lift_permission(pack, hook) for hook in pack.hooks):
         text = "a hook's `allow` counts in a plugin: there it lifts the person's own permission"
         lines.append(Line(text, indent=2))
     lines.append(Line(f"Next: claude --plugin-dir {shlex.quote(output)}"))
@@ -53,6 +61,8 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
         if hook.timeout is not None:
             entry["timeout"] = hook.timeout
+        elif is_run_by_runner(pack, hook):  # the host's own limit is longer than that of a pack
+            entry["timeout"] = DEFAULT_TIMEOUT
         group: dict[str, Any] = {}
         if hook.matcher is not None and hook.matcher not in FOR_ALL:
             group["matcher"] = hook.matcher
@@ -69,7 +79,10 @@ def _command(pack: Pack, hook: PackHook) -> str:
     An agent may not say where its plugins are, and a plugin may be moved away: an interpreter
     without its program ends with 2, which would refuse every call.
     """
-    guard = f"[ -r {_ROOT}/{pack.files[0]} ] || exit 0; " if pack.files else ""
+    named = [name for name in list_named_files(hook.command) if name in pack.files]
+    has_files = any(slot.name == "files" for slot in slots(hook.command))
+    needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
+    guard = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
     values = {"files": _ROOT, "host": _HOST, "event": shlex.quote(hook.event)}
     command, at = guard, 0
     for slot in slots(hook.command):
@@ -86,6 +99,7 @@ def _find_lost(pack: Pack) -> list[str]:
     names = sorted({name for _, name, _ in pack.all_env})
     if names:
         lost.append(f"env: {', '.join(names)}")
+    lost += _find_use_of_runner(pack)
     for hook in pack.hooks:
         if hook.on_failure == "deny":
             lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
@@ -97,6 +111,26 @@ def _find_lost(pack: Pack) -> list[str]:
     if pack.rules:
         lost.append("the rules for the agent")
     return lost
+
+
+def _find_use_of_runner(pack: Pack) -> Iterator[str]:
+    """Which command or file asks for what only the runner gives, a line each."""
+    texts = {name: data for name, (data, _) in read_files(pack).items()}
+    for hook in hooks_of(pack, _HOST):
+        texts[f"{hook.id}, command"] = hook.command.encode()
+    for place, text in texts.items():
+        used = [f"`{name}`" for name, form in _OF_RUNNER.items() if re.search(form, text)]
+        if used:
+            yield f"{' and '.join(used)}, which only the runner gives: {place} reads it"
+
+
+def _may_lift_permission(pack: Pack, hook: PackHook) -> bool:
+    """Whether a hook may answer `allow`, which the runner would take out of its answer."""
+    if hook.event != "pre-tool" or hook.may_allow:
+        return False
+    named = [*list_named_files(hook.command)]
+    texts = [hook.command.encode(), *(data for data, _ in read_files(pack).values())]
+    return not named or any(_PERMISSION.search(text) for text in texts)
 
 
 def _dump(value: dict[str, Any]) -> bytes:
