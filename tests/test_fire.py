@@ -182,6 +182,15 @@ def test_what_the_host_would_not_run_is_named_and_runs_by_its_id(hookctl: Hookct
     assert hookctl("fire", "stop", "--hook", second["id"]).code == 2
 
 
+def test_a_disabled_hook_is_named_and_runs_by_its_id(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=[REFUSES]))
+    (hook,) = hookctl("hooks", "--json").data["hooks"]
+    assert hookctl("disable", hook["id"]).code == 0
+    (named,) = only(hookctl("fire", "stop", "--json"))["hooks"]
+    assert named["outcome"] == "not_run" and "would not run it, disabled: " in named["reason"]
+    assert only(hookctl("fire", "stop", "--hook", hook["id"], "--json"))["outcome"] == "block"
+
+
 def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(PreToolUse=[("Edit", REFUSES), "true"], Stop=["true"]))
     ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}

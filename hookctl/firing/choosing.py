@@ -71,7 +71,7 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
             continue
         note = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
         if hook.state != RUNS:
-            note = f"{call.host.title} would not run it: {hook.reason or hook.state}"
+            note = _explain_state(host, hook)
         yield shot._replace(note=note)
 
 
@@ -108,10 +108,16 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str
     if hook.plugin:
         return f"it is a plugin's: --hook {hook.id} runs it"
     if hook.state != RUNS:
-        return f"{host.title} would not run it: {hook.reason or hook.state}"
+        return _explain_state(host, hook)
     if "if" in hook.fields:
         return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
     return None
+
+
+def _explain_state(host: Host, hook: Hook) -> str:
+    """Why the host would not run a hook."""
+    text = f"{host.title} would not run it, {hook.state.replace('_', ' ')}"
+    return f"{text}: {hook.reason}" if hook.reason else text
 
 
 def command_of(host: Host, fields: object) -> str:
