@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # late: typer's own affair
 GROUPS = {
     "Set up": ("set_up", ("install", "uninstall", "plan", "upgrade", "status")),
     "Check": ("check", ("doctor", "check", "log", "stats", "hosts", "verify", "simulate")),
-    "Hooks": ("hooks", ("hooks", "fire", "disable", "enable", "report")),
+    "Hooks": ("hooks", ("hooks", "fire", "disable", "enable", "trace", "report")),
     "Run": ("work", ("run", "supervise", "demo")),
     "Authors": ("authors", ("pack",)),
     "Files": ("files", ("restore", "render")),

@@ -15,9 +15,13 @@ from tests.conftest import agreed, put
 
 THEIRS = b'{\n    "model": "m",   "hooks": {"Stop": []},\n\n  "env": { "A": "1" }\n}'
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
+HOOKS = (  # the same with hooks of other tools
+    THEIRS.replace(b'"Stop": []', b'"Stop": [{"hooks": [{"type":"command",  "command": "exit 3"}]}]')
+)
 UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
 PROJECT = ("--scope", "project")
 DISABLE, ENABLE = ("disable", "guard"), ("enable", "guard")
+TRACE, UNTRACE = ("trace", "on"), ("trace", "off")
 RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
 
 
@@ -111,7 +115,7 @@ def settings_at(top: Path, kind: str) -> Path:
         put(top / "dotfiles" / "claude.json", THEIRS).chmod(0o640)
         path.symlink_to("../../dotfiles/claude.json")
     else:
-        put(path, THEIRS).chmod(0o644)
+        put(path, HOOKS if "hooks" in kind else THEIRS).chmod(0o644)
         if kind == "hard link":
             (top / "dotfiles").mkdir()
             os.link(path, top / "dotfiles" / "claude.json")
@@ -120,7 +124,7 @@ def settings_at(top: Path, kind: str) -> Path:
 
 def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
     path = settings_at(top, kind)
-    if verb[0] != "install" or "--set" in verb:
+    if verb != TRACE and (verb[0] != "install" or "--set" in verb):
         assert quiet(*first(verb)) == 0
     if verb == ENABLE:
         assert quiet(*DISABLE) == 0
@@ -128,7 +132,9 @@ def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
 
 
 def first(verb: tuple[str, ...]) -> tuple[str, ...]:
-    """The install of the same scope."""
+    """The install of the same scope, or the beginning of a trace."""
+    if verb == UNTRACE:
+        return TRACE
     return (*INSTALL, *(PROJECT if "project" in verb else ()))
 
 
@@ -141,6 +147,8 @@ def opposite(verb: tuple[str, ...]) -> tuple[str, ...]:
     """What turns the command back."""
     if verb in (DISABLE, ENABLE):
         return ENABLE if verb == DISABLE else DISABLE
+    if verb[0] == "trace":
+        return UNTRACE if verb == TRACE else TRACE
     return last(verb) if verb[0] == "install" else first(verb)
 
 

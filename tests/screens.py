@@ -42,6 +42,7 @@ COMMANDS = (
     "hookctl status",
     "hookctl status --verbose",
     "hookctl hooks",
+    "hookctl trace on",
     "hookctl doctor",
     "hookctl hosts",
     "hookctl hosts codex",

@@ -11,6 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Handler, Hook, HookFile, Obstacle
+from hookctl.hosts import hook_id
 
 CLAUDE = hosts.load("claude")
 
@@ -86,7 +87,7 @@ def test_what_is_no_hook_is_refused(text: str) -> None:
 
 def test_the_whole_digest_is_an_id() -> None:
     hook = only(file(command("a")))
-    whole = ids.digest("claude", "user", "Stop", "", "a")
+    whole = hook_id.digest("claude", "user", "Stop", "", "a")
     assert ids.find([hook], whole) == [hook]
     for other in (whole[:20] + "x", whole + "0", f"{whole}#2"):
         with pytest.raises(HookctlError):

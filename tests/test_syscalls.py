@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +21,9 @@ from tests.disk import (
     INSTALL,
     PROJECT,
     RESTORE,
+    TRACE,
     UNINSTALL,
+    UNTRACE,
     UPGRADE,
     Tree,
     data_of,
@@ -49,6 +53,8 @@ CASES = [
     ("hard link", UPGRADE),
     ("hard link", UNINSTALL),
     ("hard link", RESTORE),
+    ("hooks", TRACE),
+    ("hooks", UNTRACE),
     ("project", (*INSTALL, *PROJECT)),
     ("project", (*UNINSTALL, *PROJECT)),
     ("existing", DISABLE),
@@ -130,10 +136,15 @@ def chosen(calls: list[Call], faults: tuple[str, ...], stride: int, turn: int) -
         yield from pairs[turn % min(stride, len(pairs)) :: stride]
 
 
-@pytest.mark.parametrize(("kind", "verb"), CASES, ids=[f"{k}-{v[0]}-{len(v)}" for k, v in CASES])
+@pytest.mark.parametrize(("kind", "verb"), CASES, ids=[f"{k}-{'-'.join(v[:2])}-{len(v)}" for k, v in CASES])
 def test_a_run_that_is_struck_leaves_whole_files_and_the_next_one_completes_it(
-    kind: str, verb: tuple[str, ...], isolated: Path, tmp_path_factory: pytest.TempPathFactory
+    kind: str,
+    verb: tuple[str, ...],
+    isolated: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HOOKCTL_NOW", "1000000000")  # a trace has an end
     stage, log = staged(isolated, kind, verb), tmp_path_factory.mktemp("log") / "log"
     wrong = []
     for call, fault in chosen(changing(stage, log), FAULTS, STRIDE, CASES.index((kind, verb))):
@@ -169,6 +180,10 @@ def faults_of(
     left = tree(stage.top)
     if data_of(stage.path) not in (stage.old, stage.new) and not may_be_torn:
         yield f"the file is torn: {data_of(stage.path)!r}"
+    if stage.verb[0] == "trace":
+        if not _hooks_run(stage.path):
+            yield "a hook of another tool does not run"
+        put_back(stage.top, left)
     if not modes_of(stage.path) <= stage.modes:
         yield f"the file has the mode {stage.path.stat().st_mode:o}"
     if fault != KILL:
@@ -180,6 +195,13 @@ def faults_of(
         if outcome(stage.top) not in ends or temporary(stage.top):
             yield f"{command[0]} after it does not end as if nothing had happened: {temporary(stage.top)}"
         put_back(stage.top, left)
+
+
+def _hooks_run(path: Path) -> bool:
+    """Whether every hook of the file runs as it would without a trace."""
+    groups = json.loads(path.read_bytes())["hooks"]["Stop"]
+    commands = [handler["command"] for group in groups for handler in group["hooks"]]
+    return [subprocess.run(["/bin/sh", "-c", command], check=False).returncode for command in commands] == [3]
 
 
 def _faults_of_an_error(stage: Stage, call: Call, done: Struck, lasting: bool) -> Iterator[str]:

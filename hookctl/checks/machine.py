@@ -13,7 +13,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
-from hookctl.model import Record
+from hookctl.model import TRACED, Record
 from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
@@ -24,6 +24,7 @@ from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook
+    from hookctl.ledger.traces import Traces
     from hookctl.receipts.model import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
@@ -114,6 +115,7 @@ class Machine:
         self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
+        self._traced: Traces | None = None
         self._disabled: dict[str, list[DisabledHook]] | None = None
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
@@ -236,6 +238,20 @@ class Machine:
             self._log = tuple(events.read(self.folders.state))
         return self._log
 
+    @property
+    def traced(self) -> Traces:
+        """The hooks that are traced, on record; none where the record cannot be read."""
+        if self._traced is None and not os.path.lexists(self.folders.traces):
+            self._traced = {}
+        if self._traced is None:
+            from hookctl.ledger import traces  # late: hooks are rarely traced
+
+            try:
+                self._traced = traces.read(self.folders)
+            except HookctlError:
+                self._traced = {}
+        return self._traced
+
     def runs(self, log_folder: str) -> dict[HookName, Runs]:
         """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
         if log_folder not in self._runs:
@@ -253,5 +269,23 @@ def hooks_of(source: Source) -> tuple[FoundHook, ...]:
     for path, fields, group in shapes.handlers(shape, value):
         own, event = ours.get(path), shapes.event_of(shape, path)
         own_fields, id = (own.fields, own.id) if own else (fields, "")
-        hooks.append(FoundHook(source, path, event, own_fields, id, group.get("matcher")))
+        found = FoundHook(source, path, event, own_fields, id, group.get("matcher"))
+        hooks.append(_without_trace(found))
     return tuple(hooks)
+
+
+def _without_trace(hook: FoundHook) -> FoundHook:
+    """The hook with its own command, where it is traced, and until when."""
+    if not hook.command.startswith(TRACED):
+        return hook
+    from hookctl.packs import tracing  # late: hooks are rarely traced
+
+    traced = tracing.read_command(hook.command)
+    if traced is None:
+        return hook
+    fields = dict(hook.fields)
+    for name in hook.source.host.registration.commands:
+        inside = tracing.read_command(fields.get(name))
+        if inside:
+            fields[name] = inside.original
+    return hook._replace(fields=fields, traced_until=traced.until)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
     from hookctl.system.folders import Folders
 
+_FOR = "How long: 15m, 1h, at most 24h. Then the hooks run as before."
 _EVENT = "Only this event: stop, PreToolUse, or a host's own name."
 
 
@@ -127,6 +128,19 @@ def _enable(
     return show("enable", lambda f: enable(f, request), json, writes=not dry_run)
 
 
+def _trace(
+    what: Annotated[str, argument("on|off", "Begin or end.")],
+    host: options.Hosts = None,
+    span: Annotated[str, option("T", _FOR, "--for")] = "1h",
+    json: options.Json = False,
+) -> int:
+    from hookctl.commands import choosing
+    from hookctl.verbs.trace import Request, trace
+
+    request = Request(tuple(choosing.load_hosts(host)), span)
+    return show("trace", lambda f: trace(f, what, request), json, writes=True)
+
+
 COMMANDS = {
     "report": Command(
         _report,
@@ -159,5 +173,10 @@ COMMANDS = {
         _enable,
         "Put back what disable switched off, byte for byte and at its place.",
         "  hookctl enable guard\n  hookctl enable 3f84 b7d1",
+    ),
+    "trace": Command(
+        _trace,
+        "Write receipts for everybody's hooks for a while; off gives the files their bytes back.",
+        "  hookctl trace on\n  hookctl trace on --host claude --for 15m\n  hookctl trace off",
     ),
 }

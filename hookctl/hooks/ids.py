@@ -6,31 +6,13 @@ when the hook moves in its file. Where several hooks have the same, the second o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hooks.model import Hook
-from hookctl.system import files
+from hookctl.hosts.hook_id import digest
 
-_LENGTH = 12  # characters of an ID that is shown
 _MOST = 5  # hooks that an error names
-
-
-def digest(host: str, scope: str, event: str, matcher: str, command: str) -> str:
-    """The digest that names a hook."""
-    text = json.dumps([host, scope, event, matcher, command])
-    return files.digest(text.encode("ascii"))
-
-
-def number(names: Sequence[str]) -> list[str]:
-    """The IDs of hooks, from the digests of all of them: a repeated one gets its number."""
-    seen: dict[str, int] = {}
-    ids = []
-    for name in names:
-        count = seen[name] = seen.get(name, 0) + 1
-        ids.append(name[:_LENGTH] + (f"#{count}" if count > 1 else ""))
-    return ids
 
 
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:

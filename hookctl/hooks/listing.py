@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hookctl.hooks import ids, roots, states
+from hookctl.hooks import roots, states
 from hookctl.hooks.model import RUNS, TWICE, Handler, Hook, HookFile
+from hookctl.hosts import hook_id
 from hookctl.values import NamedTuple
 
 _Place = tuple[HookFile, Handler]
@@ -28,12 +29,12 @@ def list_hooks(files: Iterable[HookFile]) -> list[Hook]:
     handlers = [(file, handler) for file in files for handler in file.handlers]
     names = [_digest(file, handler) for file, handler in handlers]
     hooks = list(_judge(handlers))
-    return [hook._replace(id=id) for hook, id in zip(hooks, ids.number(names), strict=True)]
+    return [hook._replace(id=id) for hook, id in zip(hooks, hook_id.number(names), strict=True)]
 
 
 def _digest(file: HookFile, handler: Handler) -> str:
     command = command_of(file, handler)
-    return ids.digest(file.host.name, file.scope, handler.event, handler.matcher, command)
+    return hook_id.digest(file.host.name, file.scope, handler.event, handler.matcher, command)
 
 
 def _judge(handlers: list[_Place]) -> Iterator[Hook]:
@@ -62,7 +63,7 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
             line=handler.line,
             owner=handler.own_id.partition("/")[0] or file.plugin,
             state=state,
-            reason=reason,
+            reason="; ".join(filter(None, (reason, handler.note))),
             path=handler.path,
             fields=handler.fields,
             own_id=handler.own_id,

@@ -11,7 +11,7 @@ from hookctl.packs.model import EDITED, MISSING, NEWER, OLD, STALE, RunnerFault
 from hookctl.packs.programs import load_runner
 from hookctl.packs.runner import newer_version, read_host_file
 from hookctl.system import files
-from hookctl.system.packages import HOOK, find_edits, is_as_named, is_whole, packages_named
+from hookctl.system.packages import HOOK, TRACER, find_edits, is_as_named, is_whole, packages_named
 
 _ORDER = (EDITED, MISSING, STALE, NEWER, OLD)  # what a person has to look at comes first
 
@@ -74,6 +74,8 @@ def is_ours(name: str, data: bytes | None, launchers: Iterable[str]) -> bool:
     """Whether hookctl, of whatever version, wrote these bytes."""
     if data is None:
         return True
+    if name == TRACER:
+        return data.startswith(load_runner().tracer.partition(b"\n")[0])
     if name == HOOK:
         return files.digest(data) in launchers
     return bool(read_host_file(data))

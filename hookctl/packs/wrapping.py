@@ -21,8 +21,8 @@ from hookctl.settings.targets import GUARD, OWN, Target
 from hookctl.system import files
 from hookctl.system.packages import WRAPPER
 
-_ALONE = 'eval "set --; $1"'
-_WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
+ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
+WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
 
 
 def id_of(original: str) -> str:
@@ -34,13 +34,13 @@ def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
     is_ready, call = condition_and_call(target, f"{folder}/{WRAPPER}", python)
     guarded = f'exec {call} stop --host {target.host.name} "$1"'
-    choice = f"if {is_ready}; then {guarded}; else {_ALONE}; fi"
+    choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
 def is_shared_command(text: str, target: Target) -> bool:
     """Whether hookctl writes this command into the project's settings of this host."""
-    match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{_WORD}); if ", text)
+    match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if ", text)
     if match is None:
         return False
     original = "".join(split_words(match["original"]))
@@ -60,11 +60,11 @@ def original_of(text: str) -> str | None:
     if not text.startswith(f": hookctl={WRAP}"):
         return None
     shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
-    file = rf"\[ -f (?P<file>{_WORD}|{shared}) \] && \[ -r (?P=file) \]"
+    file = rf"\[ -f (?P<file>{WORD}|{shared}) \] && \[ -r (?P=file) \]"
     on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
-    python = rf"(?:\[ -x (?P<python>{_WORD}) \]; then exec (?P=python)|{on_path})"
-    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(_ALONE)}; fi'
-    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{_WORD}); if "
+    python = rf"(?:\[ -x (?P<python>{WORD}) \]; then exec (?P=python)|{on_path})"
+    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
+    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
     match = re.fullmatch(f"{begin}{file} && {python} {call}", text)
     if match is None:
         return None

@@ -52,6 +52,7 @@ from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
     from hookctl.ledger.disabled import DisabledFile
+    from hookctl.ledger.traces import Traces
 
 
 class Draft:
@@ -98,6 +99,8 @@ class Draft:
         self.restored: tuple[bytes, Record | None] | None = None
         self.foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
         self.wants: list[Wanted] = []  # what the installed pack has here
+        # Where a trace begins or ends, all traced hooks after that:
+        self.traces: Traces | None = None
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -333,6 +336,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         foreign_programs=draft.foreign_programs,
         not_loaded=draft.not_loaded,
         switched_off=draft.switched_off,
+        traces=draft.traces,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from hookctl.errors import FAILED, HookctlError, Recovered
 from hookctl.model import INTERRUPTED, Message
@@ -79,6 +81,8 @@ def carry_out(
     plan = make_plan()
     if dry_run or plan.empty or plan.conflicts:
         return plan
+    if sources.once(os.path.lexists, folders.traces) and not plan.is_of_trace:
+        end_traces(sources, [file.path for file in plan.files], say)
     from hookctl.run.journal import read_journal  # late: most calls find nothing to do
     from hookctl.run.lock import locked  # late, too
     from hookctl.run.recover import recover  # late, too
@@ -94,6 +98,30 @@ def carry_out(
             for project in sorted(projects):  # other users have locks of their own
                 locks.enter_context(packages.locked(project))
             return _plan_and_execute(sources, make_plan, say)
+
+
+def end_traces(sources: Sources, paths: Iterable[str], say: Say) -> None:
+    """End the traces that are over, and those of the settings files with these real paths.
+
+    One that cannot be ended is named, and keeps nothing else from being done elsewhere.
+    """
+    if not sources.once(os.path.lexists, sources.folders.traces):
+        return
+    from hookctl import clock  # late: hooks are rarely traced
+    from hookctl.planner.traces import describe_end, find_due, plan_end_of  # late, too
+
+    paths = tuple(paths)
+    for path, file in find_due(sources, paths, clock.now(sources.folders.environ)).items():
+        try:
+            plan = carry_out(sources, partial(plan_end_of, sources, path), say)
+        except HookctlError as error:
+            if path in paths:
+                raise
+            say(Message(f"{file.known_as} stays traced: {error}", "traced", path=file.known_as))
+            continue
+        for text in describe_end(plan):
+            say(Message(text, "trace_ended", "info", file.host, file.known_as))
+    sources.forget()
 
 
 def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:

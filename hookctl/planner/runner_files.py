@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from hookctl import hosts
 from hookctl.errors import FAILED, HookctlError
@@ -28,8 +29,11 @@ from hookctl.planner.sources import Sources
 from hookctl.settings.targets import OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.packages import HOOK, PACKAGES, Packages, find_edits, is_whole
+from hookctl.system.packages import HOOK, PACKAGES, TRACER, Packages, find_edits, is_whole
 from hookctl.values import NamedTuple
+
+if TYPE_CHECKING:  # late: hooks are rarely traced
+    from hookctl.ledger.traces import Traces
 
 
 class RunnerPlan(NamedTuple):
@@ -52,19 +56,28 @@ def plan_runner(
     after: Mapping[str, Record | None],
     target: Target,
     edited: str,
+    traced: Traces | None = None,
 ) -> RunnerPlan:
     """Bring the runner's files for a target's scope in line with the records after the run.
 
-    With REFUSE, raises a conflict where one was edited and is needed; where it is not, it stays.
+    `traced` are the traced hooks after it, if these change: they run by these files too. With
+    REFUSE, raises a conflict where one was edited and is needed; where it is not, it stays.
     """
     project = target.project if target.shared else ""
     had = _packs_by_host(before, project)
     wanted = _packs_by_host(after, project)
+    known: Traces = {}
+    if not target.shared:
+        known = read_traces(sources)
+        traced = known if traced is None else traced
+        had, wanted = _with_traced(had, known), _with_traced(wanted, traced)
     if not had and not wanted:
         return RunnerPlan()
     folder = runtime_folder(sources.folders, target)
     state = "" if target.shared else sources.folders.state
     expected: dict[str, bytes | None] = {f"{name}.json": None for name in had}
+    if known or traced:
+        expected[TRACER] = load_runner().tracer if traced else None
     expected[HOOK] = None
     expected.update(_new_files(wanted, state))
     if not wanted:
@@ -75,9 +88,23 @@ def plan_runner(
     return _plan_files(sources, target, folder, expected, edited)
 
 
-def list_files(records: Mapping[str, Record], project: str, state: str) -> dict[str, bytes]:
+def read_traces(sources: Sources) -> Traces:
+    """The hooks that are traced now."""
+    if not sources.once(os.path.lexists, sources.folders.traces):
+        return {}
+    from hookctl.ledger import traces  # late: hooks are rarely traced
+
+    return sources.once(traces.read, sources.folders)
+
+
+def list_files(
+    records: Mapping[str, Record], project: str, state: str, traced: Traces | None = None
+) -> dict[str, bytes]:
     """The files of a project's runner, or of the user's, as this version writes them, by name."""
-    return _new_files(_packs_by_host(records, project), "" if project else state)
+    packs = _packs_by_host(records, project)
+    if project:
+        return _new_files(packs, "")
+    return _new_files(_with_traced(packs, traced or {}), state)
 
 
 def _new_files(packs_by_host: Mapping[str, list[str]], state: str) -> dict[str, bytes]:
@@ -89,6 +116,14 @@ def _new_files(packs_by_host: Mapping[str, list[str]], state: str) -> dict[str, 
     for name, packs in packs_by_host.items():
         written[f"{name}.json"] = host_file(hosts.load(name), packs, state, launcher)
     return {**written, HOOK: launcher}
+
+
+def _with_traced(packs: Mapping[str, list[str]], traced: Traces) -> dict[str, list[str]]:
+    """The packs by host, with every host that has traced hooks."""
+    found = dict(packs)
+    for file in traced.values():
+        found.setdefault(file.host, [])
+    return {name: found[name] for name in sorted(found)}
 
 
 def _packs_by_host(records: Mapping[str, Record | None], project: str) -> dict[str, list[str]]:

@@ -25,6 +25,7 @@ class Folders:
         self.ledger = os.path.join(state, "ledger.json")
         self.disabled = os.path.join(state, "disabled.json")  # what `hookctl disable` keeps
         self.journal = os.path.join(state, "journal.json")
+        self.traces = os.path.join(state, "traces.json")  # the hooks that are traced
         self.pending = os.path.join(state, "pending")  # the bytes that a run is to write
 
     @cached_property

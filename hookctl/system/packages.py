@@ -20,7 +20,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
 from hookctl.values import NamedTuple
 
-HOOK, WRAPPER = "hook.py", "wrap.py"  # launchers
+HOOK, WRAPPER, TRACER = "hook.py", "wrap.py", "trace.py"  # launchers
 LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
 # The patterns are compiled when they are used: most calls change no package.
 _NAME = r"([a-z]+)_[0-9a-f]{16}"

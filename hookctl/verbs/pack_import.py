@@ -18,6 +18,7 @@ from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
 from hookctl.packs.slots import slots
+from hookctl.packs.tracing import own_command
 from hookctl.settings import targets
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -81,6 +82,7 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
         if field:
             yield {}, f"{event}: it has `{field}`, which no hook of a pack has"
             continue
+        command = own_command(command)
         table: dict[str, Any] = {"event": event, "command": command}
         timeout = fields.get(host.registration.timeout)
         if isinstance(timeout, int | float) and not isinstance(timeout, bool):

@@ -57,7 +57,7 @@ def run_command(command, data, environ, seconds):
     After a normal end children in the background live on, and what they hold open is not waited
     for. OSError where it cannot be started.
     """
-    bell = watch_children()
+    bell = watch_children(ENDING)
     to_stdin, stdin = pipe_to_child()
     out, out_of_child = pipe_from_child()
     err, err_of_child = pipe_from_child()
@@ -84,14 +84,14 @@ def run_command(command, data, environ, seconds):
     )  # fmt: skip
 
 
-def watch_children():
-    """A descriptor that can be read when a child has ended, or when we are asked to end."""
+def watch_children(ending):
+    """A descriptor that can be read when a child has ended, or when `ending` asks us to end."""
     bell, ring = posix.pipe()
     for fd in (bell, ring):
         posix.set_blocking(fd, False)
     _signal.set_wakeup_fd(ring)
     _signal.signal(_signal.SIGCHLD, lambda *_: None)
-    for number in ENDING:
+    for number in ending:
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, interrupt)
     return bell

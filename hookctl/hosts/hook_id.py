@@ -1,0 +1,26 @@
+"""The digest that names a hook, whoever put it there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from hookctl.system import files
+
+LENGTH = 12  # characters of an ID
+
+
+def digest(host: str, scope: str, event: str, matcher: str, command: str) -> str:
+    """The digest of a hook; an ID is its beginning."""
+    text = json.dumps([host, scope, event, matcher, command])
+    return files.digest(text.encode("ascii"))
+
+
+def number(names: Sequence[str]) -> list[str]:
+    """The IDs of hooks, from the digests of all of them: a repeated one gets its number."""
+    seen: dict[str, int] = {}
+    ids = []
+    for name in names:
+        count = seen[name] = seen.get(name, 0) + 1
+        ids.append(name[:LENGTH] + (f"#{count}" if count > 1 else ""))
+    return ids
