@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -293,6 +294,34 @@ def test_a_script_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: P
     os.mkfifo(isolated / "x.py")
     put(settings, stop(f"python3 {isolated}/x.py"))
     assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+
+
+def test_a_program_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
+    os.mkfifo(isolated / "x", 0o755)
+    put(settings, stop(str(isolated / "x")))
+    signal.alarm(60)
+    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+    signal.alarm(0)
+
+
+@pytest.mark.parametrize("name", ["/x\ud800/y", "/x\0y", "python3 /x\ud800/y.py"])
+def test_a_program_whose_name_no_file_can_have_is_not_looked_at(hookctl: Hookctl, settings: Path, name: str) -> None:
+    put(settings, stop(name))
+    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
+    assert hookctl("doctor").code == 0
+
+
+def test_the_time_for_the_syntax_of_all_scripts_together_has_an_end(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project can have any number of scripts, and each could take seconds."""
+    names = [f"{number}.py" for number in range(4)]
+    for name in names:
+        put(isolated / name, "if\n")
+    put(settings, stop(*(f"python3 {isolated}/{name}" for name in names)))
+    now = iter(range(0, 100, 6))
+    monkeypatch.setattr("hookctl.hooks.programs.time.monotonic", lambda: float(next(now)))
+    assert [hook["state"] for hook in listed(hookctl)] == ["no_compile", "no_compile", "runs", "runs"]
 
 
 def test_the_package_and_the_python_of_the_guard(hookctl: Hookctl, settings: Path, isolated: Path) -> None:

@@ -197,7 +197,7 @@ def find_interpreter(path: str) -> str:
     try:
         with open(path, "rb") as file:
             line = file.readline(256).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no file can have this name
         return ""
     words = line[2:].split() if line.startswith("#!") else []
     if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 import warnings
 
 from hookctl.checks.gather_hooks import find_broken, find_interpreter, find_scripts
@@ -37,6 +38,7 @@ from hookctl.system.packages import HOOK, folder_beside, packages_named
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 _SECONDS = 5  # for a shell to read a script
+_SECONDS_OF_ALL = 10  # for all scripts; the syntax of those behind is not looked at
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
     **dict.fromkeys(("sh", "dash", "bash", "ksh"), ("-n",)),
@@ -54,6 +56,7 @@ class Programs:
         self._machine = machine
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
         self._readers: dict[str, str] = {}
+        self._left: float = _SECONDS_OF_ALL
 
     def add_faults(self, file: HookFile) -> HookFile:
         """The file with what keeps its programs from running, where nothing else is in the way."""
@@ -115,23 +118,32 @@ class Programs:
         if broken:
             state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
             return Obstacle(state, f"{broken.path} {broken.problem}")
-        problem = self._compile(script)
+        problem = self._compile_in_time(script)
         return (
             Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
         )
 
     # The syntax of a script.
 
+    def _compile_in_time(self, script: Script) -> str:
+        """The same as `_compile`, as long as the time for all scripts lasts: there may be many."""
+        if self._left <= 0:
+            return ""
+        begin = time.monotonic()
+        problem = self._compile(script)
+        self._left -= time.monotonic() - begin
+        return problem
+
     def _compile(self, script: Script) -> str:
         """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
         interpreter = script.interpreter
-        if not interpreter and script.is_started:
+        if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
         if not _PYTHON.fullmatch(interpreter) and interpreter not in _OPTIONS:
             return ""
         try:
             text = self._machine.reader.snapshot(script.path).data
-        except HookctlError:
+        except (HookctlError, ValueError):  # no file can have this name
             return ""
         if text is None or len(text) > _LARGEST:
             return ""
