@@ -574,6 +574,14 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
                for finding in outcome.data["findings"])  # fmt: skip
 
 
+def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
+    """To name each, with its line, takes the square of their number: minutes for thousands."""
+    beside_ours(Stop=[handler(f"run-{number} {SECRET}") for number in range(50)])(place)
+    outcome = place.doctor()
+    messages = [one["message"] for one in outcome.data["findings"] if "may block on Stop" in one["message"]]
+    assert [len(message) < 1000 and "run-4 and 45 more" in message for message in messages] == [True]
+
+
 def test_values_of_other_peoples_variables_are_not_shown(place: Place) -> None:
     place.install().change(
         lambda page: page["env"].update({"API_TOKEN": SECRET, "A=B": SECRET, "TOKEN=s3cr3tword": "1"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,30 @@ def test_check_names_a_script_that_does_not_compile(isolated: Path, hookctl: Hoo
     put(isolated / "it's" / "own.py", "def\n")
     done = hookctl("pack", "check", str(isolated / "it's"), "--host", "claude", "--json")
     assert (done.code, done.data["faults"]) == (1, ["own.py: SyntaxError: invalid syntax"])
+
+
+def test_check_names_a_script_that_its_shell_quotes_and_that_is_no_text(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where sh is bash, it prints the line that it cannot read, whatever bytes that has."""
+    put(isolated / "bin" / "sh", "#!/bin/sh\nprintf 'x: `if \\377'\nprintf 'x: `if \\377' >&2\nexit 2\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(isolated / "bin"), prepend=os.pathsep)
+    put(isolated / "own" / "pack.toml", PACK.replace("own.py", "own.sh"))
+    put(isolated / "own" / "own.sh", "if \n")
+    done = hookctl("pack", "check", str(isolated / "own"), "--host", "claude", "--json")
+    assert (done.code, done.data["faults"]) == (1, ["own.sh: x: `if \ufffd"])
+
+
+def test_check_does_not_wait_for_a_script_that_is_compiled_without_an_end(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(isolated / "bin" / "sh", "#!/bin/sh\nexec sleep 600\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(isolated / "bin"), prepend=os.pathsep)
+    monkeypatch.setattr("hookctl.verbs.pack_check._SECONDS", 0.1)
+    put(isolated / "own" / "pack.toml", PACK.replace("own.py", "own.sh"))
+    put(isolated / "own" / "own.sh", "true\n")
+    done = hookctl("pack", "check", str(isolated / "own"), "--host", "claude", "--json")
+    assert (done.code, "not known" in done.data["faults"][0]) == (1, True)
 
 
 @pytest.mark.parametrize("output", ["file/below", "file"])

@@ -22,6 +22,7 @@ from hookctl.values import NamedTuple
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts
+_MOST_NAMED = 5  # hooks that a finding names: a file may have thousands
 
 
 class _Chain(NamedTuple):
@@ -141,8 +142,11 @@ def _ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
 
 def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
     """The hooks and where they stand, as the start of a sentence."""
-    names = ", ".join(dict.fromkeys(hook.title for hook in chain.hooks))
-    places = "; ".join(hook.place for hook in chain.hooks)
+    names = ", ".join(dict.fromkeys(hook.title for hook in chain.hooks[:_MOST_NAMED]))
+    places = "; ".join(hook.place for hook in chain.hooks[:_MOST_NAMED])
+    more = len(chain.hooks) - _MOST_NAMED
+    if more > 0:
+        names, places = f"{names} and {more} more", f"{places}; …"
     does = "forced the agent on without an end" if chain.was_seen else "may block"
     return f"{names} {does} on {facts.host.events[chain.canonical]} ({places})"
 

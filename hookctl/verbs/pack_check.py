@@ -28,6 +28,7 @@ _COMPILERS = {  # by the ending of a file: what says whether it can run
     ".mjs": ["node", "--check", "FILE"],
     ".cjs": ["node", "--check", "FILE"],
 }
+_SECONDS = 30  # for one script to be compiled
 _ANSWERS = {  # of a case, by what it expects
     "deny": "refuse",
     "block": "refuse",
@@ -95,7 +96,12 @@ def _find_faults(pack: Pack) -> Iterator[str]:
             continue
         path = os.path.join(folder, name)
         words = [path if word == "FILE" else word for word in call]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            yield f"{name}: whether it compiles is not known after {_SECONDS} seconds"
+            continue
         if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it does not compile"])[-1]
+            said = done.stderr.decode("utf-8", "replace").strip()  # it may quote the script
+            last = (said.splitlines() or ["it does not compile"])[-1]
             yield f"{name}: {last}"
