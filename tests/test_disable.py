@@ -177,6 +177,18 @@ def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
     assert path.read_bytes() == installed
 
 
+def test_where_what_was_kept_is_gone_force_writes_the_pack_again(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    installed = json.loads(path.read_text())
+    run(hookctl, "disable", "notify")
+    book(isolated).unlink()
+    assert "install --force" in run(hookctl, "enable", "notify", code=1).err
+    run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", "--force")
+    assert json.loads(path.read_text()) == installed
+    run(hookctl, "uninstall", "notify")
+    assert path.read_text() == THEIRS
+
+
 def test_another_version_meanwhile_is_named_when_the_pack_comes_back(hookctl: Hookctl, isolated: Path) -> None:
     path = with_pack(hookctl, isolated)
     run(hookctl, "disable", "notify")
@@ -227,6 +239,41 @@ def test_a_wrapped_hook_of_another_tool_stays_when_the_guard_goes(hookctl: Hookc
     assert b"guard/wrap-" in path.read_bytes() and b"guard/stop" not in path.read_bytes()
     run(hookctl, "enable", "guard")
     assert path.read_bytes() == installed
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: Path, kind: Kind) -> None:
+    path = kind.path(isolated, "user")
+    if kind.seed:
+        put(path, kind.seed)
+    before = path.read_bytes() if path.exists() else None
+    run(hookctl, "install", "--host", kind.host)
+    installed = path.read_bytes()
+    run(hookctl, "disable", "guard")
+    guards = [hook for hook in listed(hookctl, path, kind.host) if hook["owner"] == "guard"]
+    assert guards and {hook["state"] for hook in guards} == {"disabled"}
+    run(hookctl, "doctor", "--host", kind.host, code=None)
+    run(hookctl, "status")
+    run(hookctl, "enable", "guard")
+    assert path.read_bytes() == installed and not book(isolated).exists()
+    run(hookctl, "disable", "guard")
+    run(hookctl, "uninstall", "--host", kind.host)
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert not book(isolated).exists()
+
+
+def test_a_home_that_moves_takes_what_is_disabled_along(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = isolated / "home"
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(home / "state"))
+    path = put(home / ".claude" / "settings.json", THEIRS)
+    ids = disabled_here(hookctl, path, "two")
+    home.rename(isolated / "moved")
+    monkeypatch.setenv("HOME", str(isolated / "moved"))
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "moved" / "state"))
+    run(hookctl, "enable", *ids)
+    assert (isolated / "moved" / ".claude" / "settings.json").read_text() == THEIRS
 
 
 # A project.

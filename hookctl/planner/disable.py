@@ -28,6 +28,7 @@ from hookctl.ledger.disabled import (
     Step,
 )
 from hookctl.ledger.store import Records
+from hookctl.masking import masked_text
 from hookctl.model import Action, Change, Entry, Path
 from hookctl.planner.draft import Draft, plan_file
 from hookctl.planner.plan import FilePlan, Plan, changed_records
@@ -38,6 +39,7 @@ from hookctl.system import files
 from hookctl.values import NamedTuple
 
 DISABLED = "disabled"  # the state of what is taken out
+_LONGEST = 60  # characters of a command
 
 
 class Chosen(NamedTuple):
@@ -159,7 +161,9 @@ class _Disabling:
         if step.kind == HOOK and chosen.name:
             hook = hook._replace(steps=(step, *_move_entries(settings, [chosen.name], "")))
         file.new.append(hook)
-        reason = "" if step.kind == HOOK else f"{chosen.host.title}'s own switch for it"
+        reason = describe(hook)
+        if step.kind != HOOK:
+            reason = f"{reason}; {chosen.host.title}'s own switch".removeprefix("; ")
         action = Action("remove", path, "element", hook.shown, "", DISABLED, reason)
         file.draft.actions.append(action)
 
@@ -198,7 +202,14 @@ class _Disabling:
 def _find_again(draft: Draft, chosen: Chosen) -> Path:
     """Where a hook stands now; it may have moved since it was listed."""
     hook = DisabledHook(
-        chosen.host.name, "", "", (), chosen.event, chosen.matcher, dict(chosen.fields)
+        host=chosen.host.name,
+        scope=chosen.scope,
+        file=chosen.file,
+        steps=(),
+        event=chosen.event,
+        matcher=chosen.matcher,
+        fields=dict(chosen.fields),
+        name=chosen.name,
     )
     paths = list(book.find_equal(draft.host, draft.before, hook))
     if chosen.path in paths:
@@ -397,12 +408,21 @@ def _describe_return(hooks: Iterable[DisabledHook]) -> list[Action]:
     lines = []
     for hook in hooks:
         if hook.event:
-            lines.append(_line("write", hook, ""))
+            lines.append(_line("write", hook, describe(hook)))
             continue
         for step in hook.steps:
             if step.kind == VALUE:
                 lines.append(Action("write", step.path, "leaf", "", DISABLED, "owned"))
     return lines
+
+
+def describe(hook: DisabledHook) -> str:
+    """What a hook of another tool runs, on one short line, masked; nothing of one of ours."""
+    command = book.command_of(hosts.load(hook.host), hook.fields)
+    if hook.name or not isinstance(command, list):
+        return ""
+    text = " ".join(masked_text(command[0]).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:

@@ -203,7 +203,7 @@ def _decide_on_file(
     if pack.name == GUARD and GUARD in draft.packs:
         _refuse_older(draft, pack, choice)
     loading.require(target.host, draft.before)
-    if choice.enables and has_disabled(draft.sources):
+    if choice.enables and (draft.disabled or has_disabled(draft.sources)):
         from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
 
         put_back_packs(draft, (pack.name,), tells=True)

@@ -210,5 +210,7 @@ def _describe_done(plan: Plan, request: Request, selection: _Selection) -> Itera
         yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
         yield Line(f"To put back: {program()} enable {' '.join(names)}")
     for hook in selection.twins():
-        text = f"an equal hook stays and runs: {hook.id}, line {hook.line} of {tilde(hook.file)}"
+        text = (
+            f"an equal hook stays and runs: {hook.id[:8]}, line {hook.line} of {tilde(hook.file)}"
+        )
         yield Line(text)

@@ -7,7 +7,7 @@ from functools import partial
 
 from hookctl import report
 from hookctl.engine import same
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.disabled import find_disabled, read_disabled
 from hookctl.hooks.inventory import take_inventory
@@ -54,8 +54,18 @@ def enable(folders: Folders, request: Request) -> Result:
 
 
 def _is_known(folders: Folders, text: str) -> bool:
-    """Whether an ID means a hook that is there, or an installed pack."""
+    """Whether an ID means a hook that is there, or an installed pack.
+
+    Refuses what is disabled by hookctl's record, but kept nowhere.
+    """
     records = store.read_known(folders)[0].values()
+    for record in records:
+        for entry in record.disabled:
+            if text in (entry.id, *entry.owners):
+                message = f"{text} is disabled, but what was kept of it is gone"
+                hint = f"`{program()} install --force` writes it again."
+                path = folders.disabled
+                raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     if any(text in record.packs for record in records):
         return True
     try:
