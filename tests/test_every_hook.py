@@ -18,6 +18,7 @@ import pytest
 
 from hookctl import hosts
 from tests.conftest import Hookctl, put
+from tests.test_cli_contract import check_envelope
 
 # File, then its lines. A line with a hook ends with what is expected: host, scope, event, matcher, state.
 # `~` is HOME, and `app` a repository in it; the agents are started in app/web.
@@ -382,7 +383,7 @@ def test_every_hook_of_the_machine_is_listed_once_with_place_owner_and_state(
     hookctl: Hookctl, machine: Machine
 ) -> None:
     outcome = hookctl("hooks", "--json")
-    assert (outcome.code, outcome.result["status"], outcome.err) == (0, "ok", "")
+    assert (outcome.code, check_envelope(outcome, "hooks")["status"], outcome.err) == (0, "ok", "")
     listed = [as_listed(hook) for hook in outcome.data["hooks"]]
     assert sorted(listed) == sorted(machine.expected)
     assert len(listed) >= 60 and len({hook[0] for hook in listed}) == 9

@@ -16,6 +16,7 @@ import pytest
 from hookctl.system import piped
 
 from .conftest import Hookctl, Outcome, put
+from .test_cli_contract import check_envelope
 
 
 def handler(command: str, **more: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ BLOCKS = """echo '{"decision":"block","reason":"go on"}'"""
 
 def only(outcome: Outcome) -> dict[str, Any]:
     assert outcome.code == 0, outcome
-    (host,) = outcome.data["hosts"]
+    (host,) = check_envelope(outcome, "fire")["data"]["hosts"]
     return host
 
 
