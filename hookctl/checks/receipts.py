@@ -35,9 +35,7 @@ def _judge_runs(file: FileFacts, name: HookName, runs: Runs) -> Iterator[Finding
     recent = runs.recent
     values = {"id": name.id, "event": name.event, "count": len(recent)}
     if all(run.has_failed for run in recent):
-        remove = f"hookctl uninstall {name.id.partition('/')[0]}"
-        reason = _describe_failure(recent[-1])
-        yield file.find("hook_fails", reason=reason, remove=remove, **values)
+        yield file.find("hook_fails", reason=_describe_failure(recent[-1]), **values)
     median = sorted(run.ms for run in recent)[(len(recent) - 1) // 2]
     if median > _SLOW_MS:
         yield file.find("hook_slow.runs", level="warning", seconds=median / 1000, **values)
