@@ -13,6 +13,7 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.masking import OwnText
 from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, tilde
+from hookctl.output.runs import show_ms
 
 # What somebody wanted so; every other state is worth a look.
 _QUIET = (DISABLED, HIDDEN, OFF, TWICE)
@@ -87,7 +88,7 @@ def describe_receipts(receipts: Receipts) -> str:
     if receipts.failures:
         parts.append(f"{receipts.failures} failed")
     if receipts.median_ms is not None:
-        parts.append(f"median {receipts.median_ms:g} ms, p95 {receipts.p95_ms:g} ms")
+        parts.append(f"median {show_ms(receipts.median_ms)}, p95 {show_ms(receipts.p95_ms)}")
     if receipts.bytes:
         parts.append(f"{amount(receipts.bytes, 'byte')} into the context")
     return ", ".join(parts)
@@ -114,7 +115,11 @@ def _count(hooks: Iterable[Hook]) -> str:
     states = [hook.state for hook in hooks]
     if not states:
         return "no such hook is in a file that is read here"
-    running = states.count(RUNS)
-    text = f"{amount(len(states), 'hook')}: {running} run" + ("s" if running == 1 else "")
+    running, total = states.count(RUNS), amount(len(states), "hook")
     others = len(states) - running
-    return f"{text}, {others} {'does' if others == 1 else 'do'} not" if others else text
+    if not others:
+        return f"{total}, which runs" if running == 1 else f"{total}, which all run"
+    if not running:
+        return f"{total}, which does not run" if others == 1 else f"{total}, none of which runs"
+    runs, do = "runs" if running == 1 else "run", "does" if others == 1 else "do"
+    return f"{total}: {running} {runs}, {others} {do} not"
