@@ -473,3 +473,13 @@ def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookct
 )
 def test_a_change_is_made_in_an_edited_text(old: str, edited: str, new: str, merged: str | None) -> None:
     assert merge(old, edited, new) == merged
+
+
+def test_status_takes_a_pack_that_its_host_has_switched_off_for_disabled(hookctl: Hookctl, isolated: Path) -> None:
+    """On Codex the hooks stay in their file, and wait for an approval that nobody needs now."""
+    run(hookctl, "install", "--host", "codex")
+    assert run(hookctl, "status").out.startswith("warn  Codex CLI")
+    run(hookctl, "disable", "guard")
+    assert run(hookctl, "status").out.startswith("skip  Codex CLI")
+    message = run(hookctl, "disable", "guard", "--json").data["messages"][-1]
+    assert (message["host"], message["path"]) == ("codex", str(isolated / "home/.codex/hooks.json"))

@@ -68,7 +68,7 @@ def _read(path: str, format: str) -> Document | None:
 
 def _add(files: list[HookFile], hook: DisabledHook) -> None:
     """Put a disabled hook into its file in the list; one that was switched off stands there."""
-    reason = f"since {clock.local(hook.since)}; `hookctl enable` puts it back"
+    reason = f"since {clock.local(hook.since)}; `hookctl enable {hook.shown}` puts it back"
     for number, file in enumerate(files):
         if (file.host.name, file.path) != (hook.host, hook.file):
             continue

@@ -197,7 +197,11 @@ def tilde(path: str) -> str:
 
 
 def program() -> str:
-    """The command that calls hookctl again: its name if that is on PATH, else its path."""
+    """The command that calls hookctl again: its name if that is on PATH, else its path.
+
+    For the steps below "Next:", and for what an install or an upgrade gives to copy, perhaps
+    somebody's first. Other texts say `hookctl`.
+    """
     called = os.path.abspath(sys.argv[0])
     if os.path.basename(called) != "hookctl":
         return f"{shlex.quote(sys.executable)} -m hookctl"

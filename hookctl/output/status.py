@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookctl.model import WRAP, Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, program, tilde
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 from hookctl.output.plans import event_of
 from hookctl.packs.model import NEWER, UNKNOWN
 from hookctl.settings.targets import GUARD
@@ -51,7 +51,11 @@ def _mark(file: dict[str, Any]) -> str:
 def _is_disabled(file: dict[str, Any]) -> bool:
     """Whether everything that packs have in the file is disabled."""
     entries = file["entries"]
-    return bool(entries) and all(entry["state"] == "disabled" for entry in entries)
+    for entry in entries:
+        is_off = bool(entry["id"]) and entry["id"] in file["disabled"]  # by the host's own switch
+        if entry["state"] != "disabled" and not is_off:
+            return False
+    return bool(entries)
 
 
 def _describe_pack(file: dict[str, Any], name: str) -> str:
@@ -59,7 +63,7 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
     hook_ids = [entry["id"] for entry in file["entries"] if name in entry["owners"] and entry["id"]]
     disabled = [id for id in hook_ids if id in file["disabled"]]
     if disabled and disabled == [id for id in hook_ids if not id.startswith(WRAP)]:
-        return f"disabled; `{program()} enable {name}` puts it back"
+        return f"disabled; `hookctl enable {name}` puts it back"
     if name == GUARD and file["guard"]:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]

@@ -14,7 +14,7 @@ from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import WRAP, Line, Message, Record, Result
-from hookctl.output.lines import program, tilde
+from hookctl.output.lines import tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
 from hookctl.planner.plan import Plan
@@ -82,7 +82,7 @@ class _Selection:
             found = [hook for hook in found if not hook.own_id.startswith(WRAP)]
         for hook in found:
             if hook.state == DISABLED:
-                self._tell(f"{self._name(hook)} is disabled already")
+                self._tell(f"{self._name(hook)} is disabled already", hook)
                 continue
             self._require_editable(hook)
             self._hooks[hook.host, hook.file, hook.path] = hook
@@ -91,8 +91,8 @@ class _Selection:
         is_here = record.scope == "user" or record.project == self._here
         return is_here and pack in record.packs and record.host in self._hosts
 
-    def _tell(self, text: str) -> None:
-        self.messages.append(Message(text, "disabled", "info"))
+    def _tell(self, text: str, hook: Hook) -> None:
+        self.messages.append(Message(text, "disabled", "info", hook.host, hook.file))
 
     def _name(self, hook: Hook) -> str:
         return hook.own_id or hook.id[:8]
@@ -208,7 +208,7 @@ def _describe_done(plan: Plan, request: Request, selection: _Selection) -> Itera
     if names:
         is_or_are = "is" if len(names) == 1 else "are"
         yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
-        yield Line(f"To put back: {program()} enable {' '.join(names)}")
+        yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
     for hook in selection.twins():
         text = (
             f"an equal hook stays and runs: {hook.id[:8]}, line {hook.line} of {tilde(hook.file)}"

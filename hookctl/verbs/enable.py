@@ -15,7 +15,7 @@ from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
 from hookctl.model import Line, Message, Result
-from hookctl.output.lines import program, tilde
+from hookctl.output.lines import tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Wanted, plan_enable
 from hookctl.planner.plan import Plan
@@ -104,9 +104,7 @@ def _find_outdated(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Message]:
                 if not same(entry.owners[name].value, entry.written):
                     others.add(name)
         for name in sorted(others):
-            text = (
-                f"{name} has changed meanwhile: `{program()} upgrade {name}` brings it up to date"
-            )
+            text = f"{name} has changed meanwhile: `hookctl upgrade {name}` brings it up to date"
             yield Message(text, "outdated", path=file.path)
 
 

@@ -19,7 +19,7 @@ from hookctl.ledger import store
 from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
-from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, program, tilde
+from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.status import file_lines
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
@@ -337,7 +337,7 @@ def _describe_disabled(folders: Folders) -> list[Line]:
         return []
     ids = " ".join(dict.fromkeys(hook.shown for hook in others))
     hooks = amount(len(others), "hook")
-    text = f"{hooks} of other tools disabled; to put back: {program()} enable {ids}"
+    text = f"{hooks} of other tools disabled; to put back: `hookctl enable {ids}`"
     return [Line(text, SKIP)]
 
 
