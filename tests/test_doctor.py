@@ -264,6 +264,23 @@ def test_settings_in_a_parent_folder_are_not_read(place: Place) -> None:
     assert "hooks_disabled" not in place.codes()
 
 
+@pytest.mark.parametrize(("name", "is_found"), [("droid", True), ("claude", False)])
+def test_project_hooks_are_judged_in_a_subfolder_where_the_host_reads_them(
+    place: Place, name: str, is_found: bool
+) -> None:
+    host, environ = hosts.load(name), dict(os.environ)
+    put(Path(hosts.settings_path(host, "user", environ)), "{}")
+    Path(".git").mkdir()
+    put(
+        Path(hosts.settings_path(host, "project", environ, ".")),
+        findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]),
+    )
+    assert "script_missing" in place.codes()
+    Path("sub").mkdir()
+    place.monkeypatch.chdir("sub")
+    assert ("script_missing" in place.codes()) is is_found
+
+
 def test_a_changed_hook_is_not_started(place: Place) -> None:
     marker = place.root / "started"
     place.install().hook.write_text(f"open({str(marker)!r}, 'w')\n")
@@ -522,6 +539,14 @@ def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None
     assert not {"foreign_stop", "two_systems"} & set(place.codes())
     place.managed({"disableAllHooks": True})
     assert not {"foreign_stop", "two_systems"} & set(place.codes())
+
+
+@pytest.mark.parametrize("is_managed", [True, False])
+def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: Place, is_managed: bool) -> None:
+    gone, off = findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]), {"disableAllHooks": True}
+    put(place.settings, json.dumps({} if is_managed else off))
+    place.managed({**json.loads(gone), **(off if is_managed else {})})
+    assert ("script_missing" in place.codes()) is not is_managed
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def find_obstacles(file: FileFacts) -> Obstacles:
     is_untrusted = bool(project) and file.is_untrusted
     return Obstacles(
         f"{loading.cost(host)}, because {reason}" if reason else "",
-        effective.describe_switch(file.path, file.switch_layers),
+        effective.describe_switch(file.path, file.target.scope, file.switch_layers),
         f"{host.title} has not been told to trust {project}" if is_untrusted else "",
     )
 

@@ -16,7 +16,7 @@ from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import Origin, RunnerFault, run_packs
 from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
-from hookctl.settings.effective import Source, Switch, Value
+from hookctl.settings.effective import Source, Value
 from hookctl.settings.targets import GUARD, Target
 from hookctl.values import NamedTuple
 
@@ -199,7 +199,7 @@ class FileFacts(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read, or not be edited
     current: Current | None = None
     config_folder: str = ""  # the host's own, of the user
-    start: str = ""  # the folder that the host is started in: the project, or the working folder
+    start: str = ""  # the folder whose project settings the host reads with it
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
     switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
     is_read_only: bool = False
@@ -387,7 +387,7 @@ class HostFacts(NamedTuple):
     guests: tuple[FileFacts, ...] = ()  # of the working folder, without our entries
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
-    disabling: Switch | None = None  # what switches all hooks off
+    switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
     managed: tuple[ManagedFile, ...] = ()
     switch_files: tuple[
         tuple[Host, str, HookctlError], ...

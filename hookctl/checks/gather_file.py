@@ -104,7 +104,7 @@ def bare_facts(
         settings=settings_from(guard.settings) if guard else None,
         workplace=machine.workplace,
         config_folder=hosts.config_folder(target.host, machine.environ),
-        start=target.project or machine.folders.cwd,
+        start=target.project or machine.start_of(target.host),
         is_file=os.path.isfile(path),
         is_read_only=is_read_only,
         written_at=written_at(path),

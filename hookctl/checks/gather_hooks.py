@@ -78,14 +78,10 @@ def _find_registrations(machine: Machine, facts: HostFacts) -> Iterator[GuardReg
 
 
 def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
-    """All hooks that the host runs: none if hooks are off, perhaps only managed ones."""
-    if facts.disabling:
-        return
-    key = facts.host.switches.managed_only
-    managed = [layer for layer in facts.layers if layer.source.scope == "managed"]
-    alone = key and any(layer.source.document.get((key,)) is True for layer in managed)
-    for layer in managed if alone else facts.layers:
-        for hook in layer.hooks:
+    """All hooks that the host runs: those of no scope whose hooks are switched off."""
+    for layer in facts.layers:
+        is_off = effective.disabling_scope(layer.source.scope, facts.switch_layers)
+        for hook in () if is_off else layer.hooks:
             if hook.event not in layer.hidden:
                 yield hook
 
@@ -143,9 +139,9 @@ def _find_missing_scripts(
 ) -> dict[tuple[str, Path], Script]:
     """The scripts of other tools' and packs' hooks that are missing or cannot be run."""
     missing = {}
-    home, folder = machine.environ["HOME"], machine.folders.cwd
+    home = machine.environ["HOME"]
     for layer in layers:
-        source = layer.source
+        source, folder = layer.source, machine.start_of(layer.source.host)
         for hook in layer.hooks:
             command = hook.command
             if hook.id.startswith(f"{GUARD}/"):  # but another tool's hook that it wraps

@@ -31,7 +31,7 @@ _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 def host_facts(machine: Machine, host: Host) -> HostFacts:
     """The facts about a host as it starts in the working folder; no files if it is not in use."""
     targets = machine.targets(host)
-    config, cwd = hosts.config_folder(host, machine.environ), machine.folders.cwd
+    config, start = hosts.config_folder(host, machine.environ), machine.start_of(host)
     facts = HostFacts(host, machine.workplace, config, ())
     if not targets:
         return facts
@@ -39,7 +39,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     # Before the layers: this waits until a file that another program is writing is whole.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     user_path = machine.active_file(host, "user")[1]
-    layers = machine.layers(host, user_path, cwd)
+    layers = machine.layers(host, user_path, start)
     variables = dict(machine.environ)
     for layer in reversed(layers):
         variables |= layer.env
@@ -47,7 +47,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         files=files_of_ours,
         layers=layers,
         variables=variables,
-        disabling=effective.disabling(machine.switches(host, user_path, cwd)),
+        switch_layers=machine.switches(host, user_path, start),
         guests=tuple(_find_guests(machine, host, files_of_ours)),
         managed=tuple(_find_managed(machine, host)),
         switch_files=tuple(_find_broken_switch_files(machine, host, files_of_ours)),
@@ -85,17 +85,18 @@ def _ask_client(machine: Machine, host: Host) -> Client:
 
 
 def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
-    """Settings of the working folder that have nothing of ours."""
+    """Settings of the project, or of the working folder, that have nothing of ours."""
+    start = machine.start_of(host)
     real_paths = {facts.real_path for facts in known}
     for scope in host.scopes[1:]:
-        variant, path = machine.active_file(host, scope, machine.folders.cwd)
+        variant, path = machine.active_file(host, scope, start)
         if os.path.lexists(path) and store.real_path(path) not in real_paths:
             document, error = None, None
             try:
                 document = machine.reader.patient_document(path, variant.format)[1]
             except HookctlError as fault:
                 error = fault
-            target = Target(variant, scope, path, machine.folders.cwd)
+            target = Target(variant, scope, path, start)
             yield bare_facts(machine, target, None, document, error)
 
 
@@ -122,7 +123,7 @@ def _find_broken_switch_files(
 ) -> Iterator[tuple[Host, str, HookctlError]]:
     """Files without hooks that the client reads at its start, but cannot parse."""
     paths = {facts.path for facts in known}
-    for _, path in effective.switch_files(machine.folders, host, machine.folders.cwd):
+    for _, path in effective.switch_files(machine.folders, host, machine.start_of(host)):
         if path in paths or not os.path.lexists(path):
             continue
         variant = variant_of_file(machine.load(host.name), path, machine.read)

@@ -141,6 +141,12 @@ class Machine:
             self._hosts[name] = hosts.load(name)
         return self._hosts[name]
 
+    def start_of(self, host: Host) -> str:
+        """The folder whose project settings the host reads when it is started here."""
+        # A host that looks upwards finds the project's files from any folder in it.
+        is_alone = host.scope_rules.start_folder_only
+        return self.folders.cwd if is_alone else self.cwd_project
+
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
         key = (host.name, host.variant, scope, folder)
@@ -215,7 +221,7 @@ class Machine:
         host, user_path = target.host, target.path
         if target.scope != "user":
             user_path = self.active_file(host, "user")[1]
-        start = target.project or self.folders.cwd
+        start = target.project or self.start_of(host)
         return self.layers(host, user_path, start), self.switches(host, user_path, start)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Source, ...]:

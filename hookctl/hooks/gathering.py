@@ -26,7 +26,6 @@ from hookctl.hooks.model import (
     Obstacle,
     Unreadable,
 )
-from hookctl.hooks.programs import start_of
 from hookctl.hosts import Host, loading
 from hookctl.ledger import store
 from hookctl.model import HookEntry
@@ -69,7 +68,7 @@ class _HostReader:
     def __init__(self, machine: Machine, host: Host) -> None:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
-        self._start = start_of(machine, host)
+        self._start = machine.start_of(host)
         self._read: Read = machine.reader.patient_document
         self.unreadable: list[Unreadable] = []
 
@@ -80,7 +79,7 @@ class _HostReader:
         switch_sources = self._with_switches(sources)
         hook_files = []
         for file in found:
-            obstacle = file.obstacle or self._judge_source(file.source, sources, switch_sources)
+            obstacle = file.obstacle or self._judge_source(file.source, switch_sources)
             hook_files.append(self._describe(file.source, obstacle, sources, switch_sources))
         read = {store.real_path(file.source.path) for file in found}
         hook_files += self._list_unread(read)
@@ -150,11 +149,9 @@ class _HostReader:
             machine.folders, self._host, sources, self._start, machine.read
         )
 
-    def _judge_source(
-        self, source: Source, sources: Sequence[Source], switch_sources: Sequence[Source]
-    ) -> Obstacle | None:
+    def _judge_source(self, source: Source, switch_sources: Sequence[Source]) -> Obstacle | None:
         """What keeps every hook of a file that is read from running."""
-        off = judge_switches(source.scope, sources, switch_sources)
+        off = judge_switches(source.scope, switch_sources)
         return off or judge_trust(self._machine, source.host, source.scope, self._start)
 
     def _describe(
@@ -209,24 +206,10 @@ def _judge_text(source: Source) -> Obstacle | None:
     return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
 
 
-def judge_switches(
-    scope: str, sources: Sequence[Source], switch_sources: Sequence[Source]
-) -> Obstacle | None:
+def judge_switches(scope: str, switch_sources: Sequence[Source]) -> Obstacle | None:
     """What switches all hooks of a scope off."""
-    switch = effective.disabling(switch_sources)
-    if switch and not _is_spared(scope, switch.source):
-        return Obstacle(OFF, f"{switch.said} in {switch.source.path}")
-    for other in sources if scope != "managed" else ():
-        key = other.host.switches.managed_only
-        if key and other.scope == "managed" and other.document.get((key,)) is True:
-            return Obstacle(OFF, f"{key} is true in {other.path}")
-    return None
-
-
-def _is_spared(scope: str, switched: Source) -> bool:
-    """Whether hooks of a scope run on, although this file switches all off."""
-    is_others = scope == "managed" and switched.scope != "managed"
-    return is_others and switched.host.switches.spares_managed
+    switch = effective.disabling_scope(scope, switch_sources)
+    return Obstacle(OFF, f"{switch.said} in {switch.source.path}") if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:

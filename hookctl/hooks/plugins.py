@@ -24,7 +24,6 @@ from hookctl.hooks.plugin_folders import PluginFinder
 from hookctl.hooks.plugin_hooks import HookFinder
 from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, printable
 from hookctl.hooks.plugin_tables import PluginTable, read_table
-from hookctl.hooks.programs import start_of
 from hookctl.hosts import Host, config_folder
 from hookctl.settings.targets import Read, read_settings
 from hookctl.system.project import find_repository
@@ -36,15 +35,14 @@ def read_plugins(machine: Machine, host: Host) -> Reading:
     """The hooks of a host's plugins as it is started in the working folder."""
     if read_table(host) is None:  # its settings need not be looked at
         return Reading((), ())
-    project, user = start_of(machine, host), machine.active_file(host, "user")[1]
-    sources = [layer.source for layer in machine.layers(host, user, project)]
+    project, user = machine.start_of(host), machine.active_file(host, "user")[1]
     switch_sources = machine.switches(host, user, project)
     places = find_places(host, machine.environ, machine.folders.cwd, project)
     return find_plugin_hooks(
         host,
         places,
         managed=tuple(host.managed_files.get(sys.platform, ())),
-        obstacle=judge_switches("plugin", sources, switch_sources),
+        obstacle=judge_switches("plugin", switch_sources),
         disabled=list_disabled(switch_sources),
         read=machine.reader.patient_document,
         untrusted={

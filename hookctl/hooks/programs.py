@@ -68,7 +68,7 @@ class Programs:
         return file._replace(handlers=tuple(handlers))
 
     def _find_fault(self, file: HookFile, handler: Handler) -> Obstacle | None:
-        command, folder = _command_of(file.host, handler), start_of(self._machine, file.host)
+        command, folder = _command_of(file.host, handler), self._machine.start_of(file.host)
         if handler.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
@@ -186,13 +186,6 @@ class Programs:
                 program if is_safe and not owners.find_fault(program) else ""
             )
         return self._readers[interpreter]
-
-
-def start_of(machine: Machine, host: Host) -> str:
-    """The folder whose project settings the host reads when it is started in the working folder."""
-    # A host that looks upwards finds the project's files from any folder in it.
-    is_alone = host.scope_rules.start_folder_only
-    return machine.folders.cwd if is_alone else machine.cwd_project
 
 
 def compile_python(text: bytes) -> str:

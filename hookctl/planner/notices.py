@@ -47,7 +47,8 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
         user = active_file(host, "user", folders.environ, read=read)[1]
     sources = effective.sources(folders, host, user, start, read)
     sources = effective.with_switches(folders, host, sources, start, read)
-    draft.switched_off = effective.describe_switch(draft.target.path, sources)
+    target = draft.target
+    draft.switched_off = effective.describe_switch(target.path, target.scope, sources)
     for switch, is_off in effective.switches(sources):
         if is_off and switch.source.path == draft.target.path:
             return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"

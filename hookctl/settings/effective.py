@@ -326,18 +326,32 @@ def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]
                     yield source, hook
 
 
-def describe_switch(path: str, found: Sequence[Source]) -> str:
-    """What switches off all hooks of a file, or all but the managed ones; or ''.
+def disabling_scope(scope: str, found: Sequence[Source]) -> Switch | None:
+    """The switch that turns all hooks of a scope off.
 
     `found` has the files with switches, too.
     """
     switch = disabling(found)
-    if switch and switch.source.path == path:
-        return switch.said
-    if switch:
-        return f"{switch.said} in {switch.source.path}"
+    if switch and not _spares(switch.source, scope):
+        return switch
+    if scope == "managed":
+        return None
     for source in found:
         key = source.host.switches.managed_only
         if key and source.scope == "managed" and source.document.get((key,)) is True:
-            return f"{key} is true in {source.path}"
-    return ""
+            return Switch(source, (key,))
+    return None
+
+
+def _spares(switched: Source, scope: str) -> bool:
+    """Whether hooks of a scope run on, although this file switches all off."""
+    is_others = scope == "managed" and switched.scope != "managed"
+    return is_others and switched.host.switches.spares_managed
+
+
+def describe_switch(path: str, scope: str, found: Sequence[Source]) -> str:
+    """What switches off all hooks of a file, or ''; `found` has the files with switches, too."""
+    switch = disabling_scope(scope, found)
+    if switch and switch.source.path == path:
+        return switch.said
+    return f"{switch.said} in {switch.source.path}" if switch else ""

@@ -18,7 +18,6 @@ from hookctl.firing.model import Call, Fired, Shot, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.firing.trying import Trials
 from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.programs import start_of
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
@@ -125,7 +124,7 @@ def _aim_at(
     inventory: Inventory | None,
     folder: str,
 ) -> _Salvo:
-    start = start_of(machine, host)
+    start = machine.start_of(host)
     place = Place(start, folders.home, _transcript_in(folder), folders.environ)
     call = calls.make_call(host, request.asked, place)
     environ = _environ(machine, host, start, is_project_run=request.chosen.is_project_run)
