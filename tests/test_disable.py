@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl.documents.merging import merge
+from hookctl.errors import HookctlError
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import KINDS, Kind
 from tests.test_corpus_every_host import counts
@@ -391,6 +392,29 @@ def test_uninstall_of_everything_puts_other_tools_hooks_back_with_yes(hookctl: H
     assert book(isolated).read_bytes() == kept
     assert "put back" in run(hookctl, "uninstall", "--all", "--yes").err
     assert path.read_text() == THEIRS and not book(isolated).exists()
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_uninstall_of_everything_asks_about_other_tools_hooks(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool
+) -> None:
+    path = with_pack(hookctl, isolated)
+    (id,) = disabled_here(hookctl, path, "two")
+    asked = []
+
+    def confirm(question: str) -> bool:
+        asked.append(question)
+        if question.endswith("Put them back?") and not agrees:
+            raise HookctlError("declined", "nothing was changed", exit_code=2)
+        return True
+
+    monkeypatch.setattr("hookctl.commands.set_up.confirm", confirm)
+    run(hookctl, "uninstall", "--all")
+    assert len(asked) == 2 and id[:8] in asked[1]
+    assert (path.read_text() == THEIRS, book(isolated).exists()) == (agrees, not agrees)
+    if not agrees:
+        run(hookctl, "enable", id)
+        assert path.read_text() == THEIRS
 
 
 def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: Hookctl, isolated: Path) -> None:
