@@ -30,6 +30,7 @@ _LOOKS = (
     r"|(\b(?i:basic)\s++)(?=[a-z+/]{0,80}[A-Z0-9])[A-Za-z0-9+/_-]{8,}={0,2}"
     r"|(\bhooks\.slack\.com/(?:services|workflows|triggers)/)[\w/+-]{5,}"
     r"|(\bdiscord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/)[\w/-]{5,}"
+    r"|(/bot)\d{8,10}:AA[\w-]{30,}"
     r"|(\bsshpass\s++-p\s*+)(?:'[^']*'|\"[^\"]*\"|[^\s'\"]+)"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
     r"|(?<![A-Za-z0-9])(?:"

@@ -77,6 +77,7 @@ TEXTS = [
     "token: <api_key=abc>", '["run", "--api-key", <"abc">, "-v"]', "// '--token',\n// <'abc'>, 1",
     '"password": <["a", "b">', "client_secret = <abc>", "set PGPASSWORD=<abc>",
     "Authorization: <Basic dXNlcjpwYXNz>", "curl -H 'X: Basic <dXNlcjpwYXNz>'", "Basic authentication",
+    "curl https://api.telegram.org/bot<123456789:AAabcdefghij0123456789abcdefghij01>/sendMessage",
     "curl https://hooks.slack.com/services/<T0/B0/abcdef>", "https://discord.com/api/webhooks/<123/abc-def>",
     "https://discordapp.com/api/v10/webhooks/<123/abc-def>", "https://a.blob.example/x?se=2&sig=<abc%2F>&sp=r",
     "https://s3/x?X-Amz-Signature=<0123abc>", "ANTHROPIC_CUSTOM_HEADERS=<X-Mine:abc>", "OTLP_HEADERS=<a=b>",

@@ -108,6 +108,9 @@ def test_the_page_of_a_machine_with_nine_hosts_has_every_hook_with_its_state_and
         for words in (place, hook["state"].replace("_", " "), hook["reason"], hook["owner"], hook["matcher"]):
             assert squeezed(words, home) in shown, words
     assert squeezed(f"its hooks are not known: {listed['unreadable'][0]['message']}", home) in shown
+    meant = ("runs", "off", "hidden", "disabled", "twice")
+    broken = [hook for hook in listed["hooks"] if hook["state"] not in meant]
+    assert f"{len(broken)} hooks do not run" in parsed.texts and len(broken) > 10
     running = sum(hook["state"] == "runs" for hook in listed["hooks"])
     assert f"{running} of {len(listed['hooks'])}" in parsed.texts
     assert re.search(r"\d+ of \d+", text)
@@ -172,7 +175,12 @@ def test_where_nothing_is_told_the_page_says_so(hookctl: Hookctl, isolated: Path
     _, parsed, data = page(hookctl)
     assert (data["hooks"], data["runs"], data["decisions"], data["attention"]) == (0, 0, 0, 0)
     shown = " ".join(parsed.texts)
-    for words in ("Nothing.", "There are no receipts yet", "The guard has decided nothing yet", "No host of this"):
+    for words in (
+        "Nothing: doctor",
+        "There are no receipts yet",
+        "The guard has decided nothing yet",
+        "No host of this",
+    ):
         assert words in shown
 
 

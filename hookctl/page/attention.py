@@ -1,11 +1,12 @@
-"""What needs attention: doctor's errors and warnings, and files that cannot be read."""
+"""What needs attention: doctor's errors and warnings, unreadable files, hooks that do not run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from hookctl.hooks.model import Unreadable
-from hookctl.output.lines import tilde
+from hookctl.output.lines import amount, tilde
+from hookctl.page import hooks
 from hookctl.page.html import Html, element, lines, prose
 from hookctl.page.model import Content
 
@@ -14,16 +15,17 @@ LEVELS = ("error", "warning")
 
 def attention(content: Content) -> Html:
     """Each finding with its file and what to do."""
-    parts = [*_findings(content), *map(_unreadable, content.unreadable)]
+    parts = [*_findings(content), *map(_unreadable, content.unreadable), *_broken(content)]
     if not parts:
-        return element("p", prose("Nothing. `hookctl doctor` found no error and no warning here."))
+        return element("p", "Nothing: doctor found nothing bad here, and all hooks run.")
     return lines(parts)
 
 
 def count(content: Content) -> int:
     """How many things need attention."""
     found = [finding for finding in content.findings if finding.level in LEVELS]
-    return len(dict.fromkeys(finding._replace(host="") for finding in found))
+    once = dict.fromkeys(finding._replace(host="") for finding in found)
+    return len(once) + len(content.unreadable) + len(hooks.list_broken(content))
 
 
 def _findings(content: Content) -> Iterator[Html]:
@@ -56,7 +58,23 @@ def _unreadable(file: Unreadable) -> Html:
     return element("div", said, element("p", place, class_="soft"), class_="finding error")
 
 
+def _broken(content: Content) -> Iterator[Html]:
+    """The hooks that do not run, in one list."""
+    broken = hooks.list_broken(content)
+    if not broken:
+        return
+    items = []
+    for hook, command in broken:
+        title = content.titles.get(hook.host, hook.host)
+        place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
+        said = element("small", prose(f"{title}, {hook.event}, {place}: {hook.reason}"))
+        items.append(element("li", element("code", command or hook.id), said))
+    count = amount(len(broken), "hook does not run", "hooks do not run")
+    head = element("p", element("b", "warning", class_="odd"), f" {count}")
+    yield element("div", head, element("ul", lines(items)), class_="finding warning")
+
+
 def figure(content: Content) -> tuple[str, str]:
     """The number at the top of the page, and its words."""
-    number = count(content) + len(content.unreadable)
+    number = count(content)
     return str(number), "thing needs attention" if number == 1 else "things need attention"

@@ -22,7 +22,8 @@ _CLASSES = {word: f"c{number}" for number, word in enumerate(events.DECISIONS, 1
 def decisions(content: Content) -> Html:
     """The plot over time, its legend, and a table by reason."""
     if not content.decisions:
-        return element("p", "The guard has decided nothing yet, or not since then.")
+        when = "in that time" if content.since else "yet"
+        return element("p", f"The guard has decided nothing {when}.")
     first, last = content.decisions[0]["t"], content.decisions[-1]["t"]
     columns = _count_by_time(content.decisions, first, last)
     plot = stacks(columns, [*_CLASSES.values()])

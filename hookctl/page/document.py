@@ -30,6 +30,9 @@ def make_page(content: Content) -> bytes:
         hooks=hooks.hooks(content),
         runs=runs.runs(content),
         decisions=decisions.decisions(content),
-        foot=prose("Secrets are masked. `hookctl report` makes this page anew."),
+        foot=prose(
+            "What hookctl knows for a secret is masked; look before you hand this page on. "
+            "`hookctl report` makes it anew."
+        ),
     )
     return page.encode("utf-8", "backslashreplace")

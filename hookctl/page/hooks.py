@@ -10,6 +10,7 @@ from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content, ShownHook
 
 _WANTED = (DISABLED, HIDDEN, OFF, TWICE)  # somebody meant them so
+_SHORT = 8  # characters of an ID: enough for the commands that take one
 _COLUMNS = (
     Column("Event"),
     Column("Hook", repeats=False),
@@ -22,7 +23,8 @@ def hooks(content: Content) -> Html:
     """A table for each host."""
     if not content.hooks:
         return element("p", "No host of this machine has a hook in this folder.")
-    parts = []
+    said = f"As the agents would be started in {content.folder}; another folder may have others."
+    parts: list[str] = [element("p", said, class_="soft")]
     for name, group in groupby(content.hooks, lambda shown: shown.hook.host):
         of_host = list(group)
         title = content.titles.get(name, name)
@@ -33,15 +35,21 @@ def hooks(content: Content) -> Html:
     return lines(parts)
 
 
+def list_broken(content: Content) -> list[ShownHook]:
+    """The hooks that do not run, and nobody meant that."""
+    fine = (RUNS, *_WANTED)
+    return [shown for shown in content.hooks if shown.hook.state not in fine]
+
+
 def _row(shown: ShownHook) -> list[str]:
     hook = shown.hook
     tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
-    owner = hook.own_id or hook.owner or "owner not known"
+    about = [hook.id[:_SHORT], hook.own_id or hook.owner, f"{hook.scope} scope"]
     command = element("code", shown.command) if shown.command else element("span", "no command")
     place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
     return [
         element("span", hook.event, tool),
-        element("span", command, element("small", f"{owner}, {hook.scope}")),
+        element("span", command, element("small", " · ".join(filter(None, about)))),
         _state(hook),
         element("code", place),
     ]

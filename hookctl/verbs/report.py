@@ -39,7 +39,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
         "hooks": len(content.hooks),
         "runs": sum(found.runs for found in content.runs.values()),
         "decisions": decisions.count(content),
-        "attention": attention.count(content) + len(content.unreadable),
+        "attention": attention.count(content),
     }
     said = ", ".join(
         [
