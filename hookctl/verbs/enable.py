@@ -63,7 +63,7 @@ def _is_known(folders: Folders, text: str) -> bool:
         for entry in record.disabled:
             if text in (entry.id, *entry.owners):
                 message = f"{text} is disabled, but what was kept of it is gone"
-                hint = f"`{program()} install --force` writes it again."
+                hint = "`hookctl install --force` writes it again."
                 path = folders.disabled
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     if any(text in record.packs for record in records):
