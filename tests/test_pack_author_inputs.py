@@ -104,7 +104,43 @@ def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path,
     }
     pack, left = imported(settings, hookctl, hooks)
     assert [hook["command"] for hook in pack["hooks"]] == ["fine"]
-    assert len(left) == 5
+    assert left == [
+        "Stop, `echo a echo b`: the command has a line break",
+        "Stop: the command cannot be ''",
+        'Stop, `echo "`: the command: " is opened and never closed',
+        "Stop, `echo {host}`: the command has {host}, which a pack would replace",
+        "Stop, `echo {files}`: the command has {files}, but the pack has no files",
+    ]
+
+
+def test_an_import_names_a_hook_that_it_leaves_out_by_its_own_command(settings: Path, hookctl: Hookctl) -> None:
+    """Its secrets are masked, and the ids are those of the hooks in the pack."""
+    secret = "ghp_" + "a1B2" * 9
+    odd = f"TOKEN={secret} echo '{{files}}'" + " x" * 60
+    hooks = {"UserPromptSubmit": [command(odd)], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}, command("a")]}
+    put(settings, json.dumps({"hooks": hooks}))
+    done = hookctl("pack", "import", "--host", "claude", "-o", "own")
+    named, prompt = [line.strip() for line in done.out.splitlines() if "left out" in line]
+    assert named.startswith("left out: UserPromptSubmit, `TOKEN=") and "..." in named
+    assert named.endswith("`: the command has {files} inside single quotes")
+    assert prompt == "left out: Stop: it runs no command"
+    assert secret not in done.out and len(named) < 140
+    assert "the command of hook-1" not in done.out
+
+
+def test_an_import_says_what_it_read_and_that_the_hooks_are_there_twice_then(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, json.dumps({"hooks": {"Stop": [command("a")]}}))
+    said = hookctl("pack", "import", "--host", "claude", "-o", "own").out
+    assert "read from  ~/.claude/settings.json" in said
+    assert "they run twice" in said and "`hookctl disable ID`" in said
+
+
+def test_an_import_without_a_settings_file_names_the_file(settings: Path, hookctl: Hookctl) -> None:
+    done = hookctl("pack", "import", "--host", "claude", "-o", "own", "--json")
+    (error,) = done.result["errors"]
+    assert (error["code"], error["message"]) == ("no_hooks", "Claude Code has no settings yet")
+    assert error["path"] == str(settings)
+    assert not Path("own").exists()
 
 
 def test_an_import_keeps_an_event_of_claude_code_alone_and_drops_a_matcher_that_counts_nowhere(
@@ -133,7 +169,7 @@ def test_an_import_leaves_out_what_claude_code_runs_in_a_way_of_its_own(
     usual = {"async": False, "asyncRewake": False, "shell": "bash", "statusMessage": "x"}
     pack, left = imported(settings, hookctl, {"Stop": [command("a", **fields), command("b", **usual)]})
     assert [hook["command"] for hook in pack["hooks"]] == ["b"]
-    assert left == [f"Stop: it has `{field}`, which no hook of a pack has"]
+    assert left == [f"Stop, `a`: it has `{field}`, which no hook of a pack has"]
 
 
 def test_an_import_keeps_what_the_end_of_a_session_and_a_sub_agent_are_matched_by(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,9 @@ from hookctl import hosts
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host, shapes
+from hookctl.masking import masked_text
 from hookctl.model import Line, Result
+from hookctl.output.lines import tilde
 from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
@@ -23,6 +26,8 @@ from hookctl.settings import targets
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.verbs.pack_folder import new_folder, require_name
+
+_LONGEST = 60  # characters of a command that is named
 
 
 def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Result:
@@ -38,11 +43,17 @@ def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Resul
     name = os.path.basename(folder)
     require_name(name, 'Call the new folder so, of a-z, 0-9 and "-": it names the pack.')
     host, path = _find_settings(folders, names[0])
-    _, document = targets.read_settings(path, host.format)
+    snapshot, document = targets.read_settings(path, host.format)
+    if snapshot.data is None:
+        hint = "hookctl imports the hooks of this file; with --host, name an agent that has some."
+        raise HookctlError("no_hooks", f"{host.title} has no settings yet", path=path, hint=hint)
     found, left = [], []
     for hook, problem in _read_hooks(host, document.value):
         problem = problem or _find_problem(name, host, hook)
-        (left if problem else found).append(problem or hook)
+        if problem:
+            left.append(f"{_describe(hook)}: {problem}")
+        else:
+            found.append(hook)
     if not found:
         hint = "Only hooks that run a command can be imported, and none of hookctl's own."
         hint += "".join(f" Left out: {text}." for text in left)
@@ -52,12 +63,18 @@ def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Resul
     files.write_tree(folder, {"pack.toml": data}, 0o644)
     count = f"{len(found)} hook{'' if len(found) == 1 else 's'}"
     lines = [Line(f"{count} of {host.title} in a pack", "warn" if left else "ok", path=folder)]
+    lines.append(Line("read from", indent=2, path=tilde(path)))
     lines += [Line(f"left out: {text}", indent=2) for text in left]
     lines += [Line(text, indent=2) for text in kept]
     lines.append(
         Line("The scripts that the commands name stay where they are; to hand the pack on,")
     )
     lines.append(Line("put them beside it, into [files], and write {files} in the commands."))
+    lines.append(
+        Line("The hooks are still in the settings too. Before you install the pack, take them")
+    )
+    lines.append(Line("out there, or they run twice: `hookctl hooks` has their IDs, and"))
+    lines.append(Line("`hookctl disable ID` takes one out."))
     lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)}"))
     return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
 
@@ -69,21 +86,21 @@ def _find_settings(folders: Folders, name: str) -> tuple[Host, str]:
 
 
 def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each hook as a table of a pack, or why it cannot be one."""
+    """Each hook as a table of a pack, and why it cannot be one, if so."""
     for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
         command = fields.get("command")
         event = str(path[len(host.shape.root)])
         if not isinstance(command, str) or fields.get("type", "command") != "command":
-            yield {}, f"{event}: it runs no command"
+            yield {"event": event}, "it runs no command"
             continue
         if shapes.is_ours(command):
             continue
-        field = _find_own_way(host, fields)
-        if field:
-            yield {}, f"{event}: it has `{field}`, which no hook of a pack has"
-            continue
         command = own_command(command)
         table: dict[str, Any] = {"event": event, "command": command}
+        field = _find_own_way(host, fields)
+        if field:
+            yield table, f"it has `{field}`, which no hook of a pack has"
+            continue
         timeout = fields.get(host.registration.timeout)
         if isinstance(timeout, int | float) and not isinstance(timeout, bool):
             table["timeout"] = max(1, round(hosts.seconds(host, timeout)))
@@ -118,10 +135,18 @@ def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
         parse(_pack_text(name, host, [hook]), name)
         replaced = [slot.name for slot in slots(hook["command"])]
     except HookctlError as error:
-        return f"{hook['event']}: {error.message}"
+        return re.sub("the command of hook-1|hooks.command", "the command", error.message)
     if replaced:
-        return f"{hook['event']}: the command has {{{replaced[0]}}}, which a pack would replace"
+        return f"the command has {{{replaced[0]}}}, which a pack would replace"
     return ""
+
+
+def _describe(hook: dict[str, Any]) -> str:
+    """A hook that is left out, by its event and command; it has no id in the pack."""
+    command = masked_text(" ".join(hook.get("command", "").split()))
+    if len(command) > _LONGEST:
+        command = f"{command[: _LONGEST - 3]}..."
+    return f"{hook['event']}, `{command}`" if command else hook["event"]
 
 
 def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
