@@ -527,6 +527,7 @@ def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
 
 def test_secrets_in_commands_are_masked_and_long_ones_are_cut(hookctl: Hookctl, settings: Path) -> None:
     commands = ["call --token abcdefgh12345678", "curl -H 'Authorization: Bearer abcdefgh1234'", f"echo {'x' * 500}"]
+    commands.append(": hookctl=own/stop; TOKEN=abcdefgh12345678 call")  # of a pack, or of who says so
     handlers = [{"type": "command", "command": command} for command in commands]
     put(settings, json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}}))
     for outcome in (hookctl("hooks"), hookctl("hooks", "--json")):

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from hookctl.errors import HookctlError
 from hookctl.firing.calls import find_event, is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hooks import ids
@@ -15,6 +16,7 @@ from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD
+from hookctl.system import files
 from hookctl.system.project import is_inside
 from hookctl.values import NamedTuple
 
@@ -164,10 +166,10 @@ def _is_locked(command: str) -> bool:
     """Whether the guard's registration keeps its state where nothing moves it."""
     match = _LAUNCHER.search(command)
     path = match[1].strip("'") if match else ""
-    try:
-        with open(os.path.join(os.path.dirname(path), "config.json"), "rb") as stream:
-            config = json.loads(stream.read(1 << 20))
-    except (OSError, ValueError, RecursionError):
+    try:  # a project's hook can look like ours, and name a pipe
+        data = files.read(os.path.join(os.path.dirname(path), "config.json")).data
+        config = json.loads(data or b"{}")
+    except (HookctlError, OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and config.get("locked") is True
 

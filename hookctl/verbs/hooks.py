@@ -10,8 +10,8 @@ from hookctl.errors import usage_error
 from hookctl.hooks.inventory import Inventory, take_inventory
 from hookctl.hooks.model import Hook
 from hookctl.hosts import Host
-from hookctl.masking import OwnText, masked_text
-from hookctl.model import WRAP, Result
+from hookctl.masking import masked_text
+from hookctl.model import Result
 from hookctl.output.hooks import hook_lines
 from hookctl.packs.protocol import EVENTS
 from hookctl.system.folders import Folders
@@ -108,8 +108,5 @@ def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
 
 def shown_command(hook: Hook) -> str:
     """The command of a hook as it may be shown: masked, and not too long."""
-    is_own = hook.is_ours and not hook.own_id.startswith(WRAP)
-    text = hook.command if is_own else masked_text(hook.command)
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}…"
-    return OwnText(text) if is_own else text
+    text = masked_text(hook.command)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
