@@ -171,6 +171,17 @@ def test_a_span_of_time_leaves_out_what_is_older(hookctl: Hookctl, told: Path) -
     assert any("of the last 10h" in words for words in parsed.texts)
 
 
+def test_odd_lines_of_the_log_cost_no_page(hookctl: Hookctl, told: Path) -> None:
+    values = (None, "x", 1e300, -1, [], {}, True, "\ud800", "<script>", 10**30)
+    lines = [json.dumps({"t": NOW}), json.dumps({"t": NOW, "decision": "block"})]
+    for key in ("host", "event", "decision", "code", "refusals", "since", "until", "ignored", "blocks"):
+        lines += [json.dumps({**json.loads(decision(1, "block", "blocked")), key: value}) for value in values]
+    for path in told.rglob("events.jsonl"):
+        path.write_text("\n".join(lines) + "\n")
+    assert hookctl("report").code == 0
+    Parsed(Path("hookctl-report.html").read_text(encoding="utf-8"))
+
+
 def test_where_nothing_is_told_the_page_says_so(hookctl: Hookctl, isolated: Path) -> None:
     _, parsed, data = page(hookctl)
     assert (data["hooks"], data["runs"], data["decisions"], data["attention"]) == (0, 0, 0, 0)

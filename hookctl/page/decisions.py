@@ -34,7 +34,8 @@ def decisions(content: Content) -> Html:
     reasons: Counter[tuple[str, str]] = Counter()
     for event in content.decisions:
         totals[event["decision"]] += _number(event)
-        reasons[event["decision"], events.reason_of(event) or event["code"]] += _number(event)
+        reason = events.reason_of(event) or event.get("code", "")
+        reasons[event["decision"], reason] += _number(event)
     legend = []
     for word, kind in _CLASSES.items():
         if totals[word]:

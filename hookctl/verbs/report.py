@@ -81,7 +81,7 @@ def _gather(folders: Folders, since: str) -> Content:
     shown = [finding._replace(message=masked_text(finding.message)) for finding in findings]
     decided = []
     for event in (*events.read(folders.state), *events.read_untold(folders.state)):
-        if event["decision"] in events.DECISIONS and event["t"] >= (earliest or 0):
+        if event.get("decision") in events.DECISIONS and event["t"] >= (earliest or 0):
             decided.append(event)
     return Content(
         folder=tilde(folders.cwd),
