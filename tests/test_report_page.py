@@ -210,3 +210,12 @@ def test_an_older_page_is_replaced_and_no_other_file(hookctl: Hookctl, isolated:
     link.symlink_to(isolated / "elsewhere.html")
     assert hookctl("report", "-o", "linked.html").code == 0
     assert link.is_symlink() and (isolated / "elsewhere.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("target", ["gone", "empty"])
+def test_a_link_that_somebody_left_here_is_not_written_through(hookctl: Hookctl, isolated: Path, target: str) -> None:
+    put(isolated / "home/empty", "")
+    Path("hookctl-report.html").symlink_to(isolated / "home" / target)
+    refused = hookctl("report")
+    assert (refused.code, "this is a link" in refused.err) == (1, True)
+    assert not (isolated / "home/gone").exists() and (isolated / "home/empty").read_text() == ""

@@ -26,6 +26,9 @@ DEFAULT = "hookctl-report.html"
 def report(folders: Folders, output: str = "", since: str = "") -> Result:
     """Write the page to a file, which may be an older page but no other file."""
     path = os.path.join(folders.cwd, os.path.expanduser(output or DEFAULT))
+    if not output and os.path.islink(path):  # which whoever made the folder may have put there
+        hint = "Remove it, or name a file with -o."
+        raise HookctlError("conflict", "this is a link", path=path, hint=hint, exit_code=FAILED)
     old = _read_old(path)
     content = _gather(folders, since)
     try:
