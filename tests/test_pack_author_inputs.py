@@ -238,3 +238,34 @@ def test_a_case_finds_its_text_in_a_context_that_is_plain_text(
     put(Path("own/tests/cases.toml"), f'[[cases]]\nevent = "{event}"\nexpect = "context"\ntext = "{text}"\n')
     done = hookctl("pack", "test", "own", "--host", "claude", "--host", "gemini")
     assert done.code == code, done
+
+
+# The next step
+
+
+def test_check_and_test_name_the_next_command_for_the_same_pack_and_hosts(hookctl: Hookctl) -> None:
+    hookctl("pack", "new", "own")
+    hosts = ("--host", "claude", "--host", "gemini")
+    for subject, shown in (("own", "./own"), ("./own/pack.toml", "./own/pack.toml")):
+        checked = hookctl("pack", "check", subject, *hosts).out.splitlines()[-1]
+        assert checked == f"Next: hookctl pack test {shown} --host claude --host gemini"
+        tested = hookctl("pack", "test", subject, *hosts).out.splitlines()[-1]
+        assert tested == f"Next: hookctl install {shown} --host claude --host gemini"
+        assert hookctl(*tested.split()[2:], "--yes", "--dry-run").code == 0
+
+
+def test_a_pack_that_fails_has_no_next_command(hookctl: Hookctl) -> None:
+    hookctl("pack", "new", "own")
+    put(Path("own/hook.py"), "def\n")
+    for action in ("check", "test"):
+        done = hookctl("pack", action, "own", "--host", "claude")
+        assert (done.code, "Next:" in done.out) == (1, False)
+
+
+def test_an_uninstall_of_what_is_not_installed_names_what_is(hookctl: Hookctl) -> None:
+    """Without a name it means the guard."""
+    assert hookctl("uninstall").out == "nothing to do\n"
+    hookctl("pack", "new", "own")
+    hookctl("install", "./own", "--host", "claude", "--yes")
+    assert hookctl("uninstall").out == "nothing to do\nguard is not installed. Installed are: own\n"
+    assert hookctl("uninstall", "own", "--host", "gemini").out == "nothing to do\n"

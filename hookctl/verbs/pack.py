@@ -37,11 +37,15 @@ def pack(folders: Folders, request: Request) -> Result:
     if request.action == "check":
         from hookctl.verbs.pack_check import check  # late: one action of several
 
-        return check(folders, load_pack(request.subject), request.hosts)
+        return _with_next(
+            check(folders, load_pack(request.subject), request.hosts), "pack test", request
+        )
     if request.action == "test":
         from hookctl.verbs.pack_test import test  # late: as above
 
-        return test(folders, load_pack(request.subject), request.hosts)
+        return _with_next(
+            test(folders, load_pack(request.subject), request.hosts), "install", request
+        )
     if request.action == "import":
         from hookctl.verbs.pack_import import import_hooks  # late: as above
 
@@ -60,6 +64,16 @@ def load_pack(path: str) -> Pack:
         raise usage_error(f"{path} is built in", "Give the path of a pack of your own.")
     name = path if packs.is_path(path or ".") else os.path.join(os.curdir, path)
     return packs.load(name or os.curdir)
+
+
+def _with_next(result: Result, verb: str, request: Request) -> Result:
+    """The result with the next command for the same pack and hosts; as it is where it failed."""
+    if result.exit_code:
+        return result
+    path = request.subject or os.curdir
+    shown = path if packs.is_path(path) else os.path.join(os.curdir, path)
+    words = ["hookctl", verb, shlex.quote(shown), *(f"--host {host}" for host in request.hosts)]
+    return result._replace(text=(*result.text, Line(f"Next: {' '.join(words)}")))
 
 
 # new

@@ -243,6 +243,8 @@ def _make_result(
     text = plan_text(plan, dry_run=dry_run, done=outcome, diff=diff)
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request, done.away)]
+    elif plan.empty:
+        text += _name_installed(request, done.records)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     messages = []
     for line in _name_remaining(folders, request, done):
@@ -265,6 +267,14 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
     subject = f"{request.name} is not" if request.name else "nothing is"
     suffix = " there" if request.hosts or request.scope else ""
     return f"nothing to do: {subject} installed{suffix}"
+
+
+def _name_installed(request: Request, records: Mapping[str, Record]) -> list[str]:
+    """A line with the packs that are installed, where the one that was meant is not."""
+    names = sorted({name for record in records.values() for name in record.packs})
+    if not names or request.name in names:
+        return []
+    return [f"{request.name} is not installed. Installed are: {', '.join(names)}"]
 
 
 def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
