@@ -178,6 +178,19 @@ def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
     assert path.read_bytes() == installed
 
 
+def test_a_pack_that_is_back_in_its_file_is_not_called_disabled(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    installed = path.read_bytes()
+    run(hookctl, "disable", "notify")
+    path.write_bytes(installed)
+    assert "disabled" not in run(hookctl, "status").out + run(hookctl, "doctor", "--verbose").out
+    assert set(states(hookctl, path).values()) == {"runs"}
+    run(hookctl, "enable", "notify")
+    assert path.read_bytes() == installed and not book(isolated).exists()
+    run(hookctl, "uninstall", "notify")
+    assert path.read_text() == THEIRS
+
+
 def test_where_what_was_kept_is_gone_force_writes_the_pack_again(hookctl: Hookctl, isolated: Path) -> None:
     path = with_pack(hookctl, isolated)
     installed = json.loads(path.read_text())

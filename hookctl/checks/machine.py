@@ -130,10 +130,18 @@ class Machine:
         if not os.path.lexists(self.folders.disabled):
             return []
         from hookctl.ledger import disabled  # late: few have anything disabled
+        from hookctl.planner.disable import target_of_file
 
+        away: list[DisabledHook] = []
         with contextlib.suppress(HookctlError):
-            return [hook for file in disabled.load(self.folders).values() for hook in file.hooks]
-        return []
+            for path, file in disabled.load(self.folders).items():
+                target, document = target_of_file(file, path), None
+                with contextlib.suppress(HookctlError):
+                    document = self.read(target.path, target.host.format)[1]
+                for hook in file.hooks:
+                    if document is None or not disabled.is_back(target.host, document, hook):
+                        away.append(hook)
+        return away
 
     def load(self, name: str) -> Host:
         """The host of this name."""

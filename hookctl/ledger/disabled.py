@@ -160,9 +160,13 @@ def find_equal(host: Host, document: Document, hook: DisabledHook) -> Iterable[P
 
 
 def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
-    """Whether somebody has put a hook back into its file, or taken back the host's own switch."""
+    """Whether somebody has put a hook, or all values of a pack, back into the file.
+
+    So it is too where the host's own switch was taken back.
+    """
     if not hook.event:
-        return False
+        values = [step for step in hook.steps if step.kind == VALUE and step.raw is None]
+        return bool(values) and all(document.get(each.path) is not MISSING for each in values)
     step = hook.steps[0]
     if step.kind == SWITCH:
         return document.get(step.path) is not False

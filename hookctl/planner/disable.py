@@ -387,6 +387,8 @@ def _sort_out(
     """Those of the wanted ones that are to return; a line says why another one does not."""
     returning = []
     for hook in wanted:
+        if hook in back and not hook.event:
+            continue
         if hook in back:
             draft.kept.append(_line("keep", hook, "it is back in the file already"))
         elif hook.name and not _is_known(draft, hook):
