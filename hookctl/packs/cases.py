@@ -6,11 +6,14 @@ import glob
 import math
 import os
 import tomllib
+from collections.abc import Collection
 from typing import Any
 
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import names
+from hookctl.packs.model import PackHook
 from hookctl.packs.protocol import EVENTS, SHORT
+from hookctl.packs.shortfalls import declared_answers, possible_answers
 from hookctl.system import files
 from hookctl.values import NamedTuple
 
@@ -27,6 +30,14 @@ _KINDS = {
     "input": dict,
     "fields": dict,
     "hosts": list,
+}
+_ANSWERS = {  # of a case, by what it expects
+    "deny": "refuse",
+    "block": "refuse",
+    "ask": "ask",
+    "change": "change",
+    "context": "context",
+    "end": "end",
 }
 _HINT = "docs/packs.md has an example."
 
@@ -102,3 +113,18 @@ def _is_json(value: Any) -> bool:
 
 def _bad(path: str, message: str, hint: str = _HINT) -> HookctlError:
     return HookctlError("bad_case", message, path=path, hint=hint)
+
+
+def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
+    """What a hook answers: as its cases show, or whatever it may where none is about it."""
+    about = cases_of(hook, cases)
+    if not about:
+        return possible_answers(hook)
+    shown = {_ANSWERS[case.expect] for case in about if case.expect in _ANSWERS}
+    return shown | declared_answers(hook)
+
+
+def cases_of(hook: PackHook, cases: Collection[Case]) -> list[Case]:
+    """The cases that ask a hook."""
+    event = EVENTS.get(hook.event)
+    return [case for case in cases if case.event == event and case.hook in ("", hook.id)]

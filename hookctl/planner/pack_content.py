@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection
+from typing import Any
 
+from hookctl.errors import HookctlError
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import CLAUDE, PROTOCOL, Pack
+from hookctl.packs.model import CLAUDE, PROTOCOL, Pack, PackHook
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
@@ -32,7 +35,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
         settings = {**settings, PROTOCOL: CLAUDE, "python": choose_python(draft, recorded)}
     runtime, python = runtime_folder(draft.folders, draft.target), settings.get("python", "")
     programs = find_programs(draft.target, folder, runtime, str(python))
-    wants, notes = find_wants(pack, draft.host, programs, env, possible_answers)
+    wants, notes = find_wants(pack, draft.host, programs, env, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -61,6 +64,26 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
     return Content(wants, files, settings, source, digest, visible, consent, commit)
+
+
+def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:
+    """What each hook answers: as the cases beside the pack show, as `pack check` has it."""
+    if pack.commit or not needs_runner(pack, draft.host):
+        return possible_answers  # from an address, a pack comes without its cases
+    from hookctl.packs.cases import find_answers  # late: only for a pack that the runner runs
+
+    cases = draft.sources.once(_read_cases, pack.source)
+    return lambda hook: find_answers(hook, cases)
+
+
+def _read_cases(source: str) -> list[Any]:
+    """The cases beside a pack; none where they cannot be read, which is no matter of an install."""
+    from hookctl.packs.cases import load_cases  # late: as above
+
+    try:
+        return [*load_cases(os.path.dirname(os.path.realpath(source)))]
+    except HookctlError:
+        return []
 
 
 def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:

@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterator
 
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
-from hookctl.packs.cases import Case, load_cases
+from hookctl.packs.cases import Case, cases_of, find_answers, load_cases
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.pack import read_files
-from hookctl.packs.protocol import EVENTS
 from hookctl.packs.runner import is_run_by_runner
-from hookctl.packs.shortfalls import declared_answers, possible_answers
+from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.trial import Bench, every_host
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder
@@ -29,14 +28,6 @@ _COMPILERS = {  # by the ending of a file: what says whether it can run
     ".cjs": ["node", "--check", "FILE"],
 }
 _SECONDS = 30  # for one script to be compiled
-_ANSWERS = {  # of a case, by what it expects
-    "deny": "refuse",
-    "block": "refuse",
-    "ask": "ask",
-    "change": "change",
-    "context": "context",
-    "end": "end",
-}
 
 
 def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
@@ -67,24 +58,10 @@ def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
     return Result(data, tuple(lines), exit_code=FAILED if faults else OK)
 
 
-def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
-    """What a hook answers: as its cases show, or whatever it may where none is about it."""
-    about = _cases_of(hook, cases)
-    if not about:
-        return possible_answers(hook)
-    shown = {_ANSWERS[case.expect] for case in about if case.expect in _ANSWERS}
-    return shown | declared_answers(hook)
-
-
 def _is_unknown(pack: Pack, hook: PackHook, cases: Collection[Case]) -> bool:
     """Whether a hook may answer something, and no case shows what."""
     may_answer = is_run_by_runner(pack, hook) and possible_answers(hook)
-    return bool(may_answer) and not _cases_of(hook, cases)
-
-
-def _cases_of(hook: PackHook, cases: Collection[Case]) -> list[Case]:
-    event = EVENTS.get(hook.event)
-    return [case for case in cases if case.event == event and case.hook in ("", hook.id)]
+    return bool(may_answer) and not cases_of(hook, cases)
 
 
 def _find_faults(pack: Pack) -> Iterator[str]:
