@@ -2,26 +2,29 @@
 
 import _signal
 import posix
+import time
+
+AT_ONCE_S = 0.1
 
 
 class Sentry:
     """A process beside the command, which tells whether a signal came to the whole group.
 
-    It blocks every signal, so each that came to it is still pending when it is asked.
+    It is made while every signal is blocked, so each that came to it is still pending when it is
+    asked.
     """
 
     def __init__(self, fds):
         self._ask = self._hear = self._process = -1
+        self._when = {}  # each signal came to the group last
         try:
             question, self._ask = posix.pipe()
             self._hear, answer = posix.pipe()
         except OSError:  # then every signal is passed on
             return
-        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
         self._process = fork()
         if self._process == 0:
             self._stand(question, answer, fds)
-        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
         close(question)
         close(answer)
 
@@ -38,14 +41,25 @@ class Sentry:
             posix._exit(0)
 
     def has_got(self, number):
-        """Did the group get a signal?"""
+        """Did the group get a signal?
+
+        Two that come at once may be one here and two to the asking process, so what was true just
+        now is still true.
+        """
         wait_for_group()
+        now = time.monotonic()
+        for each in self._ask_what_came():
+            self._when[each] = now
+        return now - self._when.get(number, -AT_ONCE_S) < AT_ONCE_S
+
+    def _ask_what_came(self):
+        """The signals that came to this process since it was asked last."""
         try:
             posix.write(self._ask, b"?")
             (length,) = posix.read(self._hear, 1)
-            return number in (posix.read(self._hear, length) if length else b"")
+            return posix.read(self._hear, length) if length else b""
         except (OSError, ValueError):  # it was killed
-            return False
+            return b""
 
     def leave(self):
         close(self._ask)

@@ -216,7 +216,10 @@ def watch(child, bell, tap):
             return status
         ready = poll.poll(patience)
         if not ready:
-            sentry, patience = post_sentry((bell, tap.ours) if tap.is_open else (bell,)), None
+            make, patience = find_sentry(), None
+            mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
+            sentry = make((bell, tap.ours) if tap.is_open else (bell,))
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         for fd, _ in ready:
             if fd == bell:
                 posix.read(bell, CHUNK)
@@ -228,13 +231,13 @@ def watch(child, bell, tap):
                 unregister(poll, (tap.ours, 1))
 
 
-def post_sentry(fds):
-    """The sentry, which closes these descriptors; None if its module has gone meanwhile."""
+def find_sentry():
+    """What makes a sentry, which closes the given descriptors; none if its module has gone."""
     try:
         from .sentry import Sentry  # late: few commands take so long
     except Exception:
-        return None
-    return Sentry(fds)
+        return lambda fds: None
+    return Sentry
 
 
 def passed_signals():

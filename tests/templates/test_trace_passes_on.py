@@ -1,8 +1,10 @@
 """A traced hook is to the host what it is alone: the oracle is the same command without a trace."""
 
+import contextlib
 import os
 import random
 import resource
+import select
 import shlex
 import signal
 import socket
@@ -209,6 +211,33 @@ def test_a_host_that_reads_no_more_ends_the_command_by_the_same_signal(lab: Trac
         assert process.wait(60) == -signal.SIGPIPE
 
 
+@LINUX
+def test_a_word_after_the_host_has_gone_ends_the_command_by_that_signal(lab: TraceLab) -> None:
+    command = "echo a; read x; echo b; exit 3"
+    for text in (command, lab.text(command)):
+        process = lab.start(text, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=default_sigpipe)
+        assert process.stdin and process.stdout
+        process.stdout.readline()
+        process.stdout.close()
+        for child in children_of(process.pid):  # what the command says goes nowhere any more
+            wait_until(lambda process=process, child=child: pipe_at(child, 1) not in pipes_of(process.pid))
+        process.stdin.write(b"go\n")
+        process.stdin.close()
+        assert process.wait(60) == -signal.SIGPIPE
+
+
+def pipe_at(pid: int, fd: int) -> str:
+    return os.readlink(f"/proc/{pid}/fd/{fd}")
+
+
+def pipes_of(pid: int) -> set[str]:
+    found = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.add(os.readlink(entry))
+    return found
+
+
 def test_a_host_that_never_reads_ends_the_command_at_its_first_word(lab: TraceLab) -> None:
     for text in ("echo a; exit 3", lab.text("echo a; exit 3")):
         read, write = os.pipe()
@@ -231,6 +260,20 @@ def test_children_in_the_background_do_not_keep_the_host(lab: TraceLab) -> None:
         process = lab.start(text, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         assert process.wait(60) == 6
         assert process.stdout and process.stdout.readline() == b"early\n"
+        gate.write_text("go\n")
+        assert process.stdout.read() == b"late\n"
+
+
+def test_what_the_background_has_closed_is_closed(lab: TraceLab) -> None:
+    gate = lab.project / "gate"
+    os.mkfifo(gate)
+    command = "(exec 2> /dev/null; read x < gate; echo late) & exit 0"
+    for text in (command, lab.text(command)):
+        process = lab.start(text, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.wait(60) == 0
+        assert process.stdout and process.stderr
+        wait_until(lambda process=process: select.select([process.stderr], [], [], 0)[0])
+        assert process.stderr.read() == b""
         gate.write_text("go\n")
         assert process.stdout.read() == b"late\n"
 
