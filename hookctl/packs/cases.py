@@ -115,6 +115,14 @@ def _bad(path: str, message: str, hint: str = _HINT) -> HookctlError:
     return HookctlError("bad_case", message, path=path, hint=hint)
 
 
+def readable_cases(source: str) -> list[Case]:
+    """The cases beside a pack's file; none where they cannot be read."""
+    try:
+        return load_cases(os.path.dirname(os.path.realpath(source)))
+    except HookctlError:
+        return []
+
+
 def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
     """What a hook answers: as its cases show, or whatever it may where none is about it."""
     about = cases_of(hook, cases)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from typing import Any
 
-from hookctl.errors import HookctlError
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import CLAUDE, PROTOCOL, Pack, PackHook
@@ -70,20 +68,10 @@ def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str
     """What each hook answers: as the cases beside the pack show, as `pack check` has it."""
     if pack.commit or not needs_runner(pack, draft.host):
         return possible_answers  # from an address, a pack comes without its cases
-    from hookctl.packs.cases import find_answers  # late: only for a pack that the runner runs
+    from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
 
-    cases = draft.sources.once(_read_cases, pack.source)
+    cases = draft.sources.once(readable_cases, pack.source)
     return lambda hook: find_answers(hook, cases)
-
-
-def _read_cases(source: str) -> list[Any]:
-    """The cases beside a pack; none where they cannot be read, which is no matter of an install."""
-    from hookctl.packs.cases import load_cases  # late: as above
-
-    try:
-        return [*load_cases(os.path.dirname(os.path.realpath(source)))]
-    except HookctlError:
-        return []
 
 
 def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:
