@@ -126,7 +126,7 @@ def rows() -> list[tuple[str, str, float, str]]:
         ("the same without bytecode, idle", interpreter, median["idle, source"] / median["bare"], "below 2.8"),
         ("the same without bytecode", interpreter, median["decision, source"] / median["bare"], "below 2.8"),
         ("runner, its command does nothing", f"{interpreter} + sh -c :", median["runner"] / no_runner, "below 1.6"),
-        ("trace, its command does nothing", "the runner and its sh", median["trace"] / with_sh, "below 1.05"),
+        ("trace, its command does nothing", "the runner and its sh", median["trace"] / with_sh, "below 1.1"),
         ("hook, 500 MB transcript", transcript, median["large"] / median["small"], "below 1.2"),
         ("hook, 500 MB in one line", transcript, median["line"] / median["small"], "below 1.2"),
     ]
