@@ -144,7 +144,7 @@ def test_the_first_pack_of_the_page_of_packs_goes_as_it_is_shown(isolated: Path)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("HOOKCTL_")}
     environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     shown = "".join(blocks("docs/packs.md", "text", "A first pack in ten minutes"))
-    assert shown.count("$ hookctl ") == 6
+    assert shown.count("$ hookctl ") == 7
     for command, lines in walk(shown):
         agreed = command.replace("hookctl install", "hookctl install --yes")  # at a terminal it asks, as is shown
         asked = [line for line in lines if line.startswith("Install ")]
