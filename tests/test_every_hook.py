@@ -153,7 +153,7 @@ command = "echo h31"
 {"hooks": {
   "Stop": [
    {"hooks": [
-    {"type": "command", "command": "echo h32"}                         > Stop - folder_untrusted
+    {"type": "command", "command": "echo h32"}                         > Stop - not_approved
    ]}
   ]
 }}

@@ -162,6 +162,76 @@ def test_what_the_host_meets_first_is_the_reason() -> None:
     assert states(every) == ["missing"]
 
 
+# What stops all hooks of a host.
+
+
+UNTRUSTED = Obstacle("folder_untrusted", "the host does not trust this folder")
+SWITCHED = Obstacle("off", "disableAllHooks is true in /s", "remove disableAllHooks from /s")
+
+
+def test_a_hooks_own_obstacle_counts_before_what_stops_all_hooks_and_the_reason_names_both() -> None:
+    hook = only(file(command("a", "PreToolUse", "bash"), shared=(SWITCHED, UNTRUSTED)))
+    assert hook.state == "no_tool"
+    first, *others = hook.reason.split("; also: ")
+    assert first == hook.own_reason and "Bash" in first
+    assert others == [SWITCHED.reason, UNTRUSTED.reason]
+    assert hook.fix == f"{hook.own_fix}; {SWITCHED.fix}"
+    assert hook.own_fix == "matchers are case-sensitive; did you mean Bash?"
+
+
+def test_what_stops_all_hooks_is_the_state_of_one_without_a_fault_of_its_own() -> None:
+    hook = only(file(command("a"), shared=(SWITCHED, UNTRUSTED)))
+    assert (hook.state, hook.own_reason, hook.own_fix) == ("off", "", "")
+    assert hook.reason == f"{SWITCHED.reason}; also: {UNTRUSTED.reason}"
+    assert hook.fix == SWITCHED.fix
+
+
+def test_every_obstacle_of_its_own_is_named() -> None:
+    off = Obstacle("off", "a list names it", "take it out")
+    mode = Obstacle("not_executable", "/a is not executable", "chmod +x /a")
+    handler = command("a")._replace(broken=mode)
+    hook = only(file(handler, closed={handler.path: off}))
+    assert (hook.state, hook.reason) == ("off", "a list names it; also: /a is not executable")
+    assert hook.fix == "take it out; chmod +x /a"
+
+
+def test_a_file_that_is_not_read_and_a_disabled_hook_have_one_reason() -> None:
+    unread = Obstacle("hidden", "not read here")
+    assert only(file(command("a", "PreToolUse", "bash"), obstacle=unread)).reason == unread.reason
+    disabled = command("a", "PreToolUse", "bash")._replace(disabled="since today")
+    assert only(file(disabled, shared=(UNTRUSTED,))).reason == "since today"
+
+
+# Ways out.
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "fix"),
+    [
+        ("claude", "SessionsStart", "did you mean SessionStart?"),
+        ("claude", "stop", "Claude Code calls it Stop"),
+        ("gemini", "PreToolUse", "Gemini CLI calls it BeforeTool"),
+        ("claude", "Zzz", ""),
+    ],
+)
+def test_an_unknown_event_comes_with_the_name_that_was_meant(host: str, event: str, fix: str) -> None:
+    hook = only(file(command("a", event), host=host))
+    assert (hook.state, hook.fix) == ("unknown_event", fix)
+
+
+@pytest.mark.parametrize(
+    ("host", "matcher", "fix"),
+    [
+        ("claude", "bash|edit", "matchers are case-sensitive; did you mean Bash|Edit?"),
+        ("claude", "run_shell_command", ""),  # the reason says which tools there are
+        ("gemini", "Replace", "matchers are case-sensitive; did you mean replace?"),
+    ],
+)
+def test_only_a_matcher_in_the_wrong_case_is_told_so(host: str, matcher: str, fix: str) -> None:
+    event = hosts.load(host).events["pre-tool"] or ""
+    assert only(file(command("a", event, matcher), host=host)).fix == fix
+
+
 # Repeats.
 
 

@@ -28,6 +28,7 @@ from hookctl.hooks.model import (
 )
 from hookctl.hosts import Host, loading
 from hookctl.ledger import store
+from hookctl.masking import masked_text
 from hookctl.model import HookEntry
 from hookctl.planner import fixes
 from hookctl.settings import approval, effective
@@ -79,8 +80,7 @@ class _HostReader:
         switch_sources = self._with_switches(sources)
         hook_files = []
         for file in found:
-            obstacle = file.obstacle or self._judge_source(file.source, switch_sources)
-            hook_files.append(self._describe(file.source, obstacle, sources, switch_sources))
+            hook_files.append(self._describe(file, sources, switch_sources))
         read = {store.real_path(file.source.path) for file in found}
         hook_files += self._list_unread(read)
         return [file for file in hook_files if file.handlers]
@@ -102,7 +102,7 @@ class _HostReader:
                 obstacle = _judge_text(source)
                 if not obstacle and host.scope_rules.first_only and first is not None:
                     reason = f"{host.title} reads {first.path} instead"
-                    obstacle = Obstacle(HIDDEN, reason)
+                    obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first.path}")
                 elif not obstacle:
                     first = first or source
                 yield _Found(source, obstacle)
@@ -149,25 +149,25 @@ class _HostReader:
             machine.folders, self._host, sources, self._start, machine.read
         )
 
-    def _judge_source(self, source: Source, switch_sources: Sequence[Source]) -> Obstacle | None:
-        """What keeps every hook of a file that is read from running."""
+    def _find_shared(
+        self, source: Source, switch_sources: Sequence[Source]
+    ) -> tuple[Obstacle, ...]:
+        """What keeps the hooks of a file that is read from running, as those of other files."""
         off = judge_switches(source.scope, switch_sources)
-        return off or judge_trust(self._machine, source.host, source.scope, self._start)
+        untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
+        return tuple(obstacle for obstacle in (off, untrusted) if obstacle)
 
     def _describe(
-        self,
-        source: Source,
-        obstacle: Obstacle | None,
-        sources: list[Source],
-        switch_sources: Sequence[Source],
+        self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
     ) -> HookFile:
-        handlers = list_handlers(source)
+        source, handlers = found.source, list_handlers(found.source)
         return HookFile(
             source.host,
             source.scope,
             source.path,
             handlers,
-            obstacle=obstacle,
+            obstacle=found.obstacle,
+            shared=() if found.obstacle else self._find_shared(source, switch_sources),
             hidden_events=_find_hidden_events(source, sources) if handlers else {},
             closed=self._find_closed(source, handlers, switch_sources) if handlers else {},
             note=_note_on_trust(source) if handlers else "",
@@ -209,7 +209,12 @@ def _judge_text(source: Source) -> Obstacle | None:
 def judge_switches(scope: str, switch_sources: Sequence[Source]) -> Obstacle | None:
     """What switches all hooks of a scope off."""
     switch = effective.disabling_scope(scope, switch_sources)
-    return Obstacle(OFF, f"{switch.said} in {switch.source.path}") if switch else None
+    if switch is None:
+        return None
+    fix = f"remove {'.'.join(map(str, switch.path))} from {switch.source.path}"
+    if switch.source.scope == "managed":
+        fix = "only an administrator can change that file"
+    return Obstacle(OFF, f"{switch.said} in {switch.source.path}", fix)
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
@@ -250,7 +255,8 @@ def list_disabled(switch_sources: Sequence[Source]) -> dict[str, Obstacle]:
         for name in names if isinstance(names, list) else ():
             if isinstance(name, str):
                 reason = f"{'.'.join(key)} in {source.path} names it"
-                named.setdefault(name, Obstacle(OFF, reason))
+                fix = f"take `{masked_text(name)}` out of that list"
+                named.setdefault(name, Obstacle(OFF, reason, fix))
     return named
 
 
@@ -259,7 +265,7 @@ def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -
     if closed.why == approval.OFF:
         config = hosts.config_folder(source.host, machine.environ)
         where = trust.config.format(config=config)
-        return Obstacle(OFF, f"it has enabled = false in {where}")
+        return Obstacle(OFF, f"it has enabled = false in {where}", "set it to true there")
     was = "nobody has approved it"
     if closed.why == approval.CHANGED:
         was = "it was changed since it was approved"

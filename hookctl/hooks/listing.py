@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hookctl.hooks import roots, states
-from hookctl.hooks.model import RUNS, TWICE, Handler, Hook, HookFile
+from hookctl.hooks.model import RUNS, TWICE, Handler, Hook, HookFile, Obstacle
 from hookctl.hosts import hook_id
 from hookctl.values import NamedTuple
 
@@ -42,16 +42,18 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
     firsts: dict[tuple[str, ...], _First] = {}
     for file, handler in handlers:
         command = command_of(file, handler)
-        obstacle = states.find_obstacle(file, handler)
-        state, reason = obstacle or (RUNS, file.note)
+        own = states.find_obstacles(file, handler)
+        shared = () if handler.disabled else file.shared
+        whole = _sum_up([*own, *shared]) or Obstacle(RUNS, file.note)
         run = roots.expand(command, file.variables)  # two plugins may have files of one name
         name = str(handler.fields.get("name", ""))  # some hosts tell hooks apart by it
         key = (file.host.name, handler.event, handler.matcher, run, name)
         first = firsts.get(key)
-        if state == RUNS and first is None:
+        if whole.state == RUNS and first is None:
             firsts[key] = _First(file, handler)
-        elif state == RUNS and first is not None:
-            state, reason = _judge_repeat(file, first)
+        elif whole.state == RUNS and first is not None:
+            whole = _judge_repeat(file, first)
+        alone = (_sum_up(own) or Obstacle(RUNS, "")) if shared else whole
         yield Hook(
             id="",
             host=file.host.name,
@@ -62,8 +64,12 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
             file=file.path,
             line=handler.line,
             owner=handler.own_id.partition("/")[0] or file.plugin,
-            state=state,
-            reason="; ".join(filter(None, (reason, handler.note))),
+            state=whole.state,
+            reason=_with_note(whole.reason, handler),
+            fix=whole.fix,
+            own_reason=_with_note(alone.reason, handler),
+            own_fix=alone.fix,
+            shared=shared,
             path=handler.path,
             fields=handler.fields,
             own_id=handler.own_id,
@@ -73,14 +79,28 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
         )
 
 
-def _judge_repeat(file: HookFile, first: _First) -> tuple[str, str]:
+def _sum_up(obstacles: Sequence[Obstacle]) -> Obstacle | None:
+    """The first obstacle, whose reason and fix name all; None for none."""
+    if not obstacles:
+        return None
+    fixes = dict.fromkeys(obstacle.fix for obstacle in obstacles if obstacle.fix)
+    reason = "; also: ".join(obstacle.reason for obstacle in obstacles)
+    return Obstacle(obstacles[0].state, reason, "; ".join(fixes))
+
+
+def _with_note(reason: str, handler: Handler) -> str:
+    return "; ".join(filter(None, (reason, handler.note)))
+
+
+def _judge_repeat(file: HookFile, first: _First) -> Obstacle:
     """State and reason of a hook that is equal to one before it; the copy of a plugin runs."""
     title = file.host.title
     if file.plugin or first.file.plugin:
-        return RUNS, f"the same hook is on {first.place}, and both run"
+        return Obstacle(RUNS, f"the same hook is on {first.place}, and both run")
     if file.host.scope_rules.same_command_once:
-        return TWICE, f"the same hook is on {first.place}, and {title} runs it once"
-    return TWICE, f"the same hook is on {first.place}, so {title} may run it twice"
+        return Obstacle(TWICE, f"the same hook is on {first.place}, and {title} runs it once")
+    reason = f"the same hook is on {first.place}, so {title} may run it twice"
+    return Obstacle(TWICE, reason, "remove one of the two")
 
 
 def command_of(file: HookFile, handler: Handler) -> str:

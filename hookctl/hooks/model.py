@@ -35,6 +35,7 @@ class Obstacle(NamedTuple):
 
     state: str
     reason: str
+    fix: str = ""  # what to do, where the reason does not say it
 
 
 class Handler(NamedTuple):
@@ -61,6 +62,7 @@ class HookFile(NamedTuple):
     handlers: tuple[Handler, ...]
     plugin: str = ""  # the name of the plugin that the file belongs to
     obstacle: Obstacle | None = None  # what keeps every hook of the file from running
+    shared: tuple[Obstacle, ...] = ()  # and what stops the host's hooks in other files too
     hidden_events: Mapping[str, str] = {}  # and the file that the host takes the event from
     closed: Mapping[Path, Obstacle] = {}  # hooks without an approval, and single ones that are off
     note: str = ""  # what to know about hooks of it that run
@@ -110,6 +112,10 @@ class Hook(NamedTuple):
     readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
     receipts: Receipts = Receipts()
     variables: Mapping[str, str] = {}  # that its command gets, as the root of a plugin
+    fix: str = ""  # what to do about it, where the reason does not say so
+    own_reason: str = ""  # both without what it shares with other hooks of the host
+    own_fix: str = ""
+    shared: tuple[Obstacle, ...] = ()  # what stops other hooks of the host, too
 
     @property
     def is_ours(self) -> bool:

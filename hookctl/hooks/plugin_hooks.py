@@ -222,7 +222,8 @@ class HookFinder:
         config = self._reader.document(self._reader.expand(self._host.trust.config)[0])
         state = codex.state_path(f"{plugin.id}:{part.name}", ("hooks", *path))
         if config is not None and value_at(config.value, (*state, "enabled")) is False:
-            return Obstacle(OFF, f"it has enabled = false in {config.where}")
+            reason = f"it has enabled = false in {config.where}"
+            return Obstacle(OFF, reason, "set it to true there")
         approved = codex.approved(config, state) if config is not None else None
         if approved is None:
             return Obstacle(NOT_APPROVED, f"nobody has approved it: {self._host.trust.action}")

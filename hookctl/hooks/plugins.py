@@ -75,15 +75,17 @@ def find_plugin_hooks(
     files = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
-        of_plugin = obstacle
+        of_plugin = None
         if plugin.off:
-            of_plugin = of_plugin or Obstacle(OFF, plugin.off)
+            of_plugin = Obstacle(OFF, plugin.off)
         elif table.first_only and plugin.id in names:
             reason = f"{host.title} takes the plugin of this name from {names[plugin.id]}"
-            of_plugin = of_plugin or Obstacle(HIDDEN, reason)
-        of_plugin = of_plugin or untrusted.get(plugin.scope)
+            of_plugin = Obstacle(HIDDEN, reason)
         names.setdefault(plugin.id, plugin.folder)
-        files += finder.find(plugin, of_plugin)
+        both = (obstacle, untrusted.get(plugin.scope))
+        shared = tuple(each for each in both if each)
+        for file in finder.find(plugin, of_plugin):
+            files.append(file._replace(shared=shared))
     files += _find_modules(host, table, reader, obstacle)
     return Reading(tuple(files), tuple(reader.unreadable))
 

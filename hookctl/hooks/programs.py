@@ -21,6 +21,9 @@ from hookctl.checks.scripts import Script
 from hookctl.errors import HookctlError
 from hookctl.hooks import states
 from hookctl.hooks.model import (
+    DISABLED,
+    HIDDEN,
+    IGNORED,
     MISSING,
     NO_COMPILE,
     NOT_EXECUTABLE,
@@ -59,10 +62,10 @@ class Programs:
         self._left: float = _SECONDS_OF_ALL
 
     def add_faults(self, file: HookFile) -> HookFile:
-        """The file with what keeps its programs from running, where nothing else is in the way."""
+        """The file with what keeps its programs from running, where the host loads their hooks."""
         handlers = []
         for handler in file.handlers:
-            if states.find_obstacle(file, handler) is None:
+            if file.obstacle is None and _is_loaded(file, handler):
                 handler = handler._replace(broken=self._find_fault(file, handler))
             handlers.append(handler)
         return file._replace(handlers=tuple(handlers))
@@ -117,7 +120,8 @@ class Programs:
         broken = find_broken(script, self._machine.environ, host)
         if broken:
             state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
-            return Obstacle(state, f"{broken.path} {broken.problem}")
+            fix = f"chmod +x {shlex.quote(broken.path)}" if state == NOT_EXECUTABLE else ""
+            return Obstacle(state, f"{broken.path} {broken.problem}", fix)
         problem = self._compile_in_time(script)
         return (
             Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
@@ -186,6 +190,12 @@ class Programs:
                 program if is_safe and not owners.find_fault(program) else ""
             )
         return self._readers[interpreter]
+
+
+def _is_loaded(file: HookFile, handler: Handler) -> bool:
+    """Whether the host takes the hook from its file, if it had its event."""
+    found = [obstacle.state for obstacle in states.find_obstacles(file, handler)]
+    return not {DISABLED, IGNORED, HIDDEN} & set(found)
 
 
 def compile_python(text: bytes) -> str:

@@ -45,6 +45,16 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     return _reason(host, matcher, f"which has {tools}")
 
 
+def suggest_case(host: Host, matcher: str | None) -> str:
+    """The matcher that was meant, where only upper and lower case are wrong; '' otherwise."""
+    by_lower = {tool.lower(): tool for tool in _own_tools(host)}
+    names = (matcher or "").split("|")
+    if host.matchers.any_case or not all(name.lower() in by_lower for name in names):
+        return ""
+    meant = "|".join(by_lower[name.lower()] for name in names)
+    return f"matchers are case-sensitive; did you mean {meant}?"
+
+
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     """Whether a matcher fits one of a tool's names, or the value that an event is matched by."""
     if matcher is None or matcher in FOR_ALL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -10,15 +11,16 @@ from hookctl.checks.scripts import name_program
 from hookctl.hooks.inventory import Inventory
 from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook, Receipts
 from hookctl.hosts.model import OtherAgent
-from hookctl.masking import OwnText
+from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, tilde
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 from hookctl.output.runs import show_ms
 
 # What somebody wanted so; every other state is worth a look.
 _QUIET = (DISABLED, HIDDEN, OFF, TWICE)
 _SHORT = 8  # characters of an ID: enough for the commands that take one
 _LONGEST = 60  # characters of a command or a matcher
+_BEHIND_MARK = 8  # columns: the mark and the indentation
 _BEHIND_ID = 17  # columns: the mark, the indentation, the ID and a gap
 
 
@@ -30,6 +32,7 @@ def hook_lines(
         of_host = list(group)
         is_here = host not in inventory.missing
         yield Line(hosts.load(host).title + ("" if is_here else ", which is not on this machine"))
+        yield from _lines_on_shared(of_host)
         for event, of_event in groupby(of_host, lambda hook: hook.event):
             yield Line(event, indent=2)
             for hook in of_event:
@@ -42,15 +45,44 @@ def hook_lines(
     yield Line(_count(hooks))
 
 
+def lines_on_unknown_events(hooks: Iterable[Hook]) -> Iterator[Line]:
+    """A line for each file and event that its host does not have, with the hooks under it."""
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for hook in hooks:
+        places.setdefault((hook.host, hook.event, hook.file), []).append(hook.line)
+    for (host, event, file), numbers in places.items():
+        verb = "is" if len(numbers) == 1 else "are"
+        text = f"{amount(len(numbers), 'hook')} {verb} under {masked_text(event)}, "
+        text += f"an event that {hosts.load(host).title} does not have"
+        yield Line(text, WARN, path=f"{tilde(file)}:{numbers[0]}")
+
+
+def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
+    """What stops several hooks of a host, each said once, with their number where others run."""
+    counts = Counter(obstacle for hook in hooks for obstacle in hook.shared)
+    for obstacle, count in counts.items():
+        text = _with_tilde(obstacle.reason)
+        if count < len(hooks):
+            text += f" ({count} of {len(hooks)} hooks)"
+        yield Line(text, _mark(obstacle.state), indent=2)
+        if obstacle.fix:
+            yield fix(_with_tilde(obstacle.fix), indent=_BEHIND_MARK)
+
+
+def _mark(state: str) -> str:
+    return OK if state == RUNS else SKIP if state in _QUIET else WARN
+
+
 def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
-    mark = OK if hook.state == RUNS else SKIP if hook.state in _QUIET else WARN
     text = _name(hook, command)
     if hook.matcher:
         text += f" on {_cut(hook.matcher)}"
     place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
-    yield Line(text, mark, indent=2, label=_short(hook.id), path=place)
-    if hook.reason:
-        yield Line(_with_tilde(hook.reason), indent=_BEHIND_ID)
+    yield Line(text, _mark(hook.state), indent=2, label=_short(hook.id), path=place)
+    if hook.own_reason:
+        yield Line(_with_tilde(hook.own_reason), indent=_BEHIND_ID)
+    if hook.own_fix:
+        yield fix(_with_tilde(hook.own_fix), indent=_BEHIND_ID)
     if hook.receipts.runs:
         yield Line(describe_receipts(hook.receipts), indent=_BEHIND_ID)
 
@@ -69,6 +101,9 @@ def _name(hook: Hook, command: str) -> str:
     text = command if len(command) <= _LONGEST else name_program(command) or _cut(command)
     if kind != "command":
         text = f"{kind} {text}".strip()
+    name = hook.fields.get("name")
+    if isinstance(name, str) and hosts.load(hook.host).switches.named:
+        text = f"{masked_text(name)}: {text}"  # by which the host switches it off
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import hosts
-from hookctl.errors import usage_error
+from hookctl.errors import nearest, usage_error
 from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.model import Hook
+from hookctl.hooks.model import UNKNOWN_EVENT, Hook
 from hookctl.hosts import Host
 from hookctl.masking import masked_text
 from hookctl.model import Result
-from hookctl.output.hooks import hook_lines
+from hookctl.output.hooks import hook_lines, lines_on_unknown_events
 from hookctl.packs.protocol import EVENTS
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -38,7 +38,10 @@ def hooks(folders: Folders, wanted: Filter) -> Result:
         "hooks": [_describe(hook) for hook in listed],
         "unreadable": [file._asdict() for file in inventory.unreadable],
     }
-    return Result(data, tuple(hook_lines(listed, inventory, shown_command)))
+    text = list(hook_lines(listed, inventory, shown_command))
+    if wanted.event:
+        text += lines_on_unknown_events(_find_misspelt(wanted.event, listed, inventory))
+    return Result(data, tuple(text))
 
 
 def _is_wanted(hook: Hook, event: str) -> bool:
@@ -64,6 +67,23 @@ def _require_event(event: str, inventory: Inventory) -> None:
     if event not in known:
         hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
         raise usage_error(f"no host has an event {event}", hint)
+
+
+def _find_misspelt(event: str, listed: Sequence[Hook], inventory: Inventory) -> Iterator[Hook]:
+    """Hooks under events that no host has: those that may be meant, and all if none is listed."""
+    for hook in inventory.hooks:
+        is_unknown = hook.state == UNKNOWN_EVENT and hook not in listed
+        if is_unknown and (not listed or nearest(hook.event, _spellings(event, hook.host))):
+            yield hook
+
+
+def _spellings(event: str, host: str) -> list[str]:
+    """The names that an event has on a host, in hookctl and in Claude Code."""
+    own = hosts.load(host).events
+    for short, name in EVENTS.items():
+        if event in (short, name, own.get(short)):
+            return [short, name, own.get(short) or short]
+    return [event]
 
 
 def _sort_key(inventory: Inventory) -> Any:
@@ -94,6 +114,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
         "owner": hook.owner,
         "state": hook.state,
         "reason": hook.reason,
+        "fix": hook.fix,
         **receipts._asdict(),
         "name": hook.own_id,
         "plugin": hook.plugin,
