@@ -4,7 +4,7 @@ An answer is never weakened without a word: what a host cannot express becomes t
 thing that it can. What it cannot take at all is dropped, and the receipt names it.
 """
 
-from .files import dump, dump_plain, first_text, parse_exactly
+from .files import dump, dump_plain, first_text, parse_exactly, parse_strictly
 
 REFUSED = 2  # the exit status that refuses
 TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart")
@@ -99,7 +99,7 @@ def object_in(text):
     if not text.startswith("{"):
         return None
     try:
-        return parse_exactly(text.encode(), "replace")
+        return parse_strictly(text.encode(), "replace")
     except ValueError:
         return None
 

@@ -41,6 +41,7 @@ NONSENSE = {
     "broken JSON": "echo '{\"hookSpecificOutput\":'",
     "a list": "echo '[1]'",
     "a list of objects": "echo '[{}]'",
+    "a number that only Python reads": NO.replace('{"hook', '{"a":NaN,"hook'),
     "another event": NO.replace("PreToolUse", "PostToolUse"),
     "no event": NO.replace('"hookEventName":"PreToolUse",', ""),
     "an unknown decision": 'echo \'{"decision":"deny","hookSpecificOutput":null}\'',

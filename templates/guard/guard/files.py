@@ -55,10 +55,22 @@ class ExactScanning(Scanning):
     parse_int = read_long_number
 
 
+def refuse_constant(name):
+    """No NaN or Infinity: Python alone takes them for JSON."""
+    raise ValueError(name)
+
+
+class StrictScanning(ExactScanning):
+    """The same for an answer, which a client reads too."""
+
+    parse_constant = staticmethod(refuse_constant)
+
+
 try:
     from _json import encode_basestring_ascii, make_encoder, make_scanner
 
     scan, scan_exactly = make_scanner(Scanning), make_scanner(ExactScanning)
+    scan_strictly = make_scanner(StrictScanning)
     encode = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
 
     def dump(value):
@@ -70,6 +82,9 @@ except Exception:  # another interpreter, or a later version
 
     scan = json.JSONDecoder(parse_int=read_number).scan_once
     scan_exactly = json.JSONDecoder(parse_int=read_long_number).scan_once
+    scan_strictly = json.JSONDecoder(
+        parse_int=read_long_number, parse_constant=refuse_constant
+    ).scan_once
 
     def dump(value):
         """A value as JSON, always in the same form."""
@@ -98,6 +113,11 @@ def without_odd_numbers(value):
 def parse_exactly(data, errors="strict"):
     """The same as `parse`, with long numbers as numbers."""
     return parse(data, errors, scan_exactly)
+
+
+def parse_strictly(data, errors="strict"):
+    """The same as `parse_exactly`; ValueError also where only Python takes it for JSON."""
+    return parse(data, errors, scan_strictly)
 
 
 def parse(data, errors="strict", scan=scan):
