@@ -18,7 +18,7 @@ from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Target, active_file, variant_of_file
+from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -151,9 +151,7 @@ class Machine:
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
-        # A host that looks upwards finds the project's files from any folder in it.
-        is_alone = host.scope_rules.start_folder_only
-        return self.folders.cwd if is_alone else self.cwd_project
+        return start_folder(host, self.folders.cwd, self.cwd_project)
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""

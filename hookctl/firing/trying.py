@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hookctl.firing.calls import find_event, is_meant
 from hookctl.firing.model import Call, Shot
-from hookctl.hooks import ids
+from hookctl.hosts import hook_id
 from hookctl.packs.model import Pack
 from hookctl.packs.trial import Bench
 
@@ -30,7 +30,8 @@ class Trials:
             if wanted.path != path or not is_meant(call, matcher):
                 continue
             command = fields["command"]
-            id = ids.digest(host.name, "user", call.event, matcher or "", command)[:12]
+            name = hook_id.digest(host.name, "user", call.event, matcher or "", command)
+            id = name[: hook_id.LENGTH]
             env = {key: claim.value for key, claim in self.pack.env.items()}
             variables = env if host.env_path else {}
             yield Shot(

@@ -28,6 +28,8 @@ STATES = (
     *(RUNS, NOT_APPROVED, FOLDER_UNTRUSTED, OFF, HIDDEN, NO_TOOL, UNKNOWN_EVENT, IGNORED),
     *(MISSING, NOT_EXECUTABLE, NO_COMPILE, DISABLED, TWICE),
 )
+# What somebody wanted so; every other state but the first is worth a look.
+WANTED = (OFF, HIDDEN, DISABLED, TWICE)
 
 
 class Obstacle(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hookctl.system import files
 
 LENGTH = 12  # characters of an ID
+_SHORT = 8  # that people see: enough for the commands that take one
 
 
 def digest(host: str, scope: str, event: str, matcher: str, command: str) -> str:
@@ -24,3 +25,9 @@ def number(names: Sequence[str]) -> list[str]:
         count = seen[name] = seen.get(name, 0) + 1
         ids.append(name[:LENGTH] + (f"#{count}" if count > 1 else ""))
     return ids
+
+
+def shorten(id: str) -> str:
+    """The beginning of an ID, with the number of a repeat."""
+    name, sign, number = id.partition("#")
+    return name[:_SHORT] + sign + number

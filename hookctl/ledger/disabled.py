@@ -12,6 +12,7 @@ from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
+from hookctl.hosts.hook_id import shorten
 from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals
 from hookctl.model import Entry, Path, Record
 from hookctl.system import files
@@ -55,7 +56,7 @@ class DisabledHook(NamedTuple):
     @property
     def shown(self) -> str:
         """What `hookctl enable` takes for it."""
-        return self.name or self.id[:8]
+        return self.name or shorten(self.id)
 
     @property
     def pack(self) -> str:

@@ -24,15 +24,15 @@ from hookctl.firing.model import (
     Shot,
     Volley,
 )
-from hookctl.masking import masked_text
+from hookctl.hosts.hook_id import shorten
+from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, tilde
+from hookctl.output.hooks import BEHIND_ID
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, cut, tilde, tildes
 
-_SHORT = 8  # characters of an ID
 _LONGEST = 60  # characters of a command in its line
 _MOST = 20  # lines of an output that are shown
 _WIDEST = 300  # characters of a line of it
-_BEHIND_ID = 17
 _MARKS = {FAILED: ERROR, TIMEOUT: ERROR, NOT_RUN: SKIP, UNKNOWN: WARN, DENY: WARN, BLOCK: WARN}
 _READ = {
     NONE: "no opinion",
@@ -102,7 +102,7 @@ def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]
     if verdict.outcome == END and verdict.refuses and call.protocol == "PreToolUse":
         text += " and not make the call"
     reason = masked_text(verdict.reason)
-    yield Line(f"{text}: {_cut(reason, _WIDEST)}" if reason else text, _verdict_mark(volley))
+    yield Line(f"{text}: {cut(reason, _WIDEST)}" if reason else text, _verdict_mark(volley))
 
 
 def _verdict_mark(volley: Volley) -> str:
@@ -113,16 +113,14 @@ def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:
     shot, ran, reading = fired
     place = f"{tilde(shot.file)}:{shot.line}" if shot.line else tilde(shot.file)
     mark = _MARKS.get(reading.outcome, OK)
-    label = (
-        shot.id.partition("#")[0][:_SHORT] + shot.id.partition("#")[1] + shot.id.partition("#")[2]
-    )
-    yield Line(shot.name or _cut(command, _LONGEST), mark, indent=2, label=label, path=place)
+    label = OwnText(shorten(shot.id))
+    yield Line(shot.name or cut(command, _LONGEST), mark, indent=2, label=label, path=place)
     if reading.outcome == NOT_RUN:
-        yield Line(f"not run: {_with_tilde(reading.reason)}", indent=_BEHIND_ID)
+        yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
     if shot.note:
-        yield Line(_with_tilde(shot.note), indent=_BEHIND_ID)
-    yield Line(", ".join(_describe_run(call, fired)), indent=_BEHIND_ID)
+        yield Line(tildes(shot.note), indent=BEHIND_ID)
+    yield Line(", ".join(_describe_run(call, fired)), indent=BEHIND_ID)
     yield from _output_lines("stdout", ran.out)
     yield from _output_lines("stderr", ran.err)
 
@@ -136,7 +134,7 @@ def _describe_run(call: Call, fired: Fired) -> Iterator[str]:
     said = _BLOCKS.get(call.protocol, "") if reading.outcome == BLOCK else ""
     text = said or _READ[reading.outcome]
     detail = _detail_of(reading)
-    yield f"{text}: {_cut(detail, _WIDEST)}" if detail else text
+    yield f"{text}: {cut(detail, _WIDEST)}" if detail else text
 
 
 def _detail_of(reading: Reading) -> str:
@@ -151,18 +149,9 @@ def _output_lines(name: str, text: str) -> Iterator[Line]:
     """What a hook printed, as far as it is worth a look."""
     lines = masked_text(text).strip("\n").splitlines()
     for line in lines[:_MOST]:
-        yield Line(_cut(line, _WIDEST), indent=_BEHIND_ID, label=f"{name}:")
+        yield Line(cut(line, _WIDEST), indent=BEHIND_ID, label=f"{name}:")
     if len(lines) > _MOST:
-        yield Line(f"... and {len(lines) - _MOST} lines more", indent=_BEHIND_ID, label=f"{name}:")
-
-
-def _cut(text: str, longest: int) -> str:
-    text = " ".join(text.split("\n"))
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _with_tilde(reason: str) -> str:
-    return " ".join(map(tilde, reason.split(" ")))
+        yield Line(f"... and {len(lines) - _MOST} lines more", indent=BEHIND_ID, label=f"{name}:")
 
 
 def ask_lines(shots: Sequence[Shot]) -> Iterator[str]:

@@ -9,19 +9,17 @@ from itertools import groupby
 from hookctl import hosts
 from hookctl.checks.scripts import name_program
 from hookctl.hooks.inventory import Inventory
-from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook, Receipts
+from hookctl.hooks.model import RUNS, WANTED, Hook, Receipts
+from hookctl.hosts.hook_id import shorten
 from hookctl.hosts.model import OtherAgent
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, tilde, tildes
 from hookctl.output.runs import show_ms
 
-# What somebody wanted so; every other state is worth a look.
-_QUIET = (DISABLED, HIDDEN, OFF, TWICE)
-_SHORT = 8  # characters of an ID: enough for the commands that take one
 _LONGEST = 60  # characters of a command or a matcher
 _BEHIND_MARK = 8  # columns: the mark and the indentation
-_BEHIND_ID = 17  # columns: the mark, the indentation, the ID and a gap
+BEHIND_ID = 17  # columns: the mark, the indentation, the ID and a gap
 
 
 def hook_lines(
@@ -61,36 +59,31 @@ def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
     """What stops several hooks of a host, each said once, with their number where others run."""
     counts = Counter(obstacle for hook in hooks for obstacle in hook.shared)
     for obstacle, count in counts.items():
-        text = _with_tilde(obstacle.reason)
+        text = tildes(obstacle.reason)
         if count < len(hooks):
             text += f" ({count} of {len(hooks)} hooks)"
         yield Line(text, _mark(obstacle.state), indent=2)
         if obstacle.fix:
-            yield fix(_with_tilde(obstacle.fix), indent=_BEHIND_MARK)
+            yield fix(tildes(obstacle.fix), indent=_BEHIND_MARK)
 
 
 def _mark(state: str) -> str:
-    return OK if state == RUNS else SKIP if state in _QUIET else WARN
+    return OK if state == RUNS else SKIP if state in WANTED else WARN
 
 
 def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
     text = _name(hook, command)
     if hook.matcher:
-        text += f" on {_cut(hook.matcher)}"
+        text += f" on {cut(hook.matcher, _LONGEST)}"
     place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
-    yield Line(text, _mark(hook.state), indent=2, label=_short(hook.id), path=place)
+    label = OwnText(shorten(hook.id))
+    yield Line(text, _mark(hook.state), indent=2, label=label, path=place)
     if hook.own_reason:
-        yield Line(_with_tilde(hook.own_reason), indent=_BEHIND_ID)
+        yield Line(tildes(hook.own_reason), indent=BEHIND_ID)
     if hook.own_fix:
-        yield fix(_with_tilde(hook.own_fix), indent=_BEHIND_ID)
+        yield fix(tildes(hook.own_fix), indent=BEHIND_ID)
     if hook.receipts.runs:
-        yield Line(describe_receipts(hook.receipts), indent=_BEHIND_ID)
-
-
-def _short(id: str) -> OwnText:
-    """The beginning of an ID, with the number of a repeat."""
-    name, sign, number = id.partition("#")
-    return OwnText(name[:_SHORT] + sign + number)
+        yield Line(describe_receipts(hook.receipts), indent=BEHIND_ID)
 
 
 def _name(hook: Hook, command: str) -> str:
@@ -98,23 +91,13 @@ def _name(hook: Hook, command: str) -> str:
     if hook.is_ours:
         return hook.own_id
     kind = hook.fields.get("type", "command")
-    text = command if len(command) <= _LONGEST else name_program(command) or _cut(command)
+    text = command if len(command) <= _LONGEST else name_program(command) or cut(command, _LONGEST)
     if kind != "command":
         text = f"{kind} {text}".strip()
     name = hook.fields.get("name")
     if isinstance(name, str) and hosts.load(hook.host).switches.named:
         text = f"{masked_text(name)}: {text}"  # by which the host switches it off
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _with_tilde(reason: str) -> str:
-    """A reason with the home folder written as ~ in its paths."""
-    words = reason.split(" ")
-    return " ".join(tilde(word) if word.startswith("/") else word for word in words)
 
 
 def describe_receipts(receipts: Receipts) -> str:

@@ -196,6 +196,17 @@ def tilde(path: str) -> str:
     return "~" + path[len(home) :]
 
 
+def tildes(text: str) -> str:
+    """A text with the home folder written as ~ in its paths."""
+    return " ".join(map(tilde, text.split(" ")))
+
+
+def cut(text: str, longest: int) -> str:
+    """A text on one line, without its end if it has more characters."""
+    text = " ".join(text.split("\n"))
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def program() -> str:
     """The command that calls hookctl again: its name if that is on PATH, else its path.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from hookctl.hooks.model import DISABLED, HIDDEN, OFF, RUNS, TWICE, Hook
+from hookctl.hooks.model import RUNS, WANTED, Hook
+from hookctl.hosts.hook_id import shorten
 from hookctl.output.lines import amount, tilde
 from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content, ShownHook
 
-_WANTED = (DISABLED, HIDDEN, OFF, TWICE)  # somebody meant them so
-_SHORT = 8  # characters of an ID: enough for the commands that take one
 _COLUMNS = (
     Column("Event"),
     Column("Hook", repeats=False),
@@ -37,14 +36,14 @@ def hooks(content: Content) -> Html:
 
 def list_broken(content: Content) -> list[ShownHook]:
     """The hooks that do not run, and nobody meant that."""
-    fine = (RUNS, *_WANTED)
+    fine = (RUNS, *WANTED)
     return [shown for shown in content.hooks if shown.hook.state not in fine]
 
 
 def _row(shown: ShownHook) -> list[str]:
     hook = shown.hook
     tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
-    about = [hook.id[:_SHORT], hook.own_id or hook.owner, f"{hook.scope} scope"]
+    about = [shorten(hook.id), hook.own_id or hook.owner, f"{hook.scope} scope"]
     command = element("code", shown.command) if shown.command else element("span", "no command")
     place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
     return [
@@ -56,7 +55,7 @@ def _row(shown: ShownHook) -> list[str]:
 
 
 def _state(hook: Hook) -> Html:
-    kind = "good" if hook.state == RUNS else "odd" if hook.state in _WANTED else "bad"
+    kind = "good" if hook.state == RUNS else "odd" if hook.state in WANTED else "bad"
     word = element("b", hook.state.replace("_", " "), class_=kind)
     return element("span", word, element("small", prose(hook.reason)) if hook.reason else "")
 

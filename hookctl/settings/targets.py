@@ -106,6 +106,14 @@ def active_file(
     return host, usual
 
 
+def start_folder(host: Host, folder: str, project: str) -> str:
+    """The folder whose project settings a host reads when it is started in a folder of a project.
+
+    A host that looks upwards finds the project's files from any folder in it.
+    """
+    return folder if host.scope_rules.start_folder_only else project
+
+
 def all_files(
     host: Host,
     scope: str,

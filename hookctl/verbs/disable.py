@@ -12,6 +12,7 @@ from hookctl.hooks.inventory import Inventory, take_inventory
 from hookctl.hooks.model import DISABLED, Hook, HookFile
 from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host
+from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde
@@ -95,7 +96,7 @@ class _Selection:
         self.messages.append(Message(text, "disabled", "info", hook.host, hook.file))
 
     def _name(self, hook: Hook) -> str:
-        return hook.own_id or hook.id[:8]
+        return hook.own_id or shorten(hook.id.partition("#")[0])
 
     def _require_editable(self, hook: Hook) -> None:
         """Refuse a hook that stands where hookctl edits nothing, with the host's own means."""
@@ -210,7 +211,5 @@ def _describe_done(plan: Plan, request: Request, selection: _Selection) -> Itera
         yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
         yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
     for hook in selection.twins():
-        text = (
-            f"an equal hook stays and runs: {hook.id[:8]}, line {hook.line} of {tilde(hook.file)}"
-        )
-        yield Line(text)
+        place = f"line {hook.line} of {tilde(hook.file)}"
+        yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")

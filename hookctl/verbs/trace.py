@@ -11,6 +11,7 @@ from hookctl.checks.machine import hooks_of
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
+from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store, traces
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import OK, SKIP, amount, program, tilde
@@ -22,7 +23,7 @@ from hookctl.planner.sources import Sources
 from hookctl.planner.traces import IS_OURS, plan_end, plan_trace, target_of
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Target, active_file, require_inside
+from hookctl.settings.targets import Target, active_file, require_inside, start_folder
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -104,7 +105,7 @@ def _find_targets(
     root = project.look(folders.cwd, folders.environ)
     for host in request.hosts or map(hosts.load, hosts.names()):
         users = active_file(host, "user", folders.environ)[1]
-        start = folders.cwd if host.scope_rules.start_folder_only else root
+        start = start_folder(host, folders.cwd, root)
         for scope in _SCOPES:
             found = effective.find_files(folders, host, scope, users, start, sources.read)
             for variant, path in found:
@@ -183,7 +184,7 @@ def _lines_on_kept(file: FilePlan) -> Iterator[Line]:
         reasons.setdefault(action.reason, []).append(action.id)
     for reason, ids in reasons.items():
         ours = f"{amount(len(ids), 'hook')} of hookctl's"
-        name = ours if reason == IS_OURS else " ".join(id[:8] for id in ids)
+        name = ours if reason == IS_OURS else " ".join(map(shorten, ids))
         text = "receipts are written already" if reason == IS_OURS else reason
         yield Line(f"{name}: {text}", indent=4, sign="=")
 
