@@ -196,7 +196,8 @@ def test_where_what_was_kept_is_gone_force_writes_the_pack_again(hookctl: Hookct
     installed = json.loads(path.read_text())
     run(hookctl, "disable", "notify")
     book(isolated).unlink()
-    assert "install --force" in run(hookctl, "enable", "notify", code=1).err
+    command = f"hookctl install {isolated / 'notify.toml'} --host claude --scope user --force"
+    assert f"`{command}`" in run(hookctl, "enable", "notify", code=1).err
     run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", "--force")
     assert json.loads(path.read_text()) == installed
     run(hookctl, "uninstall", "notify")

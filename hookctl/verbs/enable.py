@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -63,7 +64,10 @@ def _is_known(folders: Folders, text: str) -> bool:
         for entry in record.disabled:
             if text in (entry.id, *entry.owners):
                 message = f"{text} is disabled, but what was kept of it is gone"
-                hint = "`hookctl install --force` writes it again."
+                pack = next(iter(entry.owners))
+                source = record.packs[pack].source if pack in record.packs else ""
+                install = f"hookctl install {shlex.quote(source or pack)} --host {record.host}"
+                hint = f"`{install} --scope {record.scope} --force` writes it again."
                 path = folders.disabled
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     if any(text in record.packs for record in records):
