@@ -156,8 +156,8 @@ COMMANDS = {
     ),
     "fire": Command(
         _fire,
-        "Run the hooks of an event once, and say what the host would make of their answers.",
-        "  hookctl fire stop\n"
+        "Really run the hooks of an event once, and say what the host would make of their answers.",
+        "  hookctl fire stop                a hook that counts or sends does it\n"
         '  hookctl fire pre-tool --tool Bash --input \'{"command": "rm -rf x"}\' --host claude\n'
         "  hookctl fire prompt --pack ./my-pack --host gemini\n"
         "  hookctl fire stop --hook 3f84 --run-project",

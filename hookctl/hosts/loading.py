@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookctl.documents import MISSING, Document
-from hookctl.errors import HookctlError
+from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, seconds, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Path
@@ -158,11 +158,18 @@ def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
         if host.guarding.unknown_events:
             yield Fault("unknown_event", message, True, "the name")
         elif host.shape.root or isinstance(groups, list):
-            fix = "Fix the name: it is case-sensitive."
+            fix = _suggest_event(event, known)
             yield Fault("unknown_event", message, False, fix=fix, level="warning")
     elif is_event(host, event):
         for fault in _faults_of_groups(host, event, groups):
             yield _fault_of_entry(host, event, _dotted((*path, *fault.path)), fault)
+
+
+def _suggest_event(event: str, known: Sequence[str]) -> str:
+    """What to do about an event that the host does not have."""
+    is_other_case = event.lower() in map(str.lower, known)
+    rest = "The name is case-sensitive." if is_other_case else "Fix the name."
+    return nearest(event, known) + rest
 
 
 def _fault_of_entry(host: Host, event: str, name: str, fault: _EntryFault) -> Fault:

@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hookctl import report
+from hookctl import hosts, report
 from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.disabled import find_disabled, read_disabled
 from hookctl.hooks.inventory import take_inventory
+from hookctl.hooks.model import RUNS, Hook
 from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
@@ -45,17 +46,18 @@ def enable(folders: Folders, request: Request) -> Result:
         try:
             found = find_disabled(disabled, text, [host.name for host in request.hosts])
         except HookctlError:
-            if not _is_known(folders, text):
+            notes = _explain_not_disabled(folders, text)
+            if not notes:
                 raise
-            messages.append(Message(f"{text} is not disabled", "not_disabled", "info"))
+            messages += notes
             continue
         wanted += [one for one in found if one not in wanted]
     result = _put_back(folders, wanted, dry_run=request.dry_run)
     return result._replace(messages=(*messages, *result.messages))
 
 
-def _is_known(folders: Folders, text: str) -> bool:
-    """Whether an ID means a hook that is there, or an installed pack.
+def _explain_not_disabled(folders: Folders, text: str) -> list[Message]:
+    """What to say of a hook that is there, or of an installed pack; empty where an ID means none.
 
     Refuses what is disabled by hookctl's record, but kept nowhere.
     """
@@ -70,12 +72,35 @@ def _is_known(folders: Folders, text: str) -> bool:
                 hint = f"`{install} --scope {record.scope} --force` writes it again."
                 path = folders.disabled
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
-    if any(text in record.packs for record in records):
-        return True
+    hooks = _find_hooks(take_inventory(folders).hooks, text)
+    if not hooks and not any(text in record.packs for record in records):
+        return []
+    reasons = {}
+    for hook in hooks:
+        if hook.state != RUNS:
+            reasons[f" by hookctl, and does not run: {_way_out(hook)}"] = hook.file
+    notes = reasons or {"": ""}
+    return [
+        Message(f"{text} is not disabled{reason}", "not_disabled", "info", path=path)
+        for reason, path in notes.items()
+    ]
+
+
+def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
+    """The hooks that an ID means, or the name by which their host switches them."""
     try:
-        return bool(ids.find(take_inventory(folders).hooks, text))
+        return ids.find(hooks, text)
     except HookctlError:
-        return False
+        return [
+            hook
+            for hook in hooks
+            if hook.fields.get("name") == text and hosts.load(hook.host).switches.named
+        ]
+
+
+def _way_out(hook: Hook) -> str:
+    """Why a hook does not run, and what to do about it, in one line."""
+    return f"{hook.reason}; fix: {hook.fix}" if hook.fix else hook.reason
 
 
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
