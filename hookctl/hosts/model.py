@@ -170,7 +170,8 @@ class Trust(NamedTuple):
         """What to do for an approval of hooks of a scope; `command` approves them, if known."""
         if not self.config or scope == "project":
             return self.action
-        return f"{self.action}, or {f'run `{command}`' if command else 'install with --trust'}"
+        approve = f"run `{command}`" if command else "install with --trust"
+        return f"{self.action}, or {approve}"
 
     def covers(self, scope: str) -> bool:
         """Whether hooks of a scope need the approval."""
