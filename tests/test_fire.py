@@ -455,3 +455,10 @@ def test_without_any_hook_that_is_said(hookctl: Hookctl) -> None:
     assert hookctl("fire", "stop", "--json").data == {"hosts": []}
     asked = hookctl("fire", "stop", "--host", "claude")
     assert "no hook is for this" in asked.out and "Claude Code would stop" in asked.out
+
+
+def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings: Path) -> None:
+    hooks = [{"type": "command", "command": "echo never"}]
+    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
+    fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
+    assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from hookctl.values import NamedTuple
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
 _LARGEST = 16 << 20  # bytes of a payload
+_MATCHER_S = 1.0  # seconds that a matcher may take: one can be written to take hours
 _EVENT_FIELDS = ("hook_event_name", "event_type")
 _TOOL_FIELDS = ("tool_name", "toolName")
 # What an event is matched by, where it is no call of a tool.
@@ -115,10 +117,27 @@ def read_payload(path: str) -> bytes:
 def is_meant(call: Call, matcher: str | None) -> bool:
     """Whether the host runs a hook with this matcher for the call."""
     if SHORT.get(call.protocol) in TOOL_EVENTS:
-        return fits(call.host, matcher, _names_of(call.host, call.tool))
+        return _fits_soon(call.host, matcher, _names_of(call.host, call.tool))
     values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
     texts = [value for value in values if isinstance(value, str)]
-    return not texts or not matcher or matcher == "*" or fits(call.host, matcher, texts)
+    return not texts or not matcher or matcher == "*" or _fits_soon(call.host, matcher, texts)
+
+
+def _fits_soon(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
+    """Whether a matcher fits; not, where its expression takes longer than a second to say so."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, _MATCHER_S)
+    try:
+        return fits(host, matcher, names)
+    except TimeoutError:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _names_of(host: Host, tool: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
@@ -16,6 +16,8 @@ from hookctl.hooks.plugins import read_plugins
 from hookctl.hooks.programs import Programs
 from hookctl.hooks.receipts import with_receipts
 from hookctl.hosts import Host
+from hookctl.ledger import store
+from hookctl.model import Record
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -40,7 +42,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     machine = Machine(folders, records.records)
     names = {host.name for host in wanted}
     looked_at = _add_owners(list(map(machine.load, hosts.names())), names)
-    reading = _read_hosts(machine, looked_at)
+    reading = _read_hosts(machine, looked_at, records.records)
     unreadable = list(reading.unreadable)
     unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
     disabled = read_disabled(folders)
@@ -61,16 +63,31 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     )
 
 
-def _read_hosts(machine: Machine, looked_at: Sequence[Host]) -> Reading:
+def _read_hosts(
+    machine: Machine, looked_at: Sequence[Host], records: Mapping[str, Record]
+) -> Reading:
     """The files with hooks of these hosts, and what keeps the hooks' programs from running."""
     programs = Programs(machine)
     files: list[HookFile] = []
     unreadable: list[Unreadable] = []
     for host in looked_at:
         for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
-            files += map(programs.add_faults, reading.files)
+            for file in reading.files:
+                files.append(programs.add_faults(_without_false_names(file, records)))
             unreadable += reading.unreadable
     return Reading(tuple(files), tuple(unreadable))
+
+
+def _without_false_names(file: HookFile, records: Mapping[str, Record]) -> HookFile:
+    """A project's file without names of ours that no record has: a stranger's can say anything."""
+    if file.scope not in ("project", "local") or not any(one.own_id for one in file.handlers):
+        return file
+    _, record = store.find_record(records, file.path)
+    known = {entry.id for entry in record.entries} if record else set()
+    handlers = []
+    for handler in file.handlers:
+        handlers.append(handler if handler.own_id in known else handler._replace(own_id=""))
+    return file._replace(handlers=tuple(handlers))
 
 
 def _hash_of_project(machine: Machine) -> str:
