@@ -188,15 +188,71 @@ def test_a_disabled_hook_is_named_and_runs_by_its_id(hookctl: Hookctl, settings:
     (hook,) = hookctl("hooks", "--json").data["hooks"]
     assert hookctl("disable", hook["id"]).code == 0
     (named,) = only(hookctl("fire", "stop", "--json"))["hooks"]
-    assert named["outcome"] == "not_run" and "would not run it, disabled: " in named["reason"]
-    assert only(hookctl("fire", "stop", "--hook", hook["id"], "--json"))["outcome"] == "block"
+    assert named["outcome"] == "not_run" and named["reason"].startswith("disabled since ")
+    assert "not run: disabled since " in hookctl("fire", "stop").out
+    result = only(hookctl("fire", "stop", "--hook", hook["id"], "--json"))
+    assert result["hooks"][0]["outcome"] == "block"
+    assert result["outcome"] == "none"  # the host stops
+    assert result["reason"].startswith("If it ran, Claude Code would not stop")
+
+
+def test_a_hook_that_is_for_no_tool_of_the_host_is_named_and_one_for_another_tool_is_not(
+    hookctl: Hookctl, settings: Path
+) -> None:
+    put(settings, events(PreToolUse=[("bash", REFUSES), ("Edit", "no-such-program"), ("Bash", "true")]))
+    said = hookctl("fire", "pre-tool", "--tool", "Bash")
+    assert 'not run: the matcher "bash" matches no tool of Claude Code' in said.out
+    assert "no-such-program" not in said.out
+    assert "ok    Claude Code would make the call; 1 hook was not run" in said.out
+    put(settings, events(PreToolUse=[("bash", "true"), ("bash", "false"), REFUSES]))
+    said = hookctl("fire", "pre-tool", "--tool", "Bash")
+    assert "warn  Claude Code would refuse the call (2 hooks were not run): not here" in said.out
+
+
+def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(PreToolUse=[("bash", REFUSES), ("Bash", "true"), ("Bahs", "exit 2")]))
+    ids = [hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]]
+    command = ["fire", "pre-tool", "--tool", "Bash"]
+    for number, id in enumerate(ids):
+        command += ["--hook", id]
+        result = only(hookctl(*command, "--json"))
+        assert [hook["outcome"] for hook in result["hooks"]] == ["deny", "none", "deny"][: number + 1]
+        assert result["outcome"] == "none"
+    said = hookctl(*command)
+    assert "ok    Claude Code would make the call\n" in said.out
+    names = f"{ids[0][:8]} and {ids[2][:8]}"
+    assert f"warn  If {names} ran, Claude Code would refuse the call: not here" in said.out
+    assert said.out.endswith("; as it is, they do not run.\n")
+
+
+def test_a_serial_host_goes_on_after_a_refusal_that_it_would_not_hear(hookctl: Hookctl, settings: Path) -> None:
+    hooks = {"preToolUse": [{**handler("exit 1"), "matcher": "Bash"}, handler("true")]}
+    put(settings.parents[1] / ".copilot/hooks/mine.json", json.dumps({"version": 1, "hooks": hooks}))
+    ids = [hook["id"] for hook in hookctl("hooks", "--host", "copilot", "--json").data["hooks"]]
+    result = only(hookctl("fire", "pre-tool", "--tool", "Write", "--hook", ids[0], "--hook", ids[1], "--json"))
+    assert [hook["outcome"] for hook in result["hooks"]] == ["deny", "none"]
+    assert result["outcome"] == "none"
+
+
+def test_the_name_of_a_script_is_answered_with_its_id(hookctl: Hookctl, settings: Path) -> None:
+    put(settings, events(Stop=["sh '/x/bell.sh' --token sk-abcdefghijk", "/x/two.sh", "/y/two.sh"]))
+    id = hookctl("hooks", "--json").data["hooks"][0]["id"][:8]
+    for verb in (["fire", "stop", "--hook"], ["disable"]):
+        said = hookctl(*verb, "bell.sh")
+        assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
+        assert "did you mean" not in hookctl(*verb, "two.sh").err
+    hookctl("disable", id)
+    said = hookctl("enable", "bell.sh")
+    assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
 
 
 def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(PreToolUse=[("Edit", REFUSES), "true"], Stop=["true"]))
     ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}
     said = hookctl("fire", "pre-tool", "--tool", "Bash", "--hook", ids["Edit"])
-    assert 'its matcher "Edit" does not fit this call' in said.out and "would refuse the call" in said.out
+    assert 'its matcher "Edit" does not fit this call' in said.out
+    assert "If it ran, Claude Code would refuse the call: not here; as it is, it does not run." in said.out
+    assert "ok    Claude Code" not in said.out
     assert hookctl("fire", "stop", "--hook", ids["Edit"]).code == 2
     assert hookctl("fire", "stop", "--hook", "zzz").code == 2
 
@@ -449,10 +505,16 @@ def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str
     assert hookctl("fire", *words).code == 2
 
 
-def test_without_any_hook_that_is_said(hookctl: Hookctl) -> None:
+def test_without_any_hook_that_is_said(hookctl: Hookctl, settings: Path) -> None:
     said = hookctl("fire", "stop")
     assert said.code == 0 and "no hook here is for stop" in said.out
     assert hookctl("fire", "stop", "--json").data == {"hosts": []}
+    put(settings, events(PostToolUse=[("Edit|Write", "true"), ("Read", "true")]))
+    said = hookctl("fire", "post-tool", "--tool", "Bash")
+    assert "no hook here is for post-tool with Bash (2 are for Edit|Write and Read)\n" in said.out
+    said = hookctl("fire", "post-tool", "--tool", "Bash", "--host", "claude")
+    assert "no hook is for this (2 are for Edit|Write and Read)\n" in said.out
+    assert "(" not in hookctl("fire", "post-tool", "--tool", "Edit").out
     asked = hookctl("fire", "stop", "--host", "claude")
     assert "no hook is for this" in asked.out and "Claude Code would stop" in asked.out
 

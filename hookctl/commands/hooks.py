@@ -156,7 +156,7 @@ COMMANDS = {
     ),
     "fire": Command(
         _fire,
-        "Really run the hooks of an event once, and say what the host would make of their answers.",
+        "Really run the hooks of an event once, time each, and say what the host would make of it.",
         "  hookctl fire stop                a hook that counts or sends does it\n"
         '  hookctl fire pre-tool --tool Bash --input \'{"command": "rm -rf x"}\' --host claude\n'
         "  hookctl fire prompt --pack ./my-pack --host gemini\n"

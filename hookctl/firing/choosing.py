@@ -14,6 +14,7 @@ from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory
 from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
+from hookctl.hosts.matchers import explain_mismatch
 from hookctl.model import WRAP
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
@@ -62,7 +63,7 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
         if hook.event != find_event(host, event)[0] and not is_dialect:
             continue
         fits = is_meant(call, _matcher_of(hook))
-        if not fits and not named:
+        if not fits and not named and not _fits_nothing(host, hook):
             continue
         shot = _make_shot(hook, host, file)._replace(
             is_asked=bool(hook.plugin) or chosen.is_of_project(hook)
@@ -73,8 +74,8 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
             continue
         note = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
         if hook.state != RUNS:
-            note = _explain_state(host, hook)
-        yield shot._replace(note=note)
+            note = f"{host.title} would not run it: {_explain_state(hook)}"
+        yield shot._replace(note=note, is_out=bool(note))
 
 
 def list_hosts(inventory: Inventory, event: str, names: Collection[str]) -> list[Host]:
@@ -91,8 +92,27 @@ def list_hosts(inventory: Inventory, event: str, names: Collection[str]) -> list
     return found
 
 
+def list_matchers(inventory: Inventory, host: Host, event: str) -> list[str]:
+    """The matchers of all hooks that a host has for an event."""
+    found = []
+    for hook in inventory.hooks:
+        if hook.host != host.name or not hook.matcher:
+            continue
+        file = _file_of(inventory, hook)
+        if hook.event == find_event(file.host if file else host, event)[0]:
+            found.append(hook.matcher)
+    return found
+
+
+def _fits_nothing(host: Host, hook: Hook) -> bool:
+    """Whether the person ought to know that a hook is for no tool of the host at all."""
+    return hook.state != RUNS and bool(explain_mismatch(host, hook.event, hook.matcher or None))
+
+
 def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str | None:
     """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
+    if hook.state != RUNS and not chosen.names:
+        return _explain_state(hook)
     kind = hook.fields.get("type", "command")
     if kind != "command" or not command_of(host, hook.fields):
         what = "a PowerShell command" if kind == "command" else f"of the type {kind}"
@@ -109,17 +129,14 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str
         return None
     if hook.plugin:
         return f"it is a plugin's: --hook {hook.id} runs it"
-    if hook.state != RUNS:
-        return _explain_state(host, hook)
     if "if" in hook.fields:
         return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
     return None
 
 
-def _explain_state(host: Host, hook: Hook) -> str:
+def _explain_state(hook: Hook) -> str:
     """Why the host would not run a hook."""
-    text = f"{host.title} would not run it, {hook.state.replace('_', ' ')}"
-    return f"{text}: {hook.reason}" if hook.reason else text
+    return hook.reason or hook.state.replace("_", " ")
 
 
 def command_of(host: Host, fields: object) -> str:

@@ -52,6 +52,7 @@ class Shot(NamedTuple):
     variables: Mapping[str, str] = {}
     why_not: str = ""  # why it is not run; empty where it is
     note: str = ""  # what to know about it
+    is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
 
 
@@ -98,4 +99,6 @@ class Volley(NamedTuple):
 
     call: Call
     fired: tuple[Fired, ...]
-    verdict: Verdict
+    verdict: Verdict  # of the hooks that the host runs
+    if_all: Verdict | None = None  # if those that it does not run ran too; None without any
+    others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call

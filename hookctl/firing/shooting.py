@@ -74,10 +74,12 @@ class Stand:
                 ran = self._run(runner, shot, asked, environ)
                 reading = self._read(call, shot, ran)
                 fired.append(Fired(shot, ran, reading))
+                if shot.is_out:
+                    continue
                 if serial and reading.refuses:
                     refused_by = shot.name or shot.id
                 asked = _pass_on(asked, reading)
-        return Volley(call, tuple(fired), judge(call, fired))
+        return _judge_all(call, fired)
 
     def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
         variables = self._variables(shot, call, environ)
@@ -132,6 +134,13 @@ class Stand:
             variables |= {str(name): str(text) for name, text in own.items()}
         variables |= shot.variables
         return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1", "PWD": self.project}
+
+
+def _judge_all(call: Call, fired: Sequence[Fired]) -> Volley:
+    """What the host would do, and what if it ran the hooks that it leaves out."""
+    inside = [each for each in fired if not each.shot.is_out]
+    if_all = judge(call, fired) if len(inside) < len(fired) else None
+    return Volley(call, tuple(fired), judge(call, inside), if_all)
 
 
 def limit_of(shot: Shot) -> float:

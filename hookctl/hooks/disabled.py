@@ -68,7 +68,8 @@ def _read(path: str, format: str) -> Document | None:
 
 def _add(files: list[HookFile], hook: DisabledHook) -> None:
     """Put a disabled hook into its file in the list; one that was switched off stands there."""
-    reason = f"since {clock.local(hook.since)}; `hookctl enable {hook.shown}` puts it back"
+    since = clock.local(hook.since)[:16]
+    reason = f"disabled since {since}; `hookctl enable {hook.shown}` puts it back"
     for number, file in enumerate(files):
         if (file.host.name, file.path) != (hook.host, hook.file):
             continue
@@ -125,7 +126,8 @@ def find_disabled(disabled: Sequence[Wanted], text: str, names: Iterable[str] = 
     find = partial(_find, hooks)
     found = find(text) or find(text.partition("#")[0])
     if not found:
-        hint = "`hookctl hooks` lists every hook, with those that are disabled."
+        hint = ids.suggest(hooks, text)
+        hint = hint or "`hookctl hooks` lists every hook, with those that are disabled."
         message = f"nothing that is disabled has the ID {text}"
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     chosen = [one for one, hook in zip(listed, hooks, strict=True) if hook in found]

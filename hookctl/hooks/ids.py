@@ -6,13 +6,16 @@ when the hook moves in its file. Where several hooks have the same, the second o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hooks.model import Hook
-from hookctl.hosts.hook_id import digest
+from hookctl.hosts.hook_id import digest, shorten
+from hookctl.masking import masked_text
 
 _MOST = 5  # hooks that an error names
+_LONGEST = 60  # characters of a command
 
 
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
@@ -36,7 +39,32 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     hint = "`hookctl hooks` lists every hook with its ID; a pack's are PACK and PACK/ID too."
+    hint = suggest(hooks, text) or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
+
+
+def suggest(hooks: Sequence[Hook], text: str) -> str:
+    """The ID that may be meant by the name of a hook, or of its script; '' if there is not one."""
+    found = {}
+    for hook in hooks:
+        if described := _describe_named(hook, text):
+            found[hook.id] = described
+    if len(found) != 1:
+        return ""
+    ((id, described),) = found.items()
+    return f"did you mean {shorten(id)} ({described})?"
+
+
+def _describe_named(hook: Hook, text: str) -> str:
+    """A hook with a name, or with the file name of its script, in a few words; '' for another."""
+    if hook.fields.get("name") == text:
+        return text
+    words = hook.command.split()
+    for number, word in enumerate(words):
+        if os.path.basename(word.strip("'\"")) == text:
+            shown = masked_text(" ".join([text, *words[number + 1 :]]))
+            return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    return ""
 
 
 def _begins(hook: Hook, beginning: str) -> bool:

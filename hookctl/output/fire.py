@@ -22,13 +22,14 @@ from hookctl.firing.model import (
     Fired,
     Reading,
     Shot,
+    Verdict,
     Volley,
 )
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
 from hookctl.output.hooks import BEHIND_ID
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, cut, tilde, tildes
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, tilde, tildes
 
 _LONGEST = 60  # characters of a command in its line
 _MOST = 20  # lines of an output that are shown
@@ -94,19 +95,52 @@ def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]
     for fired in volley.fired:
         yield from _lines_of(call, fired, shown(fired.shot))
     if not volley.fired:
-        yield Line("no hook is for this", indent=2)
+        yield Line(describe_none("no hook is for this", "", volley.others), indent=2)
+    if not volley.fired or not all(each.shot.is_out for each in volley.fired):
+        skipped = sum(bool(each.shot.why_not) for each in volley.fired)
+        yield Line(_describe_verdict(call, verdict, skipped), _verdict_mark(verdict))
+    if volley.if_all is not None:
+        yield Line(describe_if_all(volley), WARN)
+
+
+def describe_none(text: str, tool: str, others: Sequence[str]) -> str:
+    """That no hook is for a call, and what the others for the same event are for."""
+    if not others:
+        return text
+    matchers = " and ".join(cut(matcher, _LONGEST) for matcher in dict.fromkeys(others))
+    are = "is" if len(others) == 1 else "are"
+    of_tool = f" with {tool}" if tool else ""
+    return f"{text}{of_tool} ({len(others)} {are} for {matchers})"
+
+
+def describe_if_all(volley: Volley) -> str:
+    """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
+    if volley.if_all is None:
+        return ""
+    names = [each.shot.name or shorten(each.shot.id) for each in volley.fired if each.shot.is_out]
+    they = "it does" if len(names) == 1 else "they do"
+    what = "it" if len(volley.fired) == 1 else " and ".join(names)
+    would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
+    return f"If {what} ran, {would}; as it is, {they} not run."
+
+
+def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
+    """What the host would do, and why; with how many hooks were not run."""
     would = _WOULD.get(call.protocol, {}).get(verdict.outcome) or _GOES_ON.get(verdict.outcome)
     if verdict.outcome == UNKNOWN:
         would = "may do anything"
     text = f"{call.host.title} {would or 'would go on'}"
     if verdict.outcome == END and verdict.refuses and call.protocol == "PreToolUse":
         text += " and not make the call"
-    reason = masked_text(verdict.reason)
-    yield Line(f"{text}: {cut(reason, _WIDEST)}" if reason else text, _verdict_mark(volley))
+    reason = cut(masked_text(verdict.reason), _WIDEST)
+    left_out = f"{amount(skipped, 'hook')} {'was' if skipped == 1 else 'were'} not run"
+    if not skipped:
+        return f"{text}: {reason}" if reason else text
+    return f"{text} ({left_out}): {reason}" if reason else f"{text}; {left_out}"
 
 
-def _verdict_mark(volley: Volley) -> str:
-    return WARN if volley.verdict.outcome not in (NONE, ALLOW, CONTEXT, CHANGE) else OK
+def _verdict_mark(verdict: Verdict) -> str:
+    return WARN if verdict.outcome not in (NONE, ALLOW, CONTEXT, CHANGE) else OK
 
 
 def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:

@@ -13,7 +13,14 @@ from hookctl.checks.machine import Machine
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Place, find_event
-from hookctl.firing.choosing import Chosen, choose, find_named, is_ours, list_hosts
+from hookctl.firing.choosing import (
+    Chosen,
+    choose,
+    find_named,
+    is_ours,
+    list_hosts,
+    list_matchers,
+)
 from hookctl.firing.model import Call, Fired, Shot, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.firing.trying import Trials
@@ -21,7 +28,7 @@ from hookctl.hooks.inventory import Inventory, take_inventory
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.fire import ask_lines, volley_lines
+from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volley_lines
 from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.system import project
@@ -56,6 +63,7 @@ class _Salvo(NamedTuple):
     shots: tuple[Shot, ...]
     environ: Mapping[str, str]
     start: str  # the folder that the host is started in
+    others: tuple[str, ...] = ()  # matchers of hooks for the event; empty where any is for the call
 
 
 def fire(folders: Folders, request: Request, consent: Consent) -> Result:
@@ -103,7 +111,7 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         titles = ", ".join(host.name for host in looked_at)
         hint = f"Name the host whose payload it is with --host: {titles}."
         raise usage_error("a payload is one host's own", hint)
-    salvos, skipped = [], []
+    salvos, skipped, empty = [], [], []
     for host in looked_at:
         if not find_event(host, event)[0]:
             skipped.append(f"{host.title} has no event {event}")
@@ -111,8 +119,12 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         salvo = _aim_at(folders, machine, request, host, inventory, folder)
         if salvo.shots or named:
             salvos.append(salvo)
+        else:
+            empty.append(salvo)
     if not salvos and not skipped:
-        skipped.append(f"no hook here is for {event}")
+        tool = request.asked.tool or next((salvo.call.tool for salvo in empty), "")
+        others = [matcher for salvo in empty for matcher in salvo.others]
+        skipped.append(describe_none(f"no hook here is for {event}", tool, others))
     return salvos, skipped
 
 
@@ -136,7 +148,8 @@ def _aim_at(
     shots = tuple(choose(inventory, call, request.asked.event, chosen))
     if request.chosen.names:
         _require_runnable(shots)
-    return _Salvo(call, shots, environ, start)
+    others = () if shots else tuple(list_matchers(inventory, host, request.asked.event))
+    return _Salvo(call, shots, environ, start, others)
 
 
 def _hosts_of_pack(request: Request) -> list[Host]:
@@ -211,7 +224,8 @@ def _fire_salvo(folders: Folders, salvo: _Salvo, folder: str) -> Volley:
     def show(shot: Shot) -> None:
         progress(f"{shot.host.title}: {shot.name or shot.id} ...")
 
-    return stand.fire(salvo.call, salvo.shots, salvo.environ, show)
+    volley = stand.fire(salvo.call, salvo.shots, salvo.environ, show)
+    return volley._replace(others=salvo.others)
 
 
 def shown_command(shot: Shot) -> str:
@@ -222,12 +236,13 @@ def shown_command(shot: Shot) -> str:
 def _describe(volley: Volley) -> dict[str, Any]:
     """A call as `--json` shows it."""
     verdict = volley.verdict
+    reasons = filter(None, (verdict.reason, describe_if_all(volley)))
     return {
         "host": volley.call.host.name,
         "event": volley.call.event,
         "hooks": [*_describe_hooks(volley.fired)],
         "outcome": verdict.outcome,
-        "reason": masked_text(verdict.reason),
+        "reason": masked_text("\n".join(reasons)),
     }
 
 
