@@ -46,6 +46,22 @@ def managed(monkeypatch: pytest.MonkeyPatch, name: str, path: Path) -> None:
     monkeypatch.setattr("hookctl.hosts.load", loaded)
 
 
+# Several obstacles.
+
+
+def test_the_script_of_a_hook_is_looked_at_unless_the_host_does_not_load_the_hook(
+    hookctl: Hookctl, settings: Path
+) -> None:
+    gone = {"type": "command", "command": "/nowhere/gone.sh"}
+    put(settings, stop(gone, {**gone, "timeout": "soon"}))
+    loaded, ignored = listed(hookctl)
+    assert (loaded["state"], loaded["reason"]) == ("missing", "/nowhere/gone.sh is not there")
+    assert ignored["state"] == "ignored" and "gone.sh" not in ignored["reason"]
+    put(settings, stop(gone, event="Stopp"))
+    (unknown,) = listed(hookctl)
+    assert unknown["state"] == "unknown_event" and "/nowhere/gone.sh is not there" in unknown["reason"]
+
+
 # Places.
 
 
