@@ -21,9 +21,6 @@ from hookctl.checks.scripts import Script
 from hookctl.errors import HookctlError
 from hookctl.hooks import states
 from hookctl.hooks.model import (
-    DISABLED,
-    HIDDEN,
-    IGNORED,
     MISSING,
     NO_COMPILE,
     NOT_EXECUTABLE,
@@ -65,7 +62,7 @@ class Programs:
         """The file with what keeps its programs from running, where the host loads their hooks."""
         handlers = []
         for handler in file.handlers:
-            if file.obstacle is None and _is_loaded(file, handler):
+            if states.is_loaded(file, handler):
                 handler = handler._replace(broken=self._find_fault(file, handler))
             handlers.append(handler)
         return file._replace(handlers=tuple(handlers))
@@ -190,12 +187,6 @@ class Programs:
                 program if is_safe and not owners.find_fault(program) else ""
             )
         return self._readers[interpreter]
-
-
-def _is_loaded(file: HookFile, handler: Handler) -> bool:
-    """Whether the host takes the hook from its file, if it had its event."""
-    found = [obstacle.state for obstacle in states.find_obstacles(file, handler)]
-    return not {DISABLED, IGNORED, HIDDEN} & set(found)
 
 
 def compile_python(text: bytes) -> str:

@@ -33,6 +33,14 @@ def find_obstacles(file: HookFile, handler: Handler) -> list[Obstacle]:
     return list(_find_in_entry(file, handler))
 
 
+def is_loaded(file: HookFile, handler: Handler) -> bool:
+    """Whether the host takes the hook from its file, or would if it had the event."""
+    if handler.disabled or file.obstacle or _judge_entry(file, handler):
+        return False
+    event = _judge_event(file, handler)
+    return event is None or event.state != HIDDEN
+
+
 def _find_in_entry(file: HookFile, handler: Handler) -> Iterator[Obstacle]:
     for obstacle in (_judge_event(file, handler), _judge_entry(file, handler)):
         if obstacle:
