@@ -106,8 +106,12 @@ def test_two_hooks_leave_and_come_back_in_either_order(
     watched = {path, config} if kind.host == "codex" else {path}
     before = {file: file.read_bytes() if file.exists() else None for file in watched}
     chosen = [hooks[0]["id"], hooks[-1]["id"]] if len(hooks) > 1 else [hooks[0]["id"]]
-    if hookctl("disable", *chosen, "--host", kind.host, "--dry-run").code == 4:
+    outcome = hookctl("disable", *chosen, "--host", kind.host, "--dry-run")
+    if outcome.code == 4:
         assert model.stem in REFUSED  # and says why
+        return
+    if "is off already" in outcome.err:
+        assert model.stem == "switched-off-by-name"
         return
     for backwards in (False, True):
         for place in (0, -1) if len(hooks) > 1 else (0,):
@@ -491,6 +495,49 @@ def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookct
     assert len(gone) == 2
     run(hookctl, "enable", *gone)
     assert path.read_text() == text
+
+
+def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
+    hooks = {"AfterTool": [{"hooks": [{**BELL, "name": "lint"}, {**BELL, "command": "b"}]}]}
+    text = json.dumps({"hooksConfig": {"disabled": ["lint"]}, "hooks": hooks})
+    path = put(isolated / "home" / ".gemini" / "settings.json", text)
+    off, other = [hook["id"] for hook in listed(hookctl, path, "gemini")]
+    outcome = run(hookctl, "disable", off)
+    reason = "is off already: hooksConfig.disabled in ~/.gemini/settings.json names it"
+    assert f"{off[:8]} {reason}" in outcome.err and "nothing to do" in outcome.out and "To put back" not in outcome.out
+    assert path.read_text() == text and not book(isolated).exists()
+    assert "is enabled again" not in run(hookctl, "enable", off).out
+    outcome = run(hookctl, "disable", off, other)
+    assert reason in outcome.err and f"`hookctl enable {other[:8]}`" in outcome.out
+    assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["lint", "b"]}
+    run(hookctl, "enable", other)
+    assert path.read_text() == text
+
+
+def test_a_hook_that_codex_has_switched_off_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": [GROUP]}}))
+    (hook,) = listed(hookctl, path, "codex")
+    run(hookctl, "disable", hook["id"])
+    book(isolated).unlink()  # now nobody knows that hookctl did it
+    config = isolated / "home" / ".codex" / "config.toml"
+    text = config.read_text()
+    outcome = run(hookctl, "disable", hook["id"])
+    assert f"{hook['id'][:8]} is off already: it has enabled = false in ~/.codex/config.toml" in outcome.err
+    assert "nothing to do" in outcome.out and config.read_text() == text and not book(isolated).exists()
+
+
+def test_a_pack_whose_hook_its_host_has_off_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".gemini" / "settings.json", "{}")
+    run(hookctl, "install", "--host", "gemini")
+    page = json.loads(path.read_text())
+    (command,) = [hook["command"] for hook in page["hooks"]["AfterAgent"][0]["hooks"]]
+    name = page["hooks"]["AfterAgent"][0]["hooks"][0].get("name", command)
+    path.write_text(json.dumps({**page, "hooksConfig": {"disabled": [name]}}))
+    before = path.read_bytes()
+    outcome = run(hookctl, "disable", "guard")
+    assert "is off already" in outcome.err and "nothing to do" in outcome.out
+    assert "guard is disabled" not in outcome.out
+    assert path.read_bytes() == before and not book(isolated).exists()
 
 
 # Lines.

@@ -164,7 +164,7 @@ COMMANDS = {
     ),
     "disable": Command(
         _disable,
-        "Switch a hook or a whole pack off without losing it; anybody's hook.",
+        "Switch anybody's hook or a whole pack off. It stays off until `hookctl enable`.",
         "  hookctl disable guard            a pack, with its settings\n"
         "  hookctl disable notify/done      one hook of a pack\n"
         "  hookctl disable 3f84             any hook, by its ID in hooks",

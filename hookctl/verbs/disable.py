@@ -9,13 +9,13 @@ from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.model import DISABLED, Hook, HookFile
+from hookctl.hooks.model import DISABLED, OFF, Hook, HookFile
 from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store
 from hookctl.model import WRAP, Line, Message, Record, Result
-from hookctl.output.lines import tilde
+from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
 from hookctl.planner.plan import Plan
@@ -66,6 +66,7 @@ class _Selection:
         self._records, _ = store.read_known(folders)
         self._files = {(file.host.name, file.path): file for file in self._inventory.files}
         self._hooks: dict[tuple[str, str, object], Hook] = {}
+        self._off: set[tuple[str, str, object]] = set()  # by their host's own switch
         self._packs: set[tuple[str, str]] = set()  # key of the record, and name
         self.messages: list[Message] = []
 
@@ -83,17 +84,29 @@ class _Selection:
             found = [hook for hook in found if not hook.own_id.startswith(WRAP)]
         for hook in found:
             if hook.state == DISABLED:
-                self._tell(f"{self._name(hook)} is disabled already", hook)
+                self._tell(f"{self._name(hook)} is disabled already", hook, "disabled")
                 continue
             self._require_editable(hook)
+            if switch := self._find_switch(hook):
+                self._tell(f"{self._name(hook)} is off already: {tildes(switch)}", hook, "off")
+                self._off.add((hook.host, hook.file, hook.path))
+                continue
             self._hooks[hook.host, hook.file, hook.path] = hook
+
+    def _find_switch(self, hook: Hook) -> str:
+        """What already switches this hook off, by its host's own means; '' if nothing does.
+
+        Its state may be another one: of several obstacles the first counts.
+        """
+        obstacle = self._files[hook.host, hook.file].closed.get(hook.path)
+        return obstacle.reason if obstacle and obstacle.state == OFF else ""
 
     def _is_here(self, record: Record, pack: str) -> bool:
         is_here = record.scope == "user" or record.project == self._here
         return is_here and pack in record.packs and record.host in self._hosts
 
-    def _tell(self, text: str, hook: Hook) -> None:
-        self.messages.append(Message(text, "disabled", "info", hook.host, hook.file))
+    def _tell(self, text: str, hook: Hook, code: str) -> None:
+        self.messages.append(Message(text, code, "info", hook.host, hook.file))
 
     def _name(self, hook: Hook) -> str:
         return hook.own_id or shorten(hook.id.partition("#")[0])
@@ -173,7 +186,9 @@ class _Selection:
                 yield other
 
     def _stays(self, hook: Hook) -> bool:
-        return (hook.host, hook.file, hook.path) not in self._hooks and hook.state != DISABLED
+        place = hook.host, hook.file, hook.path
+        is_off = place in self._off or hook.state == DISABLED
+        return place not in self._hooks and not is_off
 
     def twins(self) -> Iterator[Hook]:
         """Hooks that are equal to one that goes, and that run from now on instead of it."""
