@@ -17,7 +17,7 @@ from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
 from hookctl.model import Line, Message, Result
-from hookctl.output.lines import tilde
+from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Wanted, plan_enable
 from hookctl.planner.plan import Plan
@@ -78,7 +78,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> list[Message]:
     reasons = {}
     for hook in hooks:
         if hook.state != RUNS:
-            reasons[f" by hookctl, and does not run: {_way_out(hook)}"] = hook.file
+            reasons[f" by hookctl, and does not run: {tildes(_way_out(hook))}"] = hook.file
     notes = reasons or {"": ""}
     return [
         Message(f"{text} is not disabled{reason}", "not_disabled", "info", path=path)
