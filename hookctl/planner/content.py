@@ -158,11 +158,11 @@ def _limit_in_settings(
 ) -> str:
     """The limit in the settings file after this install, or ''."""
     path = (*draft.host.env_path, LIMIT_KEY)
-    if any(want.path == path for want in wants):
+    value = draft.document.get(path)
+    wanted = next((want for want in wants if want.path == path), None)
+    if wanted is not None and value != wanted.value:
         current = draft.read_current(wants, visible)
         value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=force)
-    else:
-        value = draft.document.get(path)
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)

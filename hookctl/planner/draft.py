@@ -31,11 +31,6 @@ from hookctl.model import (
     Record,
     Wanted,
 )
-from hookctl.planner.placeholders import (
-    placeholders_after,
-    placeholders_in,
-    settle_placeholders,
-)
 from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
@@ -90,6 +85,8 @@ class Draft:
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
+            from hookctl.planner.placeholders import placeholders_in  # late: few hosts need any
+
             self.placeholders = placeholders_in(self.host, document, record.gaps)
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
@@ -183,11 +180,15 @@ class Draft:
             decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
+            from hookctl.planner.placeholders import settle_placeholders  # late: few need it
+
             decision = settle_placeholders(self.host, before, decision, self.placeholders, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         if decision.edits:
             self.document = self.sources.edit(self.host.shape, before, decision.edits)
         if decision.edits and self.host.shape.positions:
+            from hookctl.planner.placeholders import placeholders_after  # late: few need it
+
             self.placeholders = placeholders_after(
                 self.placeholders, self.host, before, self.document
             )

@@ -4,7 +4,8 @@ An answer is never weakened without a word: what a host cannot express becomes t
 thing that it can. What it cannot take at all is dropped, and the receipt names it.
 """
 
-from .files import dump, dump_plain, first_text, parse_exactly, parse_strictly
+from .exact import dump_plain, parse_exactly, parse_strictly
+from .files import dump, first_text
 
 REFUSED = 2  # the exit status that refuses
 TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart")

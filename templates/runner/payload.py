@@ -4,7 +4,8 @@ The table of the host says how it names tools, inputs and fields; see `[runner]`
 files. What a host does not tell is null.
 """
 
-from .files import first_text, parse_exactly
+from .exact import parse_exactly
+from .files import first_text
 from .patch import patch_in_command, read_patch
 
 # Claude Code's tools by class.

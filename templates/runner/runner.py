@@ -44,7 +44,8 @@ from .call import (
     start_timer,
 )
 from .child import run_command
-from .files import digest, dump_plain, enter, env, parse_exactly
+from .exact import dump_plain, parse_exactly
+from .files import digest, enter, env
 from .hosts import find_host
 from .matching import matches
 from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refused

@@ -21,21 +21,12 @@ REGULAR = 0o100000
 FOLDER = 0o040000
 KIND = 0o170000
 STICKY = 0o1000
-INFINITE = float("inf")
 INVALID = 22  # the number of this error on Linux and macOS
-LONGEST_NUMBER = 4000  # digits; Python itself converts few more
 
 
 def read_number(digits):
     """A whole number of JSON; a very long one stays text, as converting it could take minutes."""
     if len(digits) < 19:
-        return int(digits)
-    return digits
-
-
-def read_long_number(digits):
-    """The same with every number that anybody sends, for what is passed on as it came."""
-    if len(digits) < LONGEST_NUMBER:
         return int(digits)
     return digits
 
@@ -49,28 +40,10 @@ class Scanning:
     parse_int = read_number
 
 
-class ExactScanning(Scanning):
-    """The same for what is passed on."""
-
-    parse_int = read_long_number
-
-
-def refuse_constant(name):
-    """No NaN or Infinity: Python alone takes them for JSON."""
-    raise ValueError(name)
-
-
-class StrictScanning(ExactScanning):
-    """The same for an answer, which a client reads too."""
-
-    parse_constant = staticmethod(refuse_constant)
-
-
 try:
     from _json import encode_basestring_ascii, make_encoder, make_scanner
 
-    scan, scan_exactly = make_scanner(Scanning), make_scanner(ExactScanning)
-    scan_strictly = make_scanner(StrictScanning)
+    scan = make_scanner(Scanning)
     encode = make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, True)
 
     def dump(value):
@@ -81,43 +54,10 @@ except Exception:  # another interpreter, or a later version
     import json
 
     scan = json.JSONDecoder(parse_int=read_number).scan_once
-    scan_exactly = json.JSONDecoder(parse_int=read_long_number).scan_once
-    scan_strictly = json.JSONDecoder(
-        parse_int=read_long_number, parse_constant=refuse_constant
-    ).scan_once
 
     def dump(value):
         """A value as JSON, always in the same form."""
         return json.dumps(value, separators=(",", ":"), sort_keys=True)
-
-
-def dump_plain(value):
-    """A value as JSON that everybody reads: null for NaN and Infinity, which are Python's own."""
-    text = dump(value)
-    if "NaN" in text or "Infinity" in text:
-        return dump(without_odd_numbers(value))
-    return text
-
-
-def without_odd_numbers(value):
-    """A value with None for each number that JSON does not have."""
-    if type(value) is dict:
-        return {name: without_odd_numbers(inner) for name, inner in value.items()}
-    if type(value) is list:
-        return [without_odd_numbers(inner) for inner in value]
-    if type(value) is float and not abs(value) < INFINITE:
-        return None
-    return value
-
-
-def parse_exactly(data, errors="strict"):
-    """The same as `parse`, with long numbers as numbers."""
-    return parse(data, errors, scan_exactly)
-
-
-def parse_strictly(data, errors="strict"):
-    """The same as `parse_exactly`; ValueError also where only Python takes it for JSON."""
-    return parse(data, errors, scan_strictly)
 
 
 def parse(data, errors="strict", scan=scan):
