@@ -29,7 +29,7 @@ exit $(cat "$3/$1.status")
 """
 # What differs from run to run: sessions, times, ports, numbers of processes.
 RANDOM = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f-]{8,}|\b[0-9a-f]{8,}\b|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?|[0-9]{2,}(\.[0-9]+)?|\b[0-9]+m?s\b|toolu_\w+"
+    r"[0-9a-f]{8}-[0-9a-f-]{8,}|\b[0-9a-f]{8,}\b|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?|[0-9]{2,}(\.[0-9]+)?|\b[0-9]+m?s\b|(?<=_ms\":)[0-9]+|toolu_\w+"
 )
 
 
