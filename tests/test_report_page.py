@@ -111,6 +111,10 @@ def test_the_page_of_a_machine_with_nine_hosts_has_every_hook_with_its_state_and
     meant = ("runs", "off", "hidden", "disabled", "twice")
     broken = [hook for hook in listed["hooks"] if hook["state"] not in meant]
     assert f"{len(broken)} hooks do not run" in parsed.texts and len(broken) > 10
+    fixes = [hook["fix"] for hook in broken if hook["fix"]]
+    assert len(fixes) > 3
+    for words in fixes:
+        assert squeezed(f"What to do: {words}", home) in shown, words
     running = sum(hook["state"] == "runs" for hook in listed["hooks"])
     assert f"{running} of {len(listed['hooks'])}" in parsed.texts
     assert re.search(r"\d+ of \d+", text)

@@ -29,7 +29,7 @@ from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
 from hookctl.output.hooks import BEHIND_ID
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, tilde, tildes
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, tildes
 
 _LONGEST = 60  # characters of a command in its line
 _MOST = 20  # lines of an output that are shown
@@ -145,10 +145,10 @@ def _verdict_mark(verdict: Verdict) -> str:
 
 def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:
     shot, ran, reading = fired
-    place = f"{tilde(shot.file)}:{shot.line}" if shot.line else tilde(shot.file)
+    where = place(shot.file, shot.line)
     mark = _MARKS.get(reading.outcome, OK)
     label = OwnText(shorten(shot.id))
-    yield Line(shot.name or cut(command, _LONGEST), mark, indent=2, label=label, path=place)
+    yield Line(shot.name or cut(command, _LONGEST), mark, indent=2, label=label, path=where)
     if reading.outcome == NOT_RUN:
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
@@ -193,5 +193,5 @@ def ask_lines(shots: Sequence[Shot]) -> Iterator[str]:
     yield "these hooks would run here, as you:"
     for shot in shots:
         whose = f"of the plugin {shot.plugin}" if shot.plugin else "of this project"
-        yield f"  {shot.host.title} {shot.event}, {whose}: {tilde(shot.file)}:{shot.line}"
+        yield f"  {shot.host.title} {shot.event}, {whose}: {place(shot.file, shot.line)}"
         yield f"    {masked_text(shot.command)}"

@@ -14,7 +14,7 @@ from hookctl.hosts.hook_id import shorten
 from hookctl.hosts.model import OtherAgent
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, tilde, tildes
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
 from hookctl.output.runs import show_ms
 
 _LONGEST = 60  # characters of a command or a matcher
@@ -37,9 +37,8 @@ def hook_lines(
                 yield from _lines_of(hook, shown(hook))
         yield from _lines_on_readers(of_host)
     for unreadable in inventory.unreadable:
-        place = f"{tilde(unreadable.path)}:{unreadable.line}" if unreadable.line else ""
         text = f"its hooks are not known: {unreadable.message}"
-        yield Line(text, ERROR, path=place or tilde(unreadable.path))
+        yield Line(text, ERROR, path=place(unreadable.path, unreadable.line))
     yield Line(_count(hooks))
 
 
@@ -52,7 +51,7 @@ def lines_on_unknown_events(hooks: Iterable[Hook]) -> Iterator[Line]:
         verb = "is" if len(numbers) == 1 else "are"
         text = f"{amount(len(numbers), 'hook')} {verb} under {masked_text(event)}, "
         text += f"an event that {hosts.load(host).title} does not have"
-        yield Line(text, WARN, path=f"{tilde(file)}:{numbers[0]}")
+        yield Line(text, WARN, path=place(file, numbers[0]))
 
 
 def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
@@ -75,9 +74,9 @@ def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
     text = _name(hook, command)
     if hook.matcher:
         text += f" on {cut(hook.matcher, _LONGEST)}"
-    place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
+    where = place(hook.file, hook.line)
     label = OwnText(shorten(hook.id))
-    yield Line(text, _mark(hook.state), indent=2, label=label, path=place)
+    yield Line(text, _mark(hook.state), indent=2, label=label, path=where)
     if hook.own_reason:
         yield Line(tildes(hook.own_reason), indent=BEHIND_ID)
     if hook.own_fix:

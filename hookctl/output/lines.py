@@ -196,6 +196,11 @@ def tilde(path: str) -> str:
     return "~" + path[len(home) :]
 
 
+def place(path: str, line: int) -> str:
+    """A line of a file as people write it; the file alone where the line is 0."""
+    return f"{tilde(path)}:{line}" if line else tilde(path)
+
+
 def tildes(text: str) -> str:
     """A text with the home folder written as ~ in its paths."""
     return " ".join(map(tilde, text.split(" ")))

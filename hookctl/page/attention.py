@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookctl.hooks.model import Unreadable
-from hookctl.output.lines import amount, tilde
+from hookctl.output.lines import amount, place, tilde
 from hookctl.page import hooks
 from hookctl.page.html import Html, element, lines, prose
 from hookctl.page.model import Content
@@ -51,11 +51,15 @@ def _findings(content: Content) -> Iterator[Html]:
 
 
 def _unreadable(file: Unreadable) -> Html:
-    place = f"{tilde(file.path)}:{file.line}" if file.line else tilde(file.path)
     said = element(
         "p", element("b", "error", class_="bad"), prose(f" its hooks are not known: {file.message}")
     )
-    return element("div", said, element("p", place, class_="soft"), class_="finding error")
+    return element(
+        "div",
+        said,
+        element("p", place(file.path, file.line), class_="soft"),
+        class_="finding error",
+    )
 
 
 def _broken(content: Content) -> Iterator[Html]:
@@ -66,9 +70,11 @@ def _broken(content: Content) -> Iterator[Html]:
     items = []
     for hook, command in broken:
         title = content.titles.get(hook.host, hook.host)
-        place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
-        said = element("small", prose(f"{title}, {hook.event}, {place}: {hook.reason}"))
-        items.append(element("li", element("code", command or hook.id), said))
+        where = f"{title}, {hook.event}, {place(hook.file, hook.line)}"
+        said = [element("small", prose(f"{where}: {hook.reason}"))]
+        if hook.fix:
+            said.append(element("small", prose(f"What to do: {hook.fix}")))
+        items.append(element("li", element("code", command or hook.id), *said))
     count = amount(len(broken), "hook does not run", "hooks do not run")
     head = element("p", element("b", "warning", class_="odd"), f" {count}")
     yield element("div", head, element("ul", lines(items)), class_="finding warning")

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from hookctl.hooks.model import RUNS, WANTED, Hook
 from hookctl.hosts.hook_id import shorten
-from hookctl.output.lines import amount, tilde
+from hookctl.output.lines import amount, place
 from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content, ShownHook
 
@@ -45,12 +45,11 @@ def _row(shown: ShownHook) -> list[str]:
     tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
     about = [shorten(hook.id), hook.own_id or hook.owner, f"{hook.scope} scope"]
     command = element("code", shown.command) if shown.command else element("span", "no command")
-    place = f"{tilde(hook.file)}:{hook.line}" if hook.line else tilde(hook.file)
     return [
         element("span", hook.event, tool),
         element("span", command, element("small", " · ".join(filter(None, about)))),
         _state(hook),
-        element("code", place),
+        element("code", place(hook.file, hook.line)),
     ]
 
 
