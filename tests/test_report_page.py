@@ -139,7 +139,7 @@ def test_a_text_from_elsewhere_is_a_text_and_no_secret_is_shown(
     secret = "sk-ant-api03-" + "A1b2C3d4" * 5
     hostile = "echo '</style></code><script>alert(1)</script>' \"&lt;\" \u202e\x1b[31m"
     hooks = [{"type": "command", "command": text} for text in (hostile, f"curl -H 'x-api-key: {secret}' example.org")]
-    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": '"><svg onload=x>', "hooks": hooks}]}}))
+    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": f'"><svg onload=x>{secret}', "hooks": hooks}]}}))
     text, parsed, _ = page(hookctl)
     assert "<script" not in text and not parsed.select("script")
     assert secret not in text and "A1b2C3d4" not in text

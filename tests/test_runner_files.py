@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hookctl.packs import programs
 from hookctl.packs.runner import _dump
 from hookctl.system import interpreter
 from hookctl.system.files import digest
@@ -336,6 +337,37 @@ def test_the_runner_of_a_newer_hookctl_stays_until_it_is_replaced_by_force(place
     assert json.loads((folder / "claude.json").read_text())["hookctl"] == "9.0.0"
     assert place.hookctl("uninstall", "one", "--scope", scope).code == 0
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_the_packages_of_guard_and_runner_are_put_back_by_one_run(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    assert place.hookctl("install", "--host", "claude", "--scope", scope).code == 0
+    folder = place.runtime(scope)
+    written = content(folder)
+    for package_folder in (*folder.glob("guard_*"), *folder.glob("runner_*")):
+        shutil.rmtree(package_folder)
+    assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
+    assert content(folder) == written
+
+
+def test_a_new_runner_moves_no_guard_to_a_package_that_it_does_not_bring(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version installs a pack beside this version's guard, which runs on as it is."""
+    assert place.hookctl("install", "--host", "claude").code == 0
+    launcher = place.root / "data" / "guard" / "claude-user" / "hook.py"
+    before, modules = launcher.read_bytes(), programs._read_modules()
+    monkeypatch.setattr(programs, "_read_modules", lambda: {**modules, "later.py": b""})
+    programs.load_programs.cache_clear()
+    programs.load_runner.cache_clear()
+    try:
+        assert place.install("one").code == 0
+    finally:
+        monkeypatch.undo()
+        programs.load_programs.cache_clear()
+        programs.load_runner.cache_clear()
+    assert launcher.read_bytes() == before
 
 
 def test_two_branches_that_each_add_a_pack_leave_a_table_that_doctor_writes_again(place: Place) -> None:
