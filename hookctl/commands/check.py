@@ -165,7 +165,7 @@ COMMANDS = {
     ),
     "hosts": Command(
         _hosts,
-        "List the hosts: where their settings lie, how certain that is, which are here.",
+        "List the hosts: which are here or have packs, what hooks can do there, how sure that is.",
         "  hookctl hosts\n  hookctl hosts claude gemini    their events, limits and approvals",
     ),
     "verify": Command(

@@ -1,4 +1,4 @@
-"""What a host cannot do, in sentences for install and `hookctl hosts`."""
+"""What a host can do, and what it cannot, in sentences for install and `hookctl hosts`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,20 @@ from hookctl.packs.guard import (
     matcher_of,
     wanted_limit,
 )
+
+
+def list_abilities(host: Host) -> dict[str, bool]:
+    """What a hook can do there: block a stop; refuse a tool call, ask, change it; end the turn."""
+    answers = host.runner.get("answers", {})
+    tool, stop = answers.get("PreToolUse", {}), answers.get("Stop", {})
+    dialect = host.dialect  # a host without a runner has these only
+    return {
+        "block": bool(dialect.block or stop.get("refuse")),
+        "refuse": bool(dialect.refuse or tool.get("refuse")),
+        "ask": bool(tool.get("ask")),
+        "change": bool(tool.get("change")),
+        "end": bool(dialect.end or dialect.refuse_end or stop.get("end") or tool.get("end")),
+    }
 
 
 def shortcomings(host: Host) -> list[str]:

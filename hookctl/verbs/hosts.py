@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hookctl import errors
 from hookctl import hosts as known
+from hookctl.checks.gather_record import read_records
 from hookctl.hosts import Host
-from hookctl.ledger.store import made_paths
-from hookctl.model import Line, Result
-from hookctl.output.lines import labelled, table, tilde
-from hookctl.packs.abilities import shortcomings
+from hookctl.ledger import store
+from hookctl.model import Line, Record, Result
+from hookctl.output.hosts import describe_host, table_lines
+from hookctl.packs.abilities import list_abilities, shortcomings
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
-_LEGEND = (
-    Line("sure: `proven` by runs of the client itself, `read` in its source, `docs` in its manual"),
-    Line("`hookctl hosts NAME` shows a host's events, limits and approvals."),
-)
 
 
 def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
-    """A row for every host; or of the named ones the files, events, cap and shortcomings."""
+    """A row for every host; or of the named ones the files, events, cap and shortcomings.
+
+    Where a record cannot be read, that is an error, and the rest is shown all the same.
+    """
+    found = read_records(folders, everywhere=False)
+    # Another user's project has nothing of ours.
+    problems = [error.as_dict() for error in found.errors if error.code != "foreign_project"]
     chosen = list(dict.fromkeys(names)) or known.names()
-    facts = [_gather_facts(known.load(name), folders) for name in chosen]
-    lines: list[Line] = []
+    facts = []
+    for name in chosen:
+        host = known.load(name)
+        packs = None if problems else _list_packs(host, found.records)
+        facts.append({**_gather_facts(host, folders, found.records), "packs": packs})
+    lines: list[str | Line] = []
     for facts_of_host in facts if names else ():
-        lines += _describe(facts_of_host)
-    text = lines if names else _make_table(facts)
-    return Result({"hosts": facts}, tuple(text))
+        lines += describe_host(facts_of_host)
+    return Result(
+        {"hosts": facts},
+        tuple(lines or table_lines(facts)),
+        errors=tuple(problems),
+        exit_code=errors.UNREADABLE if problems else errors.OK,
+    )
 
 
-def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
+def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
     """The facts about a host, as `--json` shows them."""
     environment = host.environment
     paths = {scope: _settings_path(host, scope, folders) for scope in host.scopes}
@@ -57,6 +69,7 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "rules": rules,
         "scopes_supported": [*host.scopes],
         "events": events,
+        "can": list_abilities(host),
         "cap": host.cap or None,
         "trust": host.data.get("trust"),  # as its file has it
         "env_channel": environment.channel,
@@ -64,8 +77,18 @@ def _gather_facts(host: Host, folders: Folders) -> dict[str, Any]:
         "session": (environment.session_in_tools and environment.session) or None,
         "process": environment.process or None,
         "cannot": shortcomings(host),
-        "detected": known.detected(host, folders.environ, made_paths(folders)),
+        "detected": known.detected(host, folders.environ, store.list_made(records)),
     }
+
+
+def _list_packs(host: Host, records: Mapping[str, Record]) -> list[dict[str, str]]:
+    """What is installed there, for the user and in this project."""
+    packs = []
+    for record in records.values():
+        if record.host == host.name:
+            for name, pack in record.packs.items():
+                packs.append({"pack": name, "version": pack.version, "scope": record.scope})
+    return packs
 
 
 def _settings_path(host: Host, scope: str, folders: Folders) -> str:
@@ -79,73 +102,3 @@ def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[st
         for scope in host.scopes:
             paths[_settings_path(variant, scope, folders)] = None
     return [path for path in paths if path not in usual.values()]
-
-
-def _make_table(facts: list[dict[str, Any]]) -> list[str | Line]:
-    """A row for each host: is it here, how sure its stop hook is, its cap, its settings."""
-    rows = [["HOST", "HERE", "SURE", "HOST CAP", "SETTINGS"]]
-    for host in facts:
-        sure = {event["event"]: event["sure"] for event in host["events"]}
-        here = "yes" if host["detected"] else "no"
-        cap = str(host["cap"]["default"]) if host["cap"] else "none"
-        path = next(iter(host["files"].values()))
-        rows.append([host["host"], here, sure.get("stop", "-"), cap, tilde(path)])
-    return [*table(rows), *_LEGEND]
-
-
-def _describe(facts: dict[str, Any]) -> list[Line]:
-    """The lines about one host."""
-    title = f"{facts['title']} ({facts['host']}), facts seen on version {facts['client_seen']}"
-    format_name = _describe_format(facts)
-    rows = []
-    for scope in facts["scopes_supported"]:
-        rows.append((scope, f"{tilde(facts['files'][scope])} ({format_name})"))
-    for path in facts["also"]:
-        rows.append(("or", f"{tilde(path)}, where hooks count from there"))
-    for path in facts["managed"]:
-        rows.append(("managed", path))
-    for scope, path in facts["rules"].items():
-        rows.append(("rules", f"{tilde(path)} ({scope} scope)"))
-    rows.append(("detected", tilde(facts["detected"]) or "no"))
-    rows.append(("host cap", _describe_cap(facts["cap"])))
-    rows.append(("session", _describe_session(facts["session"])))
-    rows.append(("process", _describe_process(facts["process"])))
-    for event in facts["events"]:
-        rows.append(("event", f"{event['event']:13} {event['name']}, {event['sure']}"))
-    if facts["trust"]:
-        rows.append(("approval", facts["trust"]["gate"]))
-    for shortcoming in facts["cannot"]:
-        rows.append(("cannot", shortcoming))
-    return [Line(title), *labelled(rows)]
-
-
-def _describe_format(facts: dict[str, Any]) -> str:
-    if facts["format"] != "json":
-        return facts["format"]
-    return "json with comments" if facts["comments"] else "json, no comments"
-
-
-def _describe_session(variable: str | None) -> str:
-    if variable:
-        return f"{variable}, in the agent's own commands too"
-    return "not told to the agent's own commands: `hookctl run` there is as a person's"
-
-
-def _describe_process(told_by: str | None) -> str:
-    """How the guard knows that a session with work is gone."""
-    if not told_by:
-        return "not told: work passes on after 30 minutes without an event"
-    if told_by == "shared":
-        return (
-            "one process may run several sessions; work passes on when the process ends "
-            "or after 30 idle minutes"
-        )
-    variable = "parent of the hook's shell, on Linux"
-    return variable if told_by == "parent" else f"{told_by}, else the {variable}"
-
-
-def _describe_cap(cap: dict[str, Any] | None) -> str:
-    if cap is None:
-        return "none: it takes as many blocks as come"
-    name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
-    return f"{name}, default {cap['default']} blocks in a row"

@@ -1,0 +1,115 @@
+"""`hookctl hosts` at a glance: what is here, what has hooks of hookctl's, what each can do, in one screen."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hookctl import hosts
+from hookctl.packs.abilities import list_abilities
+
+from .conftest import Hookctl, put
+
+HOSTS = 18
+LINES = 24  # of a terminal as it opens, with the command above and the next prompt below
+HEADS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE", "SETTINGS"]
+
+
+@pytest.fixture
+def eighteen(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of so many hosts; those that hookctl does not have are like Hermes, under long names."""
+    folder = shutil.copytree(Path(hosts.path_of("claude")).parent, isolated / "hosts")
+    for number in range(HOSTS - len(hosts.names())):
+        name = f"like-herm{number:02}"
+        text = (folder / "hermes.toml").read_text()
+        put(folder / f"{name}.toml", text.replace('name = "hermes"', f'name = "{name}"'))
+    monkeypatch.setattr(hosts, "_FOLDER", str(folder))
+    return hosts.names()
+
+
+def rows_of(text: str) -> dict[str, dict[str, str]]:
+    """The cells of each host by the heads of their columns."""
+    head, *lines = text.splitlines()
+    starts = [head.index(name) for name in head.split()]
+    rows = {}
+    for line in lines[: len(hosts.names())]:
+        cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        rows[cells[0]] = dict(zip(head.split(), cells, strict=True))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("columns", "heads"),
+    [
+        (120, HEADS),
+        (100, HEADS[:-1]),
+        (80, HEADS[:-1]),
+        (60, ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CAP", "SURE"]),
+        (40, ["HOST", "HERE", "PACKS", "BLOCK", "SURE"]),
+    ],
+)
+def test_eighteen_hosts_fit_a_terminal(
+    eighteen: list[str], hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, columns: int, heads: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = hookctl("hosts").out.splitlines()
+    assert len(eighteen) == HOSTS
+    assert lines[0].split() == heads
+    assert [line for line in lines if len(line) > columns] == []
+    if columns >= 80:
+        assert len(lines) <= LINES - 2
+    assert sorted(line.split()[0] for line in lines[1 : HOSTS + 1]) == eighteen
+
+
+def test_into_a_file_every_column_goes(eighteen: list[str], hookctl: Hookctl) -> None:
+    assert hookctl("hosts").out.splitlines()[0].split() == HEADS
+
+
+def test_hosts_in_use_and_those_with_hooks_of_hookctl_s_come_first(isolated: Path, hookctl: Hookctl) -> None:
+    put(isolated / "home" / ".qwen" / "history", "")
+    assert hookctl("install", "--host", "gemini").code == 0
+    assert hookctl("install", "--host", "gemini", "--scope", "project").code == 0
+    rows = rows_of(hookctl("hosts").out)
+    assert [*rows] == ["gemini", "qwen", *(name for name in hosts.names() if name not in ("gemini", "qwen"))]
+    assert [rows["gemini"][head] for head in ("HERE", "PACKS")] == ["-", "guard"]
+    assert [rows["qwen"][head] for head in ("HERE", "PACKS")] == ["yes", "-"]
+    facts = {host["host"]: host for host in hookctl("hosts", "--json").data["hosts"]}
+    assert [*facts] == hosts.names(), "for machines in one order, whatever is installed"
+    assert [pack["scope"] for pack in facts["gemini"]["packs"]] == ["user", "project"]
+    assert "pack      guard" in hookctl("hosts", "gemini").out
+
+
+def test_the_names_of_many_packs_do_not_make_a_column_wide(isolated: Path, hookctl: Hookctl) -> None:
+    pack = '[pack]\nname = "no-force-push"\nversion = "1"\n[[hooks]]\nid = "a"\nevent = "Stop"\ncommand = "true"\n'
+    path = put(isolated / "no-force-push.toml", pack)
+    assert hookctl("install", "--host", "claude").code == 0
+    assert hookctl("install", str(path), "--host", "claude", "--yes").code == 0
+    assert rows_of(hookctl("hosts").out)["claude"]["PACKS"] == "guard, no-f…"
+
+
+def test_a_record_that_cannot_be_read_hides_no_host(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    (ledger,) = (isolated / "state").rglob("ledger.json")
+    put(ledger, "{")
+    shown = hookctl("hosts")
+    assert shown.code == 4 and str(ledger) in shown.err
+    rows = rows_of(shown.out)
+    assert sorted(rows) == hosts.names() and {row["PACKS"] for row in rows.values()} == {"?"}
+    assert hookctl("hosts", "claude").code == 4
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Hookctl) -> None:
+    """The runner's forms of an answer, beside what `hookctl fire` knows of the host."""
+    host = hosts.load(name)
+    abilities = [ability for ability, able in list_abilities(host).items() if able]
+    row = rows_of(hookctl("hosts").out)[name]
+    assert [head.lower() for head in HEADS[3:8] if row[head] == "yes"] == abilities
+    tool, stop = (host.reads.get(event, {}) for event in ("PreToolUse", "Stop"))
+    read = {answer for answer in ("refuse", "ask", "change", "end") if tool.get(answer)}
+    read |= {word for answer, word in (("refuse", "block"), ("end", "end")) if stop.get(answer)}
+    if host.format == "plugin":
+        read.add("end")  # hookctl's own code in the file does it
+    assert set(abilities) <= read
