@@ -18,11 +18,12 @@ from hookctl.system.package_data import guard_module
 
 PAGES = [Path(__file__).parents[1] / "docs" / name for name in ("packs.md", "hosts.md")]
 END = "<!-- end of table -->"
-# The last two from documents alone.
-HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "cursor",
-         "antigravity")  # fmt: skip
+CLAUDE = "claude"
+# The one whose names packs have, those whose clients were run, and those that are known from documents alone.
+HOSTS = sorted(hosts.names(), key=lambda name: (name != CLAUDE, hosts.load(name).sure != "proven", name))
 SHORT_TITLES = {"claude": "Claude", "opencode": "OpenCode", "openhands": "OpenHands"}
 NO = "-"
+SAME = "="
 # What a command may answer, by the names of the hosts' forms; at other events there is only a message.
 ANSWERS = {
     "PreToolUse": ("refuse", "ask", "allow", "change", "context", "end", "message"),
@@ -64,7 +65,7 @@ def outcome(event: str, answer: str, forms: dict[str, Any]) -> str:
 
 def answers() -> Iterator[list[str]]:
     """The rows of an answer that go the same way stand as one, at the place of the first."""
-    yield ["event", "answer", *titles()]
+    yield ["event", "answer", "as it is", "else"]
     rows: list[tuple[list[str], str, list[str]]] = []
     for event, names in ANSWERS.items():
         for answer in names:
@@ -76,7 +77,23 @@ def answers() -> Iterator[list[str]]:
             same[0].append(event)
             same[2][:] = [new if old == NO else old for old, new in zip(same[2], cells, strict=True)]
     for events_, answer, cells in rows:
-        yield ["all" if len(events_) == len(ANSWERS) else ", ".join(events_), SAID[answer], *cells]
+        yield ["all" if len(events_) == len(ANSWERS) else ", ".join(events_), SAID[answer], *in_groups(cells)]
+
+
+def in_groups(cells: list[str]) -> tuple[str, str]:
+    """The hosts that pass an answer on as it is, and what the others make of it; the largest group has no names."""
+    groups: dict[str, list[str]] = {}
+    for cell, title in sorted(zip(cells, titles(), strict=True)):
+        groups.setdefault(cell, []).append(title)
+    largest = max(groups, key=lambda cell: (len(groups[cell]), cell))
+    named = {cell: ", ".join(group) for cell, group in groups.items()}
+    named[largest] = "all others" if len(groups) > 1 else "all"
+    done, absent = named.pop("yes", NO), named.pop(NO, "")
+    if absent:
+        named["no such event"] = absent
+    if largest in named:
+        named[largest] = named.pop(largest)  # the last
+    return done, "; ".join(f"{outcome}: {names}" for outcome, names in named.items()) or NO
 
 
 def go_the_same_way(some: list[str], others: list[str]) -> bool:
@@ -91,19 +108,21 @@ def of_answer(host: Host, event: str, answer: str) -> str:
 
 
 def events() -> Iterator[list[str]]:
-    yield ["event", *titles()]
-    for short, event in EVENTS.items():
-        yield [f"`{event}`", *(coded([native_event(host, short)]) for host in every_host())]
+    yield ["host", *(f"`{event}`" for event in EVENTS.values())]
+    for host, title in zip(every_host(), titles(), strict=True):
+        own = [(native_event(host, short), event) for short, event in EVENTS.items()]
+        yield [title, *(SAME if name == event else coded([name]) for name, event in own)]
 
 
 def tools() -> Iterator[list[str]]:
-    yield ["tool", "class", *titles()]
-    for kind, name in guard_module("payload").TOOLS.items():
-        said = "other" if kind in guard_module("payload").UNCLASSED else kind
-        yield [f"`{name}`", said, *(coded(own_names(host, name)) for host in every_host())]
-    mcp = "mcp__S__T"
-    named = (own_names(host, mcp) if host.tools.get("mcp") else [] for host in every_host())
-    yield [f"`{mcp}`", "mcp", *map(coded, named)]
+    kinds, mcp = guard_module("payload").TOOLS, "mcp__S__T"
+    unclassed = guard_module("payload").UNCLASSED
+    yield ["host", *(f"`{name}`" for name in kinds.values()), f"`{mcp}`"]
+    yield ["*class*", *("other" if kind in unclassed else kind for kind in kinds), "mcp"]
+    for host, title in zip(every_host(), titles(), strict=True):
+        own = [(own_names(host, name), name) for name in kinds.values()]
+        own.append((own_names(host, mcp) if host.tools.get("mcp") else [], mcp))
+        yield [title, *(SAME if names == [name] else coded(names) for names, name in own)]
 
 
 def titles() -> list[str]:
