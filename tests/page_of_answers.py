@@ -13,6 +13,7 @@ from typing import Any
 
 from hookctl import hosts
 from hookctl.hosts import Host
+from hookctl.hosts.readers import describe
 from hookctl.packs.protocol import EVENTS, SHORT, native_event, own_names
 from hookctl.system.package_data import guard_module
 
@@ -137,7 +138,16 @@ def coded(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names if name) or NO
 
 
-TABLES = {"answers": answers, "events": events, "tools": tools}
+def readers() -> Iterator[list[str]]:
+    """Every host, since one that is known from documents alone may read another one's files."""
+    yield ["files of", "which", "also read by", "sure"]
+    for host in map(hosts.load, hosts.names()):
+        for agent in host.also_read_by:
+            which = [*agent.scopes, *(["plugins in `.agents/plugins`"] if agent.plugins else [])]
+            yield [host.title, ", ".join(which), describe(agent), agent.sure]
+
+
+TABLES = {"answers": answers, "events": events, "tools": tools, "readers": readers}
 
 
 def lines(name: str) -> list[str]:

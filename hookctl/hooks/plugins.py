@@ -25,6 +25,7 @@ from hookctl.hooks.plugin_hooks import HookFinder
 from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, printable
 from hookctl.hooks.plugin_tables import PluginTable, read_table
 from hookctl.hosts import Host, config_folder
+from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
 from hookctl.system.project import find_repository
 
@@ -72,6 +73,7 @@ def find_plugin_hooks(
         return Reading((), ())
     reader = PluginReader(places, managed, read)
     finder = HookFinder(host, table, reader, disabled, places["project"])
+    shared_folders = _find_shared_folders(host, reader)
     files = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
@@ -84,8 +86,9 @@ def find_plugin_hooks(
         names.setdefault(plugin.id, plugin.folder)
         both = (obstacle, untrusted.get(plugin.scope))
         shared = tuple(each for each in both if each)
+        readers = shared_folders.get(os.path.realpath(plugin.folder), ())
         for file in finder.find(plugin, of_plugin):
-            files.append(file._replace(shared=shared))
+            files.append(file._replace(shared=shared, readers=tuple(readers)))
     files += _find_modules(host, table, reader, obstacle)
     return Reading(tuple(files), tuple(reader.unreadable))
 
@@ -99,6 +102,16 @@ def find_places(host: Host, environ: Mapping[str, str], start: str, project: str
         "project": project,
         "repository": find_repository(start),
     }
+
+
+def _find_shared_folders(host: Host, reader: PluginReader) -> dict[str, list[OtherAgent]]:
+    """The folders of plugins that other agents read too, and these agents."""
+    found: dict[str, list[OtherAgent]] = {}
+    for agent in host.also_read_by:
+        folders = {os.path.realpath(path) for path in reader.expand_all(agent.plugins)}
+        for folder in folders:
+            found.setdefault(folder, []).append(agent)
+    return found
 
 
 def _find_modules(

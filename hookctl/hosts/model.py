@@ -213,12 +213,14 @@ class Matchers(NamedTuple):
 
 
 class OtherAgent(NamedTuple):
-    """Another agent that reads the same settings files."""
+    """Another agent that reads the same settings files, or the same folders of plugins."""
 
-    scopes: Sequence[str]
+    sure: str  # proven | read | docs
+    scopes: Sequence[str] = ()
+    plugins: Sequence[str] = ()  # patterns of plugins' folders
     host: str = ""  # its name, if it is one of hookctl's hosts
-    only: str = ""  # the condition, if it does not always read them
     name: str = ""  # as people call it, if it is none
+    only: str = ""  # the condition, if it does not always read them
 
 
 class Host(NamedTuple):

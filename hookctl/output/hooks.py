@@ -10,8 +10,8 @@ from hookctl import hosts
 from hookctl.checks.scripts import name_program
 from hookctl.hooks.inventory import Inventory
 from hookctl.hooks.model import RUNS, WANTED, Hook, Receipts
+from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
-from hookctl.hosts.model import OtherAgent
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
@@ -116,16 +116,11 @@ def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
     files: dict[str, dict[str, None]] = {}
     for hook in hooks:
         if hook.readers:
-            names = ", ".join(map(_describe_agent, hook.readers))
+            names = ", ".join(map(readers.describe, hook.readers))
             files.setdefault(names, {})[tilde(hook.file)] = None
     for names, paths in files.items():
         verb = "is" if len(paths) == 1 else "are"
         yield Line(f"{' and '.join(paths)} {verb} also read by {names}", indent=2)
-
-
-def _describe_agent(agent: OtherAgent) -> str:
-    title = agent.name or hosts.load(agent.host).title
-    return f"{title} ({agent.only})" if agent.only else title
 
 
 def _count(hooks: Iterable[Hook]) -> str:

@@ -97,7 +97,18 @@ def describe_host(facts: dict[str, Any]) -> list[Line]:
         rows.append(("can", ", ".join(can)))
     for shortcoming in facts["cannot"]:
         rows.append(("cannot", shortcoming))
+    for agent in facts["also_read_by"]:
+        rows.append(("read by", _name_what_is_read(agent)))
+    for owner in facts["also_reads"]:
+        rows.append(("reads too", _name_what_is_read(owner)))
     return [Line(title), *labelled(rows)]
+
+
+def _name_what_is_read(reader: dict[str, Any]) -> str:
+    """An agent, and which files it reads of another one, or another one of it."""
+    what = ", ".join([*reader["scopes"], *(["plugins"] if reader["plugins"] else [])])
+    only = f", {reader['only']}" if reader["only"] else ""
+    return f"{reader['agent']} ({what}){only}, {reader['sure']}"
 
 
 def _describe_format(facts: dict[str, Any]) -> str:

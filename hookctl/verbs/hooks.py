@@ -9,7 +9,7 @@ from hookctl import hosts
 from hookctl.errors import nearest, usage_error
 from hookctl.hooks.inventory import Inventory, take_inventory
 from hookctl.hooks.model import UNKNOWN_EVENT, Hook
-from hookctl.hosts import Host
+from hookctl.hosts import Host, readers
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.hooks import hook_lines, lines_on_unknown_events
@@ -124,7 +124,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
 
 def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
     for agent in hook.readers:
-        yield {"agent": agent.name or hosts.load(agent.host).title, "only": agent.only}
+        yield {"agent": readers.title_of(agent), "only": agent.only}
 
 
 def shown_command(hook: Hook) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from hookctl import errors
 from hookctl import hosts as known
 from hookctl.checks.gather_record import read_records
-from hookctl.hosts import Host
+from hookctl.hosts import Host, readers
+from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
 from hookctl.output.hosts import describe_host, table_lines
@@ -77,7 +78,24 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "session": (environment.session_in_tools and environment.session) or None,
         "process": environment.process or None,
         "cannot": shortcomings(host),
+        "also_read_by": [_describe_reader(agent) for agent in host.also_read_by],
+        "also_reads": [
+            {**_describe_reader(agent), "host": owner.name, "agent": owner.title}
+            for owner, agent in readers.find_read_by(host.name)
+        ],
         "detected": known.detected(host, folders.environ, store.list_made(records)),
+    }
+
+
+def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
+    """Another agent that reads a host's files, as `--json` shows it."""
+    return {
+        "agent": readers.title_of(agent),
+        "host": agent.host or None,
+        "scopes": [*agent.scopes],
+        "plugins": [*agent.plugins],
+        "only": agent.only,
+        "sure": agent.sure,
     }
 
 

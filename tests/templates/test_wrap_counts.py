@@ -89,6 +89,7 @@ def test_every_host_has_an_end(lab: Lab, host: str) -> None:
 
 def test_it_lets_go_in_the_words_of_the_host_that_runs_it(lab: Lab) -> None:
     lab.environment["COPILOT_CLI"] = "1"
+    lab.payload["timestamp"] = "2026-11-22T08:00:00.000Z"
     assert Wrapped(lab, "exit 2").stops(6) == "BBBBAA"
     assert {line["host"] for line in lab.log()} == {"copilot"}
 

@@ -6,7 +6,7 @@ of a missing field is the careful guess. To allow is to say nothing.
 
 import posix
 
-from .files import KIND, REGULAR, dump, env, is_true, leading_number
+from .files import KIND, REGULAR, dump, env, leading_number
 
 NO_CAP = float("inf")
 # The table without config.json, or if config.json has none: the entry of Claude Code.
@@ -129,7 +129,7 @@ def find_host(table, name, payload):
 
 def is_run_by(marks, payload):
     """Do variable and fields show that this host runs another host's registration?"""
-    if "variable" in marks and not is_true(env(marks["variable"])):
+    if "variable" in marks and not env(marks["variable"]):
         return False
     if any(name in payload for name in read_field(marks, "without", [])):
         return False

@@ -1,0 +1,29 @@
+"""Who reads whose files: each host's own file names the other agents that read what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookctl import hosts
+from hookctl.hosts.model import Host, OtherAgent
+
+
+def title_of(agent: OtherAgent) -> str:
+    """The other agent as people call it."""
+    return agent.name or hosts.load(agent.host).title
+
+
+def describe(agent: OtherAgent) -> str:
+    """The other agent, and the condition if it does not always read the files."""
+    return f"{title_of(agent)} ({agent.only})" if agent.only else title_of(agent)
+
+
+def find_read_by(name: str) -> Iterator[tuple[Host, OtherAgent]]:
+    """The other hosts whose files a host reads too, and how it reads them."""
+    for other in hosts.names():
+        if f'host = "{name}"'.encode() not in hosts.read_table(other):
+            continue  # the others need not be parsed
+        owner = hosts.load(other)
+        for agent in owner.also_read_by:
+            if agent.host == name:
+                yield owner, agent
