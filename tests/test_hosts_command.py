@@ -113,3 +113,19 @@ def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Ho
     if host.format == "plugin":
         read.add("end")  # hookctl's own code in the file does it
     assert set(abilities) <= read
+
+
+def test_what_is_the_same_on_many_hosts_is_said_once(isolated: Path, hookctl: Hookctl) -> None:
+    names = ["claude", "droid", "qwen"]
+    for folder in (".claude", ".factory", ".qwen"):
+        put(isolated / "home" / folder / "history", "")
+    (empty,) = hookctl("status").out.splitlines()
+    assert "installed for Claude Code, Factory Droid, Qwen Code; `hookctl install --host NAME`" in empty
+    few = hookctl("install", "--host", "claude", "--host", "droid", "--dry-run").out
+    assert "--host NAME" not in few
+    assert "install --host NAME --dispatch '*'" in hookctl("install", *(f"--host={name}" for name in names)).out
+    guard = [line.partition(": ")[2] for line in hookctl("status").out.splitlines() if line.startswith("    guard")]
+    assert guard[0].startswith("blocks at most 5") and guard[1:] == ["as above"] * 2
+    assert hookctl("install", "--host=droid", "--set", "MAX_STOP_BLOCKS=3").code == 0
+    guard = [line.partition(": ")[2] for line in hookctl("status").out.splitlines() if line.startswith("    guard")]
+    assert [sentence[:16] for sentence in guard] == ["blocks at most 5", "blocks at most 3", "blocks at most 5"]

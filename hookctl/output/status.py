@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hookctl.model import WRAP, Line
@@ -9,6 +10,8 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 from hookctl.output.plans import event_of
 from hookctl.packs.model import NEWER, UNKNOWN
 from hookctl.settings.targets import GUARD
+
+_LONG = 40  # characters of a sentence that is worth saying once
 
 
 def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool) -> list[Line]:
@@ -37,6 +40,20 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
         for key, value in (entry["env"] or {}).items() if verbose else ():
             lines.append(Line(f"{key}={value}", indent=6, sign="+"))
     return lines
+
+
+def say_once(lines: Iterable[Line]) -> list[Line]:
+    """The lines, without a long sentence on a pack that stands word for word above."""
+    said: dict[str, str] = {}
+    shorter = []
+    for line in lines:
+        pack, colon, sentence = line.text.partition(": ")
+        if colon and line.indent and not line.sign and len(sentence) > _LONG:
+            if said.get(pack) == sentence:
+                line = line._replace(text=f"{pack}: as above")
+            said[pack] = sentence
+        shorter.append(line)
+    return shorter
 
 
 def _mark(file: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
 
+_NAMED = 2  # hosts; for more a command does not name each
 _WIDTH = 80  # columns
 _DOES = {
     "breaker": "keeps an agent working while work remains, "
@@ -112,6 +113,8 @@ def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
     if not hosts:
         return []
     names = "".join(f" --host {host.name}" for host in hosts)
+    if len(hosts) > _NAMED:
+        names = " --host NAME"
     command = f"install{names}{scope} --dispatch '*'"
     can_end = all(host.dialect.refuse_end for host in hosts)
     reason = "ends a turn stuck on one call" if can_end else "refuses endless calls"
@@ -126,7 +129,7 @@ def _describe_installed(plan: Plan, pack: Pack) -> str:
     if not pack.has_hooks or len(titles) == len(settings):
         return f"{pack.name} {pack.version} is installed."
     if titles:
-        return f"{pack.name} {pack.version} is installed for {' and '.join(titles)}."
+        return f"{pack.name} {pack.version} is installed for {', '.join(titles)}."
     return f"No hook of {pack.name} {pack.version} is registered."
 
 

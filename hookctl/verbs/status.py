@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
@@ -20,7 +21,7 @@ from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, tilde
-from hookctl.output.status import file_lines
+from hookctl.output.status import file_lines, say_once
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.reports import how_to_renew
@@ -86,8 +87,8 @@ def _make_status(
         )
         lines.append(Line(text, SKIP))
     if not problems:  # else nothing can be said of what has no record
-        for name in wanted.hosts or hosts.names():
-            lines += _describe_unrecorded(machine, machine.load(name))
+        chosen = [machine.load(name) for name in wanted.hosts or hosts.names()]
+        lines += _describe_unrecorded(machine, chosen)
     if not lines and problems:
         lines.append(Line("what is installed is not known", SKIP))
     elif not lines:
@@ -178,7 +179,7 @@ def _describe_files(
         is_here = file["project"] in (None, here)
         new = file_lines(file, title, is_here=is_here, verbose=wanted.verbose)
         (lines if is_here else others).extend(new)
-    return [*lines, *others]
+    return say_once([*lines, *others])
 
 
 def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
@@ -195,8 +196,29 @@ def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
     return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
 
-def _describe_unrecorded(machine: Machine, host: Host) -> list[Line]:
-    """The lines about a host's hooks of ours without a record, or about a host without any."""
+def _describe_unrecorded(machine: Machine, chosen: Sequence[Host]) -> list[Line]:
+    """The lines about hooks of ours without a record, and one on the hosts here without any."""
+    lines: list[Line] = []
+    empty = []
+    installed = {record.host for record in machine.records.values() if record.packs}
+    for host in chosen:
+        unrecorded = _lines_on_unrecorded(machine, host)
+        lines += unrecorded
+        is_here = bool(hosts.detected(host, machine.environ, machine.made))
+        if is_here and not unrecorded and host.name not in installed:
+            empty.append(host)
+    if not empty:
+        return lines
+    if len(empty) == 1:
+        text, name = f"{empty[0].title}: nothing is installed", empty[0].name
+    else:
+        titles = ", ".join(host.title for host in empty)
+        text, name = f"nothing is installed for {titles}", "NAME"
+    return [*lines, Line(f"{text}; `hookctl install --host {name}` does it", SKIP)]
+
+
+def _lines_on_unrecorded(machine: Machine, host: Host) -> list[Line]:
+    """The lines about a host's hooks of ours without a record."""
     unrecorded = []
     for scope in host.scopes:
         variant, path = machine.active_file(host, scope, machine.cwd_project)
@@ -204,16 +226,11 @@ def _describe_unrecorded(machine: Machine, host: Host) -> list[Line]:
         _, record = store.find_record(machine.records, target.path)
         if not (record and record.packs) and machine.has_ours(target):
             unrecorded.append(target.path)
-    if unrecorded:
-        text = f"{host.title}: a hook of hookctl's that its record does not know"
-        lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
-        return [*lines, fix("see what `hookctl doctor` says")]
-    evidence = hosts.detected(host, machine.environ, machine.made)
-    installed = {record.host for record in machine.records.values() if record.packs}
-    if not evidence or host.name in installed:
+    if not unrecorded:
         return []
-    text = f"{host.title}: nothing is installed; `hookctl install --host {host.name}` does it"
-    return [Line(text, SKIP)]
+    text = f"{host.title}: a hook of hookctl's that its record does not know"
+    lines = [Line(text, WARN, path=tilde(path)) for path in unrecorded]
+    return [*lines, fix("see what `hookctl doctor` says")]
 
 
 def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any]:
