@@ -6,7 +6,7 @@ Written down here and not taken from the hosts' data files, so that the tests ha
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -17,12 +17,13 @@ class Kind(NamedTuple):
     name: str  # of its corpus and of its documented shape
     host: str
     files: dict[str, str]  # by scope, below the folder of a test
-    stop: tuple[str, ...]  # where the list of the guard's stop hooks is
+    stop: tuple[str, ...]  # where the list of the guard's stop hooks is; with `event`, the list of all, and the event
     format: str = "json"
     comments: bool = False
     byte_order_mark: bool = True  # whether the host reads a file that begins with one
     seed: str = ""  # what makes the host's settings stand this way; empty: they do without any file
     flat: bool = False  # the list holds handlers, and no groups of them
+    event: str = ""  # the field of a hook with its event, where one list has all of them; `flat` then, too
 
     @property
     def suffix(self) -> str:
@@ -30,6 +31,21 @@ class Kind(NamedTuple):
 
     def path(self, top: Path, scope: str) -> Path:
         return top / self.files[scope]
+
+    def stop_hooks(self, document: Any) -> list[Any]:
+        """The stop hooks of a parsed file, or the groups of them, in their order."""
+        for key in self.stop[:-1] if self.event else self.stop:
+            document = document[key]
+        return [hook for hook in document if not self.event or hook.get(self.event) == self.stop[-1]]
+
+    def document(self, hooks: list[Any]) -> Any:
+        """A document with these stop hooks, or groups of them."""
+        if self.event:
+            hooks = [{self.event: self.stop[-1], **hook} for hook in hooks]
+        value: Any = hooks
+        for key in reversed(self.stop[:-1] if self.event else self.stop):
+            value = {key: value}
+        return value
 
     def corpus(self) -> list[Path]:
         """The look-alikes of this kind that can be edited."""

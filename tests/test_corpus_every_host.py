@@ -162,9 +162,7 @@ def test_what_force_takes_over_uninstall_gives_back(kind: Kind, data: bytes, iso
     path = placed(kind, isolated, data)
     run(hookctl, "install", kind, "--force")
     forced = judge.value_of(judge.read(path.read_text("utf-8-sig")))
-    for key in kind.stop:
-        forced = forced[key]
-    assert OURS in json.dumps(forced[-1])
+    assert OURS in json.dumps(kind.stop_hooks(forced)[-1])
     run(hookctl, "uninstall", kind)
     assert path.read_bytes() == data
 

@@ -168,9 +168,8 @@ Wrong = Callable[[Any], Any]
 
 def first(written: Any, kind: Kind) -> Any:
     """The first handler of ours."""
-    for key in kind.stop:
-        written = written[key]
-    return written[-1] if kind.flat else written[-1]["hooks"][0]
+    last = kind.stop_hooks(written)[-1]
+    return last if kind.flat else last["hooks"][0]
 
 
 def with_key(key: str, value: Any) -> Wrong:

@@ -19,11 +19,12 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 
 GOOD = json.dumps({"model": "m"})
 OTHERS = ("claude", "qwen")
+SEED = '[[hooks]]\n{event} = "{name}"\nname = "mine"\ncommand = "bell"\n'
 
 
-def nested(kind: Kind, value: Any, depth: int = 0) -> Any:
-    """The value where the kind has its list of stop hooks, or `depth` keys above it."""
-    for key in reversed(kind.stop[: len(kind.stop) - depth]):
+def nested(path: tuple[str, ...], value: Any) -> Any:
+    """A document with the value at this path."""
+    for key in reversed(path):
         value = {key: value}
     return value
 
@@ -38,22 +39,14 @@ Broken = Iterator[tuple[str, bytes, tuple[int, int]]]
 
 def json_files(kind: Kind) -> Broken:
     """What is wrong, the file, and the line and column of it."""
-    good = json.dumps(nested(kind, [handler(kind)]), indent=2) + "\n"
+    good = json.dumps(kind.document([handler(kind)]), indent=2) + "\n"
     rows = good.splitlines()
     yield "torn", good[: good.index("bell")].encode(), (good[: good.index("bell")].count("\n") + 1, 0)
     yield "merge conflict", f"<<<<<<< HEAD\n{good}=======\n{{}}\n>>>>>>> theirs\n".encode(), (1, 1)
     yield "array at the root", b"[]\n", (1, 1)
     yield "null at the root", b"null\n", (1, 1)
     yield "text at the root", b'"hooks"\n', (1, 1)
-    yield "event is an object", json.dumps(nested(kind, {"hooks": []}), indent=2).encode(), (len(kind.stop) + 1, 0)
-    yield "event is null", json.dumps(nested(kind, None), indent=2).encode(), (len(kind.stop) + 1, 0)
-    if len(kind.stop) > 1:
-        for what, value in (("a list", []), ("null", None), ("a text", "none")):
-            yield f"events are {what}", json.dumps(nested(kind, value, 1), indent=2).encode(), (2, 0)
-        twice = f'{{\n  "{kind.stop[0]}": {{}},\n  "{kind.stop[0]}": {{}}\n}}\n'
-        yield "the events twice", twice.encode(), (3, 0)
-    inner = good.replace(rows[len(kind.stop)], f'"{kind.stop[-1]}": [], {rows[len(kind.stop)].strip()}')
-    yield "the event twice", inner.encode(), (len(kind.stop) + 1, 0)
+    yield from json_maps(kind, good)
     yield "Latin-1", good.replace("bell", "fran\u00e7ais").encode("latin-1"), (0, 0)
     yield "UTF-16", good.encode("utf-16"), (1, 1)
     yield "two documents", (good + good).encode(), (good.count("\n") + 1, 1)
@@ -65,12 +58,32 @@ def json_files(kind: Kind) -> Broken:
         yield "a byte order mark", b"\xef\xbb\xbf" + good.encode(), (1, 1)
 
 
+def json_maps(kind: Kind, good: str) -> Broken:
+    """What is no map of events, or no list of hooks where the host has one of all."""
+    stop, depth = kind.stop, len(kind.stop)
+    if kind.event:
+        for what, value in (("a map", {stop[-1]: []}), ("null", None), ("a text", "none")):
+            yield f"the list is {what}", json.dumps(nested(stop[:-1], value), indent=2).encode(), (depth, 0)
+    else:
+        for what, value in (("an object", {"hooks": []}), ("null", None)):
+            yield f"event is {what}", json.dumps(nested(stop, value), indent=2).encode(), (depth + 1, 0)
+        row = good.splitlines()[depth]
+        yield "the event twice", good.replace(row, f'"{stop[-1]}": [], {row.strip()}').encode(), (depth + 1, 0)
+    if depth > 1:
+        twice = f'{{\n  "{stop[0]}": {{}},\n  "{stop[0]}": {{}}\n}}\n'
+        yield "the events twice", twice.encode(), (3, 0)
+    if depth > 1 and not kind.event:
+        for what, value in (("a list", []), ("null", None), ("a text", "none")):
+            yield f"events are {what}", json.dumps(nested(stop[:-1], value), indent=2).encode(), (2, 0)
+
+
 def toml_files(kind: Kind) -> Broken:
-    good = kind.seed + '\n[features]\nweb_search = "yes"\n'
+    good = (kind.seed or SEED.format(event=kind.event, name=kind.stop[-1])) + '\n[features]\nweb_search = "yes"\n'
     last = good.count("\n")
     yield "torn", good[: good.index("ell")].encode(), (4, 0)
     yield "merge conflict", f"<<<<<<< HEAD\n{good}=======\n>>>>>>> theirs\n".encode(), (1, 0)
-    yield "the event is a table too", (good + "[hooks.Stop]\nx = 1\n").encode(), (last + 1, 0)
+    table = kind.stop[0] if kind.event else ".".join(kind.stop)
+    yield "the list is a table too", (good + f"[{table}]\nx = 1\n").encode(), (last + 1, 0)
     yield "a key twice", (good + 'web_search = "no"\n').encode(), (last + 1, 0)
     yield "Latin-1", good.replace("bell", "fran\u00e7ais").encode("latin-1"), (0, 0)
     yield "UTF-16", good.encode("utf-16"), (1, 1)

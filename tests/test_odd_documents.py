@@ -79,8 +79,9 @@ def odd_values(kind: Kind) -> st.SearchStrategy[Any]:
 def documents(draw: st.DrawFn, kind: Kind) -> dict[str, Any]:
     """A document with something odd at the root, on the way to the hooks, or in a hook."""
     odd = odd_values(kind)
-    path = list(kind.stop)
+    path = list(kind.stop[:-1] if kind.event else kind.stop)
     handler = {"type": "command", "command": "x", **draw(maps(kind, odd))}
+    handler |= {kind.event: kind.stop[-1]} if kind.event else {}
     groups = [handler if kind.flat else {"hooks": [handler, *draw(st.lists(odd, max_size=1))]}]
     value: Any = draw(st.sampled_from([groups, [*groups, draw(odd)], draw(odd)]))
     for key in reversed(path[draw(st.integers(0, len(path) - 1)) :]):

@@ -145,7 +145,7 @@ def with_null(path: tuple[str, ...]) -> str:
     return json.dumps(value)
 
 
-ELSEWHERE = [(kind, path) for kind in JSON for path in [kind.stop[:1], kind.stop]]
+ELSEWHERE = [(kind, path) for kind in JSON for path in [kind.stop[:1], kind.stop[: -1 if kind.event else None]]]
 ELSEWHERE += [(kind, ("env",)) for kind in JSON if kind.name in ("claude", "qwen")]
 
 

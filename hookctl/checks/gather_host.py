@@ -110,7 +110,7 @@ def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
 def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
     try:
         snapshot, document = machine.read(path, host.format)
-        if not snapshot.data and host.format == "json":
+        if not snapshot.data and host.syntax == "json":
             document = formats.parse(host.format, b"{}", where=path)
         loading.require(host, document)
     except HookctlError as error:

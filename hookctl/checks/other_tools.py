@@ -43,7 +43,9 @@ class _Chain(NamedTuple):
 def judge_stops(facts: HostFacts) -> Iterator[Finding]:
     """The hooks beside the guard that block stops, by the settings files."""
     for canonical in ("stop", "subagent-stop"):
-        event = facts.host.events.get(canonical, "")
+        event = facts.host.events.get(canonical)
+        if event is None:
+            continue
         foreign = [hook for hook in facts.running if not hook.id and hook.event == event]
         hooks = [hook for hook in foreign if can_block(facts.host, event, hook.fields)]
         if not hooks:

@@ -21,6 +21,7 @@ BOM = "\ufeff"
 BREAK = re.compile(r"\r\n|\r|\n")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
+LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
 AGAIN = "Fix it, then run the command again."
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 
@@ -82,6 +83,10 @@ class Document:
         """Every key and value in the order of the text; between them are marks and comments."""
         return iter(())
 
+    def needed_at(self, path: Path, needed: str) -> str:
+        """What the value at path has to be in the file, where it is to be shown as `needed`."""
+        return needed
+
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
         return value_at(self.value, path)
@@ -138,6 +143,11 @@ class Document:
     def renewed(self) -> Document:
         """The document with this version's code around its settings; only a plugin has code."""
         return self
+
+
+def syntax(format: str) -> str:
+    """The format of a file's text, without the listing of its hooks."""
+    return format.partition(LISTED)[0]
 
 
 def value_at(value: Any, path: Path) -> Any:
@@ -280,6 +290,7 @@ def too_deep(text: str, where: str) -> HookctlError:
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that is not what an edit needs; `needed` names that."""
     name = ".".join(map(str, path)) or "the document"
+    needed = document.needed_at(path, needed)
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
 

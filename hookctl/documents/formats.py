@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hookctl.documents import Document
+from hookctl.documents import LISTED, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.system.files import digest
 
@@ -21,8 +21,14 @@ def remember(digest: str) -> None:
 def parse(format: str, data: bytes, *, where: str = "") -> Document:
     """The document in a settings file's bytes; errors name `where`, line and column.
 
-    A document never changes, so the same bytes are parsed only once in a run.
+    A document never changes, so the same bytes are parsed only once in a run. A format with a
+    listing is the one before the colon.
     """
+    format, _, listing = format.partition(LISTED)
+    if listing:
+        from hookctl.documents.listed import ListedDocument, Listing  # late: few hosts have a list
+
+        return ListedDocument(parse(format, data, where=where), Listing.parse(listing))
     if format == "toml":
         from hookctl.documents.toml import TomlDocument  # late: a host has one format
 

@@ -100,7 +100,7 @@ def find_fault(name: str) -> HookctlError | None:
 def managed_layout(host: Host, path: str) -> Host:
     """The layout of a managed settings file: the one whose format has the file's ending."""
     for layout in host.layouts():
-        if path.endswith(f".{layout.format}"):
+        if path.endswith(f".{layout.syntax}"):
             return layout
     return host
 

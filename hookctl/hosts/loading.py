@@ -155,6 +155,8 @@ def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
         return
     if known and event not in known:
         message = f"{_dotted(path)}: {host.title} {host.client.seen} has no such event"
+        if not event:  # of a list whose hooks name their events
+            message = f"{_dotted(path[:-1])}: a hook names no event"
         if host.guarding.unknown_events:
             yield Fault("unknown_event", message, True, "the name")
         elif host.shape.root or isinstance(groups, list):

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_origin
 
+from hookctl.documents import LISTED, syntax
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.values import NamedTuple
@@ -228,7 +229,7 @@ class Host(NamedTuple):
 
     name: str
     title: str
-    format: str
+    format: str  # with the listing, if the file has one list of all hooks
     comments: bool
     trailing_commas: bool
     timeout_unit: str  # seconds | milliseconds
@@ -296,6 +297,11 @@ class Host(NamedTuple):
     def reads(self) -> dict[str, Any]:
         """What it makes of a hook's answer, by the protocol's events."""
         return _parse_later(self.later, "reads")
+
+    @property
+    def syntax(self) -> str:
+        """The format of its settings file's text."""
+        return syntax(self.format)
 
     def env_leaf(self, name: str) -> Path | None:
         """The path of a variable for every hook; None if the host has no such setting."""
@@ -380,10 +386,15 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         # Else a command of project scope would name a path below the root folder.
         raise ValueError("environment: 'in_command' is missing")
     channel, path = environment.get("channel"), tuple(environment.get("path", ()))
+    registration = data["registration"]
+    if "event" in registration:
+        registration = {**registration, "flat": ["*"]}
     table = {
         **data,
+        "format": _read_format(data["format"], registration),
         "variants": (),
-        "shape": data["registration"],
+        "registration": registration,
+        "shape": registration,
         "variant": variant,
         "scopes": tuple(own_files),
         "scope_rules": data["scopes"],
@@ -399,6 +410,18 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         "cap_key": data.get("cap", {}).get("key", ""),
     }
     return _read(Host, table)
+
+
+def _read_format(name: str, registration: dict[str, Any]) -> str:
+    """The name of a format, with the listing if there is one list of all hooks."""
+    if "event" not in registration:
+        return name
+    from hookctl.documents.listed import Listing  # late: few hosts have a list
+
+    names = registration.get("names", {})
+    paths = {name: tuple(path.split(".")) for name, path in names.items()}
+    listing = Listing(tuple(registration["root"]), registration["event"], paths)
+    return name + LISTED + listing.text
 
 
 def _read(kind: type[Table], table: dict[str, Any]) -> Table:

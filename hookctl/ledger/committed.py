@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookctl import hosts
+from hookctl.documents import syntax
 from hookctl.documents.scan import scan
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -321,7 +322,7 @@ def _find_target(folders: Folders, project: str, name: str) -> Target:
 
 def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> Record:
     """The record of a committed one, with absolute paths and without the hashes of files."""
-    if committed.format != target.host.format:
+    if syntax(committed.format) != target.host.syntax:
         raise ValueError(f"{target.host.name} has no settings in {committed.format}")
     packs = {}
     for name, pack in committed.packs.items():
@@ -329,7 +330,7 @@ def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> 
     return Record(
         host=target.host.name,
         scope="project",
-        format=committed.format,
+        format=target.host.format,
         created_file=committed.created_file,
         created_dirs=tuple(_resolve_folder(target, name) for name in committed.created_dirs),
         packs=packs,
@@ -493,7 +494,7 @@ def _check_value(host: Host, entry: Entry, value: Any) -> None:
 
 def _check_text(host: Host, text: str) -> None:
     """Refuse a text to restore that is more than one value."""
-    if host.format == "toml":
+    if host.syntax == "toml":
         _check_toml(text)
         return
     try:

@@ -62,7 +62,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "title": host.title,
         "client_seen": host.client.seen,
         "sure": host.sure,
-        "format": host.format,
+        "format": host.syntax,
         "comments": host.comments,
         "files": paths,
         "also": _other_paths(host, folders, paths),

@@ -1,0 +1,224 @@
+"""A settings file with one list of all hooks, in which each names its event in a field.
+
+Such a file is shown as if it had a map of events, like those of other hosts: the hooks of an event
+have their positions among those of that event. Each path is translated on its way to the file, so
+nobody else knows of the list. What names no event stands below an event without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from hookctl.documents import MISSING, Document, Path, Scalar, unexpected, value_at
+from hookctl.values import NamedTuple
+
+
+class Listing(NamedTuple):
+    """Where the list is, the field with the event, and fields that stand under another name."""
+
+    path: tuple[str, ...]
+    event: str
+    names: dict[str, tuple[str, ...]]  # the name that hookctl has for a field, and its real path
+
+    @property
+    def text(self) -> str:
+        """The listing behind the name of a format, such as `hooks.type,matcher=match`."""
+        renamed = [f"{name}={'.'.join(path)}" for name, path in self.names.items()]
+        return ",".join([".".join((*self.path, self.event)), *renamed])
+
+    @classmethod
+    def parse(cls, text: str) -> Listing:
+        """The listing of such a text."""
+        first, *renamed = text.split(",")
+        *path, event = first.split(".")
+        names = (part.split("=") for part in renamed)
+        return cls(tuple(path), event, {name: tuple(real.split(".")) for name, real in names})
+
+    def event_of(self, item: Any) -> str:
+        """The event of an item of the list; empty if it names none."""
+        event = item.get(self.event) if isinstance(item, dict) else None
+        return event if isinstance(event, str) else ""
+
+    def fields_of(self, item: Any) -> Any:
+        """The fields of an item under hookctl's names, without its event."""
+        if not isinstance(item, dict):
+            return item
+        lifted = {}
+        for name, path in self.names.items():
+            value = value_at(item, path)
+            if value is not MISSING:
+                lifted[name] = value
+        plain = {}
+        for name, value in item.items():
+            value = _without(value, [path[1:] for path in self._paths_from(name)])
+            if value is not MISSING and name != self.event and name not in self.names:
+                plain[name] = value
+        return plain | lifted
+
+    def is_taken(self, name: str | int) -> bool:
+        """Whether the field that the file has for this name is that of the event."""
+        return name == self.event and name not in self.names
+
+    def _paths_from(self, name: str) -> list[tuple[str, ...]]:
+        return [path for path in self.names.values() if path[0] == name]
+
+    def item_of(self, event: str, fields: Any) -> Any:
+        """An item of the list, from its event and its fields under hookctl's names."""
+        item: dict[str, Any] = {self.event: event}
+        for name, value in fields.items():
+            if self.is_taken(name):
+                continue
+            *above, last = self.names.get(name, (name,))
+            table = item
+            for key in above:
+                table = table.setdefault(key, {})
+            table[last] = value
+        return item
+
+
+def _without(value: Any, paths: list[tuple[str, ...]]) -> Any:
+    """A value without what stands at these paths in it; MISSING if nothing is left of it."""
+    if () in paths:
+        return MISSING
+    if not paths or not isinstance(value, dict):
+        return value
+    left = {}
+    for name, inner in value.items():
+        inner = _without(inner, [path[1:] for path in paths if path[0] == name])
+        if inner is not MISSING:
+            left[name] = inner
+    return left or MISSING
+
+
+class ListedDocument(Document):
+    """An immutable document with a list of hooks, shown as a map of events."""
+
+    def __init__(self, real: Document, listing: Listing) -> None:
+        super().__init__(real.data.decode(), real.where)
+        self._real, self._listing = real, listing
+
+    @cached_property
+    def value(self) -> Any:
+        """The parsed root value with the list as a map; a list that is no list stays no map."""
+        return self._with_map(self._real.value, self._listing.path)
+
+    def _with_map(self, value: Any, path: Path) -> Any:
+        if path:
+            if not isinstance(value, dict) or path[0] not in value:
+                return value
+            return {**value, path[0]: self._with_map(value[path[0]], path[1:])}
+        if isinstance(value, dict):
+            return [value]
+        if not isinstance(value, list):
+            return value
+        fields_of = self._listing.fields_of
+        return {
+            event: [fields_of(value[number]) for number in numbers]
+            for event, numbers in self._numbers.items()
+        }
+
+    @cached_property
+    def _items(self) -> list[Any]:
+        items = self._real.get(self._listing.path)
+        return items if isinstance(items, list) else []
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        """The positions in the list of each event's hooks."""
+        numbers: dict[str, list[int]] = {}
+        for number, item in enumerate(self._items):
+            numbers.setdefault(self._listing.event_of(item), []).append(number)
+        return numbers
+
+    def require_strict(
+        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
+    ) -> None:
+        """Refuse (strict_host) a document that a host with these flags cannot read."""
+        self._real.require_strict(
+            comments=comments, trailing_commas=trailing_commas, plain_comments=plain_comments
+        )
+
+    def check_path(self, path: Path) -> None:
+        """Refuse (duplicate_key) a path through a duplicate key."""
+        self._real.check_path(self._translate(path))
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every key and value in the order of the text, with the paths that they have there."""
+        return self._real.scalars()
+
+    def needed_at(self, path: Path, needed: str) -> str:
+        """What people have to write where the map would be: the list."""
+        return "an array" if path == self._listing.path else needed
+
+    def raw(self, path: Path) -> str:
+        """The source text of the value at path; KeyError if there is none, as for an event."""
+        if self._is_event(path):
+            raise KeyError(path)
+        return self._real.raw(self._translate(path))
+
+    def offset(self, path: Path) -> int:
+        """Where the value at path begins, or its nearest existing parent."""
+        if self._is_event(path) and self.get(path):
+            path = (*path, 0)
+        return self._real.offset(self._translate(path))
+
+    def set(self, path: Path, value: Any) -> Document:
+        """Replace the value at path, or insert it after its siblings; creates missing parents."""
+        if self._is_hook(path[:-1]) and self._listing.is_taken(path[-1]):
+            return self
+        if self._is_hook(path):
+            value = self._listing.item_of(str(path[-2]), value)
+        self._require_no_map(path)
+        return self._shown(self._real.set(self._translate(path), value))
+
+    def set_raw(self, path: Path, text: str) -> Document:
+        """Like set(), with a source text from an earlier raw()."""
+        self._require_no_map(path)
+        return self._shown(self._real.set_raw(self._translate(path), text))
+
+    def append(self, path: Path, value: Any) -> Document:
+        """Add an element at the end of the array at path; creates the array if it is missing."""
+        if self._is_event(path):
+            value = self._listing.item_of(str(path[-1]), value)
+        return self._shown(self._real.append(self._translate(path), value))
+
+    def remove(self, path: Path) -> Document:
+        """Remove the member or element at path; an event goes with all of its hooks."""
+        if not self._is_event(path):
+            return self._shown(self._real.remove(self._translate(path)))
+        document: Document = self
+        for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
+            document = document.remove((*path, number))
+        return document
+
+    def _shown(self, real: Document) -> Document:
+        return self if real is self._real else ListedDocument(real, self._listing)
+
+    def _is_event(self, path: Path) -> bool:
+        """Whether a path is that of an event's hooks, which stand nowhere together."""
+        root = self._listing.path
+        return path[: len(root)] == root and len(path) == len(root) + 1
+
+    def _is_hook(self, path: Path) -> bool:
+        return self._is_event(path[:-1])
+
+    def _require_no_map(self, path: Path) -> None:
+        """Refuse to write a map of events, which the file does not have."""
+        if self._is_event(path) or path == self._listing.path:
+            raise unexpected(self, path, "hooks of a list are written one by one")
+
+    def _translate(self, path: Path) -> Path:
+        """The real path; of an event that of the list, of a new hook the next one in it."""
+        root = self._listing.path
+        if path[: len(root)] != root or len(path) <= len(root) + 1:
+            return path[: len(root)] if self._is_event(path) else path
+        event, index, *inner = path[len(root) :]
+        numbers = self._numbers.get(str(event), [])
+        is_there = isinstance(index, int) and 0 <= index < len(numbers)
+        number = numbers[int(index)] if is_there else len(self._items)
+        field: Path = tuple(inner)
+        if field and field[0] in self._listing.names:
+            field = (*self._listing.names[str(field[0])], *field[1:])
+        return (*root, number, *field)

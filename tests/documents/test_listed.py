@@ -1,0 +1,233 @@
+"""One list of all hooks, shown as a map of events: against an oracle that only knows lists."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hookctl.documents import MISSING, Document, formats
+from hookctl.documents.listed import Listing
+from hookctl.documents.redaction import redacted
+from hookctl.errors import HookctlError
+from hookctl.hosts import shapes
+from hookctl.hosts.shapes import Shape
+from hookctl.model import AddHook, DropHook, Edit, EditHook, Prune
+
+FEW = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+SHAPE = Shape(root=("hooks",), flat=("*",))
+EVENTS = ["Stop", "PreToolUse", "Later"]
+
+
+class Way(NamedTuple):
+    """A way in which a host has its list."""
+
+    format: str  # as hookctl names it
+    event: str
+    matcher: tuple[str, ...] = ("matcher",)
+    command: tuple[str, ...] = ("command",)
+
+    @property
+    def is_toml(self) -> bool:
+        return self.format.startswith("toml")
+
+    def item(self, event: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """An item as the host's documents have it."""
+        item: dict[str, Any] = {self.event: event}
+        for name, value in fields.items():
+            path = {"matcher": self.matcher, "command": self.command}.get(name, (name,))
+            inner = item
+            for key in path[:-1]:
+                inner = inner.setdefault(key, {})
+            inner[path[-1]] = value
+        return item
+
+    def read(self, document: Document) -> Any:
+        """The file, by a reader that is not hookctl's."""
+        text = document.data.decode()
+        return tomllib.loads(text) if self.is_toml else json.loads(text)
+
+    def parse(self, data: bytes) -> Document:
+        return formats.parse(self.format, data)
+
+
+WAYS = {
+    "kimi": Way("toml:hooks.event", "event"),
+    "vibe": Way("toml:hooks.type,matcher=match", "type", matcher=("match",)),
+    "kiro": Way("json:hooks.trigger,command=action.command", "trigger", command=("action", "command")),
+}
+EACH = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+def theirs(way: Way) -> st.SearchStrategy[dict[str, Any]]:
+    """Somebody's hook, or what is none."""
+    fields = st.fixed_dictionaries(
+        {"command": st.sampled_from(["bell", "say 'é'"])},
+        optional={"matcher": st.just("Bash"), "timeout": st.integers(1, 9), "name": st.just("x # y")},
+    )
+    hooks = st.builds(way.item, st.sampled_from(EVENTS), fields)
+    odd: list[Any] = [way.item(event, {"command": "no event"}) for event in ("", 5)] + [{}]
+    return st.one_of(hooks, hooks, hooks, st.sampled_from(odd if way.is_toml else [*odd, "text", None]))
+
+
+def text_of(way: Way, items: list[Any], before: str, after: bool) -> bytes:
+    """A file with these items, as its format has them, with comments between where it takes them."""
+    if not way.is_toml:
+        document: dict[str, Any] = {"version": "v1"}
+        if items or after:
+            document["hooks"] = items
+        if after:
+            document["other"] = {"hooks": [{way.event: "Stop"}]}
+        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    parts = [before]
+    for number, item in enumerate(items):
+        rows = [f"# the hook {number}", "[[hooks]]"]
+        rows += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in item.items()]
+        parts.append("\n".join([*rows, "# behind it", ""]))
+    parts += ["[other]\nx = 1 # one\n"] if after else []
+    return "\n".join(filter(None, parts)).encode()
+
+
+@st.composite
+def files(draw: st.DrawFn, way: Way) -> bytes:
+    items = draw(st.lists(theirs(way), max_size=5))
+    before = draw(st.sampled_from(["", "# mine\n", 'model = "m"\n\n[models]\na = 1\n']))
+    return text_of(way, items, before, draw(st.booleans()))
+
+
+def ours(id: str, tail: str) -> str:
+    return f": hookctl={id}; {tail}"
+
+
+@EACH
+@FEW
+@given(data=st.data())
+def test_hooks_come_change_and_go_and_nothing_else_moves(way: Way, data: Any) -> None:
+    before = way.parse(data.draw(files(way)))
+    original = way.read(before)
+    items: list[Any] = copy.deepcopy(original.get("hooks", []))
+    document = before
+    for number in range(data.draw(st.integers(1, 6))):
+        hooks = shapes.elements(SHAPE, document.value)
+        step = data.draw(st.sampled_from(["add", "add", "edit", "drop"] if hooks else ["add"]))
+        edit: Edit
+        if step == "add":
+            event = data.draw(st.sampled_from(EVENTS))
+            fields: dict[str, Any] = {"command": ours(f"p/h{number}", f"echo {number}"), "timeout": 10}
+            fields |= {"matcher": "Edit"} if data.draw(st.booleans()) else {}
+            edit = AddHook(("hooks", event), fields)
+            items.append(way.item(event, fields))
+        else:
+            hook = data.draw(st.sampled_from(hooks))
+            (place,) = (at for at, item in enumerate(items) if hook.fields["command"] in json.dumps(item))
+            event = items[place][way.event]
+            if step == "drop":
+                edit = DropHook(hook)
+                del items[place]
+            else:
+                changes = {"command": ours(hook.id, "other"), "matcher": "Read"}
+                changes["command"] += f" {number}"
+                fields = {name: value for name, value in {**hook.fields, **changes}.items() if name != "timeout"}
+                edit = EditHook(hook, {**changes, "timeout": None})
+                items[place] = way.item(event, fields)
+        document = shapes.apply(SHAPE, document, (edit,))
+        assert way.read(document) == {**original, "hooks": items}
+        for hook in shapes.elements(SHAPE, document.value):
+            (place,) = (at for at, item in enumerate(items) if hook.fields["command"] in json.dumps(item))
+            assert way.item(shapes.event_of(SHAPE, hook.path), hook.fields) == items[place]
+            assert document.get(hook.path) == hook.fields
+    drops = tuple(DropHook(hook) for hook in shapes.elements(SHAPE, document.value))
+    pruned = () if "hooks" in original else (Prune(("hooks", "Stop")), Prune(("hooks",)))
+    assert shapes.apply(SHAPE, document, (*drops, *pruned)).data == before.data
+
+
+@EACH
+@FEW
+@given(data=st.data())
+def test_every_path_leads_to_its_own_text(way: Way, data: Any) -> None:
+    document = way.parse(data.draw(files(way)))
+    items = way.read(document).get("hooks", [])
+    seen: list[tuple[int, Any]] = []
+    for path, fields, _ in shapes.handlers(SHAPE, document.value):
+        raw = document.raw(path)
+        shown = tomllib.loads(f"x = {raw}")["x"] if way.is_toml else json.loads(raw)
+        assert shown in items
+        event = shapes.event_of(SHAPE, path)
+        if event:
+            assert way.item(event, fields) == shown
+        else:
+            assert way.item("", fields) == {**shown, way.event: ""}
+        if "command" in fields:
+            assert json.loads(document.raw((*path, "command"))) == fields["command"]
+        seen.append((document.offset(path), shown))
+        assert document.position(path)[0] == document.lines([path])[0]
+    seen.sort(key=itemgetter(0))
+    assert [shown for _, shown in seen] == [item for item in items if isinstance(item, dict)]
+
+
+def test_a_field_of_the_hosts_own_never_stands_for_one_of_hookctls() -> None:
+    """A `matcher` beside `match` is none, and a `command` beside `action` runs nothing."""
+    vibe = WAYS["vibe"].parse(b'[[hooks]]\ntype = "Stop"\nmatcher = "a"\ncommand = "c"\n')
+    assert vibe.value["hooks"] == {"Stop": [{"command": "c"}]}
+    kiro = WAYS["kiro"].parse(b'{"hooks": [{"trigger": "Stop", "command": "c", "action": {"type": "agent"}}]}')
+    assert kiro.value["hooks"] == {"Stop": [{"action": {"type": "agent"}}]}
+
+
+def test_a_hook_cannot_be_made_one_of_another_event() -> None:
+    document = WAYS["vibe"].parse(b"").append(("hooks", "Stop"), {"type": "command", "command": "c"})
+    assert document.value["hooks"] == {"Stop": [{"command": "c"}]}
+    assert document.set(("hooks", "Stop", 0, "type"), "Later") is document
+
+
+def test_a_list_that_is_none_is_refused_as_such() -> None:
+    for text, shown in ((b'{"hooks": {"Stop": []}}', [{"Stop": []}]), (b'{"hooks": "x"}', "x")):
+        document = formats.parse("json:hooks.trigger", text)
+        assert document.value == {"hooks": shown}
+        with pytest.raises(HookctlError, match="hooks is not an array"):
+            document.append(("hooks", "Stop"), {"command": "c"})
+
+
+def test_no_map_of_events_is_written_into_a_list() -> None:
+    document = formats.parse("json:hooks.trigger", b"{}")
+    for path in (("hooks",), ("hooks", "Stop")):
+        with pytest.raises(HookctlError, match="one by one"):
+            document.set(path, {})
+        with pytest.raises(HookctlError, match="one by one"):
+            document.set_raw(path, "{}")
+    with pytest.raises(KeyError):
+        document.raw(("hooks", "Stop"))
+    assert document.get(("hooks", "Stop")) is MISSING and document.remove(("hooks", "Stop")) is document
+
+
+def test_an_event_goes_with_all_its_hooks_and_leaves_the_others() -> None:
+    text = b'{"hooks": [{"e": "A", "n": 1}, {"e": "B"}, {"e": "A", "n": 2}, 5], "x": 1}'
+    document = formats.parse("json:hooks.e", text).remove(("hooks", "A"))
+    assert json.loads(document.data) == {"hooks": [{"e": "B"}, 5], "x": 1}
+
+
+def test_a_list_may_lie_deeper_and_a_whole_hook_be_set() -> None:
+    document = formats.parse("json:a.hooks.on", b'{"a": {"hooks": [{"on": "A", "command": "c"}]}}')
+    document = document.set(("a", "hooks", "A", 0), {"command": "d"}).append(("a", "hooks", "B"), {"command": "e"})
+    assert json.loads(document.data) == {"a": {"hooks": [{"on": "A", "command": "d"}, {"on": "B", "command": "e"}]}}
+    assert document.position(("a", "hooks", "B")) == document.position(("a", "hooks", "B", 0))
+
+
+@pytest.mark.parametrize("text", ["hooks.type", "a.hooks.trigger,command=action.command,matcher=match"])
+def test_a_listing_is_read_as_it_is_written(text: str) -> None:
+    assert Listing.parse(text).text == text
+
+
+def test_a_document_with_a_list_is_as_strict_and_as_secret_as_any() -> None:
+    document = formats.parse("json:hooks.on", b'{"hooks": [{"on": "A", "env": {"TOKEN": "s3cr3t"}}] /* x */}')
+    with pytest.raises(HookctlError):
+        document.require_strict(comments=False, trailing_commas=False)
+    assert "s3cr3t" not in redacted(document)
+    twice = formats.parse("json:hooks.on", b'{"hooks": [], "hooks": []}')
+    with pytest.raises(HookctlError, match="duplicate"):
+        twice.check_path(("hooks", "A"))
