@@ -20,6 +20,7 @@ from hookctl.packs import pack
 from hookctl.run.journal import read_journal
 from hookctl.system import folders
 from tests.counting import count
+from tests.frozen_records import KEPT, parsed
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
 from tests.fuzz.world import World
 from tests.hostfiles import BY_NAME, CORPUS
@@ -228,17 +229,26 @@ def check_committed(world: World, data: bytes) -> None:
     assert world.hookctl("status", "--json").code in (0, 1, 4)
 
 
-def fixture_seeds(*names: str) -> Callable[[], Seeds]:
+def record_seeds(name: str) -> Callable[[], Seeds]:
+    """The records of this name that released versions have left, each settings file's by itself."""
+
     def seeds() -> Seeds:
-        for name in names:
-            for path in (TESTS / "fixtures").rglob(name):
-                yield path.read_bytes()
+        for path in KEPT.glob("*.txt"):
+            for file, _, text in parsed(path.read_text()):
+                if file.endswith(f"/hookctl/{name}"):
+                    whole = json.loads(text)
+                    kind = "records" if "records" in whole else "files"
+                    for key, record in whole[kind].items():
+                        yield json.dumps({**whole, kind: {key: record}}, indent=1).encode()
 
     return seeds
 
 
 def committed_seeds() -> Seeds:
-    yield from fixture_seeds("committed-ledger.json")()
+    for path in KEPT.glob("*.txt"):
+        for file, _, text in parsed(path.read_text()):
+            if file == "work/.hookctl/ledger.json":
+                yield text.encode()
     record = {"packs": {}, "entries": [], "created_dirs": [], "created_file": False}
     yield json.dumps({"ledger_version": 2, "needs": "0.2.0", "files": {".claude/settings.json": record}}).encode()
 
@@ -442,9 +452,9 @@ DOORS = [
     document_door("yaml", ("hermes",)),
     document_door("plugin", ("opencode",)),
     Door("settings", check_settings, settings_seeds),
-    Door("ledger", check_ledger, fixture_seeds("ledger.json")),
+    Door("ledger", check_ledger, record_seeds("ledger.json")),
     Door("committed", check_committed, committed_seeds, prepare_project),
-    Door("journal", check_journal, fixture_seeds("journal.json")),
+    Door("journal", check_journal, record_seeds("journal.json")),
     Door("pack", check_pack, pack_seeds),
     Door("payload", check_payload, payload_seeds, prepare_hook),
     Door("transcript", check_transcript, transcript_seeds, prepare_hook),
