@@ -15,7 +15,7 @@ def title_of(agent: OtherAgent) -> str:
 
 def describe(agent: OtherAgent) -> str:
     """The other agent, and the condition if it does not always read the files."""
-    return f"{title_of(agent)} ({agent.only})" if agent.only else title_of(agent)
+    return f"{title_of(agent)} ({agent.condition})" if agent.condition else title_of(agent)
 
 
 def find_read_by(name: str) -> Iterator[tuple[Host, OtherAgent]]:

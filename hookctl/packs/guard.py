@@ -263,11 +263,8 @@ def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = []
-    for reader in host.also_read_by:
-        other = load_facts(reader.host) if reader.host else None
-        if other is not None and other.told_by:
-            others.append(other)
+    runs_it = [reader.host for reader in host.also_read_by if not reader.never_ours]
+    others = [load_facts(name) for name in runs_it if name]
     table = {host.name: _hook_facts(host)}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}

@@ -130,7 +130,8 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: 
     options = []
     if hook.timeout not in (None, DEFAULT_TIMEOUT):
         options += ["--timeout", str(hook.timeout)]
-    if filtered and hook.event in MATCHED_EVENTS and hook.matcher:
+    is_shared = any(agent.ignores_matchers for agent in host.also_read_by)
+    if (filtered or is_shared) and hook.event in MATCHED_EVENTS and hook.matcher:
         options += ["--matcher", quote(host, hook.matcher)]
     if hook.on_failure == "deny":
         options += ["--on-failure", "deny"]

@@ -5,7 +5,8 @@ host's own form. EVENT is Claude Code's name. The exit status is always 0. Optio
 
     --id PACK/HOOK       for the receipt
     --timeout SECONDS    10 without it; at the limit the command's process group is ended
-    --matcher TEXT       as in Claude Code's settings, where the host cannot tell its tools apart
+    --matcher TEXT       as in Claude Code's settings, where the host cannot tell its tools apart, or
+                         another agent that runs the host's file does not look at matchers
     --on-failure deny    a command that fails refuses
     --may-allow          its `allow` may lift the person's own permission
     --env NAME=VALUE     for the command; several times if need be
@@ -179,8 +180,10 @@ class Run:
         is_prompt = self.event == "UserPromptSubmit"
         if is_prompt and self.table.get("skips_empty_prompts") and not asked.payload["prompt"]:
             return False
+        if self.passes_through():  # it has held its own matcher against the same names
+            return True
         is_sub = asked.portable["agent"] or self.call.subagent
-        if self.event in OF_MAIN_AGENT and is_sub and not self.passes_through():
+        if self.event in OF_MAIN_AGENT and is_sub:
             return False
         matcher = self.options.get("--matcher", "")
         if self.event in TOOL_EVENTS:

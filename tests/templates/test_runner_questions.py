@@ -336,10 +336,10 @@ def test_matchers_are_claude_codes(bench: Bench, matcher: str, tool: str, fits: 
     assert len(asked) == fits
 
 
-def test_claude_codes_own_tools_keep_their_names_for_a_matcher(bench: Bench) -> None:
+def test_on_claude_code_its_own_matcher_has_decided(bench: Bench) -> None:
+    """A person may have made it wider there; ours is for others that run the file and look at none."""
     payload = bench.tool_call("claude", "PowerShell", {"command": "ls"})
-    assert len(bench.ask("claude", "PreToolUse", payload, "--matcher", "PowerShell")) == 1
-    assert bench.ask("claude", "PreToolUse", payload, "--matcher", "Bash") == []
+    assert len(bench.ask("claude", "PreToolUse", payload, "--matcher", "Bash")) == 1
 
 
 def test_geminis_context_names_the_server(bench: Bench) -> None:
