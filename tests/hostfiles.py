@@ -79,6 +79,8 @@ KINDS = [
     Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",), byte_order_mark=False),
     Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, byte_order_mark=False,
          seed='{"hooks": {}}'),
+    Kind("pi", "pi", _files("", "hookctl.js", user=".pi/agent/extensions", project=".pi/extensions"),
+         ("hooks", "agent_before_settle"), "extension", flat=True),
     Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
 ]  # fmt: skip
 JSON = [kind for kind in KINDS if kind.format == "json"]

@@ -15,7 +15,8 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
-from hookctl.system.package_data import asset
+from hookctl.documents.formats import PROGRAMS
+from hookctl.documents.plugin import current_code
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import BY_NAME, KINDS, Kind
@@ -36,6 +37,7 @@ MODES = {  # where it is another
     "gemini": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "run_shell_command:3/60")),
     "opencode": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
     "openhands": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "terminal:3/60")),
+    "pi": ("nudge-dispatch", ("--nudge", "report", "--dispatch", "bash:3/60")),
     "openhands-wrapped": ("guard", ("--mode", "guard")),
 }
 
@@ -82,8 +84,8 @@ def readable(text: str, isolated: Path) -> str:
     """The text with words for the paths of this run, and without a plugin's code."""
     text, _, code = text.partition(CODE)
     if code:
-        template = Path(asset("templates", "opencode", "plugin.js")).read_text()
-        assert template.endswith(CODE + code)
+        host = next(host for host in PROGRAMS.values() if f" {hosts.load(host).title} loads this file" in text)
+        assert current_code(host)[1] == CODE + code
     data = re.escape(str(isolated / "data"))
     text = re.sub(rf"{data}/guard/[\w-]+/hook\.py", "HOOK", text)
     text = re.sub(rf"{data}/packs/tidy/[\w-]+", "FILES", text)
@@ -142,7 +144,7 @@ def value(kind: Kind, data: bytes) -> Any:
         return judge.value_of(judge.read(data.decode()))
     if kind.format == "toml":
         return tomllib.loads(data.decode())
-    if kind.format == "plugin":
+    if kind.format in PROGRAMS:
         return judge.value_of(judge.read(data.decode().partition(SETTINGS)[2]))
     from hookctl.documents import formats
 

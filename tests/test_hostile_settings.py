@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system.package_data import asset
+from hookctl.documents.plugin import current_code
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.trees import tree
@@ -91,19 +91,19 @@ def toml_files(kind: Kind) -> Broken:
 
 def plugin_files(kind: Kind) -> Broken:
     """Programs at the place of ours that are not ours, or not ours any more."""
-    good = Path(asset("templates", "opencode", "plugin.js")).read_text()
+    good = "{}\n".join(current_code(kind.host))
     head, mark, code = good.partition("const settings =\n")
     _, end, code = code.partition("// From here on")
     first = head.count("\n") + 2
     yield "another's", b"export const Mine = async () => ({})\n", (1, 1)
-    yield "changed", good.replace("5000", "9000").encode(), (0, 0)
+    yield "changed", good.replace("SIGKILL", "SIGTERM").encode(), (0, 0)
     yield "torn", good[: len(good) // 2].encode(), (0, 0)
     for what, text, line in (
         ("settings torn", '{\n  "hooks": {\n', 0),
-        ("event is an object", '{\n  "hooks": {\n    "session.idle": {}\n  }\n}\n', first + 2),
+        ("event is an object", '{\n  "hooks": {\n    "EVENT": {}\n  }\n}\n', first + 2),
         ("root is a list", "[]\n", first),
     ):
-        yield what, (head + mark + text + end + code).encode(), (line, 0)
+        yield what, (head + mark + text.replace("EVENT", kind.stop[-1]) + end + code).encode(), (line, 0)
     yield "UTF-16", good.encode("utf-16"), (1, 1)
 
 
@@ -128,6 +128,7 @@ FILES: dict[str, Callable[[Kind], Broken]] = {
     "json": json_files,
     "toml": toml_files,
     "plugin": plugin_files,
+    "extension": plugin_files,
     "yaml": yaml_files,
 }
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hookctl import hosts
+
 from .conftest import Hookctl, put
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
@@ -38,7 +40,7 @@ def noted(hookctl: Hookctl, hooks: str, cases: str = "") -> dict[str, list[str]]
 def test_a_pack_that_only_refuses_has_no_warning(hookctl: Hookctl, language: str) -> None:
     hookctl("pack", "new", "own", "--lang", language)
     done = hookctl("pack", "check", "own", "--json")
-    assert [row["notes"] for row in done.data["hosts"]] == [[]] * 11
+    assert [row["notes"] for row in done.data["hosts"]] == [[]] * len(hosts.names())
     assert done.data["without_cases"] == []
     assert "warn" not in hookctl("pack", "check", "own").out
 
@@ -95,7 +97,7 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
     told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
     assert told == {
         "pre-tool: `allow` lifts no permission": [
-            "antigravity", "cursor", "gemini", "hermes", "opencode", "openhands",
+            "antigravity", "cursor", "gemini", "hermes", "opencode", "openhands", "pi",
         ]
     }  # fmt: skip
     told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
@@ -112,7 +114,7 @@ def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
     assert lines[:-2] == [
         f"{'warn' if title in lines[-1] else 'ok  '}  {title}: 1 hook"
         for title in ("Antigravity", "Claude Code", "Codex CLI", "Copilot CLI", "Cursor", "Factory Droid", "Gemini CLI",
-                      "Hermes", "OpenCode", "OpenHands", "Qwen Code")
+                      "Hermes", "OpenCode", "OpenHands", "Pi", "Qwen Code")
     ]  # fmt: skip
 
 

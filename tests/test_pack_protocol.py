@@ -16,6 +16,7 @@ SAYS_FAILED = {
     "opencode": "tool.execute.after",
     "openhands": "post_tool_use",
     "hermes": "post_tool_call",
+    "pi": "tool_result",
 }
 
 

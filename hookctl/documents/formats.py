@@ -8,6 +8,9 @@ from hookctl.documents import LISTED, Document
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.system.files import digest
 
+# The formats that are a program of ours with the settings in it, and the host that loads it.
+PROGRAMS = {"plugin": "opencode", "extension": "pi"}
+
 # The SHA-256 of plugins that hookctl's record says we wrote.
 _OURS: set[str] = set()
 
@@ -37,11 +40,11 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
         from hookctl.documents.yaml import YamlDocument  # late, too
 
         return YamlDocument.parse(data, where=where)
-    if format == "plugin":
+    if format in PROGRAMS:
         from hookctl.documents.plugin import PluginDocument  # late, too
 
         is_ours = digest(data) in _OURS
-        return PluginDocument.parse(data, where=where, is_ours=is_ours)
+        return PluginDocument.parse(data, where=where, host=PROGRAMS[format], is_ours=is_ours)
     if format == "rules":
         from hookctl.documents.rules import RulesDocument  # late, too
 

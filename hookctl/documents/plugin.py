@@ -1,4 +1,4 @@
-"""The OpenCode plugin file: JSON settings inside fixed code, edited like a settings file.
+"""A plugin of ours in a host: JSON settings inside fixed code, edited like a settings file.
 
 The settings are a JSON document of their own, and the code around them comes from templates/. A
 file whose code differs is refused: it is another program's, or it was edited.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from itertools import takewhile
 from typing import Any
 
@@ -37,36 +38,40 @@ class PluginDocument(JsonDocument):
     Its JSON text has an empty line for each line of code above, so that errors name the file's.
     """
 
+    _host = ""
     _code = ("", "")
 
     @classmethod
     def parse(  # type: ignore[override]  # the host reads comments and trailing commas
-        cls, data: bytes, *, where: str = "", is_ours: bool = False
+        cls, data: bytes, *, where: str = "", host: str = "opencode", is_ours: bool = False
     ) -> PluginDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable, foreign_file) name the position.
+        """Parse the bytes of a host's plugin; errors name the position.
 
-        With `is_ours` the code is that of some version of hookctl, and stays as it is.
+        They are not_utf8, unparsable and foreign_file. With `is_ours` the code is that of some
+        version of hookctl, and stays as it is.
         """
         text = decode(data, where)
         if not text.strip():
-            return cls._from_parts(text, _current_code(), where)
+            return cls._from_parts(text, host, current_code(host), where)
         before, settings, after = _split(text)
         is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
-        if (before, after) != _current_code() and not is_known:
-            raise _foreign_file(text, where)
-        return cls._from_parts(settings, (before, after), where)
+        if (before, after) != current_code(host) and not is_known:
+            raise _foreign_file(text, host, where)
+        return cls._from_parts(settings, host, (before, after), where)
 
     @classmethod
-    def _from_parts(cls, settings: str, code: tuple[str, str], where: str) -> PluginDocument:
+    def _from_parts(
+        cls, settings: str, host: str, code: tuple[str, str], where: str
+    ) -> PluginDocument:
         text = "\n" * code[0].count("\n") + settings
         document = super().parse(text.encode(), where=where)
         assert isinstance(document, PluginDocument)
-        document._code = code
+        document._host, document._code = host, code
         return document
 
     def _edited(self, text: str, scanned: Scan) -> PluginDocument:
         document = PluginDocument(text, self.where, scanned)
-        document._code = self._code
+        document._host, document._code = self._host, self._code
         return document
 
     @property
@@ -103,22 +108,19 @@ class PluginDocument(JsonDocument):
         if after is self or not _is_empty(after.value):
             return after
         has_comments = "".join(after._settings.split()) != _compact(after.value)
-        return after if has_comments else self._from_parts("", self._code, self.where)
+        return after if has_comments else self._from_parts("", self._host, self._code, self.where)
 
     def renewed(self) -> PluginDocument:
         """The document with this version's code; the same document if it has that code already."""
-        if self._code == _current_code():
+        code = current_code(self._host)
+        if self._code == code:
             return self
-        return self._from_parts(self._settings, _current_code(), self.where)
+        return self._from_parts(self._settings, self._host, code, self.where)
 
     @property
     def _settings(self) -> str:
         """The settings as they are in the file, without the empty lines for the code above."""
         return self._text[self._code[0].count("\n") :]
-
-
-def _template() -> str:
-    return read_data("templates", "opencode", "plugin.js").decode()
 
 
 def _split(text: str) -> tuple[str, str, str]:
@@ -128,10 +130,20 @@ def _split(text: str) -> tuple[str, str, str]:
     return before + start, settings, end + after
 
 
-def _current_code() -> tuple[str, str]:
-    """This version's code before and after the settings."""
-    before, _, after = _split(_template())
-    return before, after
+@cache
+def current_code(host: str) -> tuple[str, str]:
+    """This version's code of a host's plugin, before and after the settings.
+
+    The first line is the host's own; what all plugins have in common stands between it and the
+    rest of the host's.
+    """
+    first, _, own = _read_template(host, "plugin.js").partition("\n")
+    before, _, after = _split(f"{first}\n{_read_template('plugin', 'common.js')}")
+    return before, after + own
+
+
+def _read_template(folder: str, name: str) -> str:
+    return read_data("templates", folder, name).decode()
 
 
 def _is_empty(value: Any) -> bool:
@@ -145,9 +157,9 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _foreign_file(text: str, where: str) -> HookctlError:
+def _foreign_file(text: str, host: str, where: str) -> HookctlError:
     """The error for a file with other code, at the first difference."""
-    before, after = _current_code()
+    before, after = current_code(host)
     _, settings, _ = _split(text)
     pairs = zip(before + settings + after, text, strict=False)
     offset = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -43,6 +43,7 @@ SHIPPED = (
     "hermes",
     "opencode",
     "openhands",
+    "pi",
     "qwen",
 )
 

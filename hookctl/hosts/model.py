@@ -184,7 +184,7 @@ class FolderTrust(NamedTuple):
 
     file: str = ""  # empty: the host has no such list
     format: str = ""
-    trusted: Sequence[str] = ()
+    trusted: Sequence[str | bool] = ()
     inherited: bool = False
     scopes: Sequence[str] = ()
     on: bool = False
@@ -193,6 +193,8 @@ class FolderTrust(NamedTuple):
     level: str = ""
     parent: str = ""
     switch: Sequence[str] = ()
+    settings: str = ""  # the file with the switch; empty: that of the hooks
+    off_at: str = ""  # the value of the switch that trusts every folder; empty: false
 
 
 class GuardNeeds(NamedTuple):

@@ -175,7 +175,7 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in load(folders).items():
-        if record.format == "plugin":
+        if record.format in formats.PROGRAMS:
             formats.remember(record.sha256_after)
         if record.scope == "project":
             stubs[real_path(key)] = record  # the project may lie behind a link by now

@@ -383,7 +383,7 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
         return edited
     if record is None:
         # Only hookctl writes a plugin file.
-        is_ours_alone = not edited and draft.host.format == "plugin"
+        is_ours_alone = not edited and draft.host.format in formats.PROGRAMS
         return None if is_ours_alone else edited
     if draft.is_exact:
         backup = draft.sources.backup(record.sha256_before)

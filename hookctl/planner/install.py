@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import engine
+from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import load, loading
 from hookctl.ledger.store import Records
@@ -339,7 +340,7 @@ def _install_files(
     draft.add_runtime(runtime)
     draft.foreign_programs = runtime.foreign
     draft.adds_files = True
-    if draft.host.format == "plugin":
+    if draft.host.format in formats.PROGRAMS:
         _renew_plugin(draft)
     return runtime
 

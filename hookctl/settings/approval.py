@@ -129,9 +129,14 @@ def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], rea
     switch = tuple(trust.switch)
     if not switch:
         return trust.on
-    host = load(host.name)
-    document = readable(settings_path(host, "user", environ), host.format, read)
+    if trust.settings:
+        document = _read_host_file(host, trust.settings, trust.format, environ, read)
+    else:
+        host = load(host.name)
+        document = readable(settings_path(host, "user", environ), host.format, read)
     value = document.get(switch) if document else MISSING
+    if trust.off_at:
+        return value != trust.off_at
     return value if isinstance(value, bool) else trust.on
 
 
@@ -154,7 +159,7 @@ def _is_trusted(trust: FolderTrust, levels: Mapping[str, Any], folder: str) -> b
     folder = os.path.realpath(folder)
     nearest_name, nearest_level = "", None
     for name, level in levels.items():
-        if "\0" in name:
+        if "\0" in name or level is None:
             continue
         means_parent = bool(trust.parent) and level == trust.parent
         subject = os.path.dirname(name) if means_parent else name

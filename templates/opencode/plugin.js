@@ -1,89 +1,7 @@
 // hookctl plugin 2: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
-// In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
-const settings =
-{}
-// From here on every file of this version is the same; hookctl does not touch one that differs.
-
-import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const OUTPUT_LIMIT = 1 << 20
 const PATIENCE_MS = 5000
-const REFUSED = 2 // the status of a command that refuses, with the reason on stderr
-
-const isText = (value) => typeof value === "string" && value !== ""
-
-/** Everything that a stream says, up to a limit. */
-function gather(stream) {
-  const said = { text: "" }
-  stream.setEncoding("utf8").on("data", (piece) => {
-    if (said.text.length < OUTPUT_LIMIT) said.text += piece
-  })
-  said.ended = new Promise((resolve) => stream.on("close", resolve).on("error", resolve))
-  return said
-}
-
-/** Status, stdout and stderr of a hook's command; undefined where it cannot start or takes too long. */
-function start(hook, payload, env) {
-  return new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", hook.command], { cwd: payload.cwd, env, detached: true })
-    const timer = setTimeout(() => {
-      resolve()
-      try {
-        process.kill(-child.pid, "SIGKILL") // its whole process group
-      } catch {}
-    }, (hook.timeout ?? 60) * 1000)
-    const end = (ended) => {
-      clearTimeout(timer)
-      resolve(ended)
-    }
-    child.on("error", () => end())
-    const [out, errors] = [gather(child.stdout), gather(child.stderr)]
-    child.on("exit", async (status) => {
-      await out.ended
-      // What it left running may hold stderr for long: only a reason is worth waiting for, and not longer than this.
-      if (status === REFUSED) await Promise.race([errors.ended, new Promise((resolve) => setTimeout(resolve, 500))])
-      child.stderr.unref?.()
-      end({ status, out: out.text, errors: errors.text })
-    })
-    child.stdin.on("error", () => {}).end(JSON.stringify(payload)) // a command need not read it
-  }).catch(() => {})
-}
-
-/** What a hook's command answers: the object on its stdout, and `told`, what it says with its status. */
-async function call(hook, payload, env) {
-  const ended = await start(hook, payload, env)
-  if (!ended) return
-  const told = ended.status === REFUSED ? ended.errors.trim() : undefined
-  try {
-    return { ...JSON.parse(ended.out), told }
-  } catch {
-    return { told }
-  }
-}
-
-const nested = (answer) => answer.hookSpecificOutput ?? {}
-
-/** Why an answer refuses a tool call; undefined if it does not. Nobody can be asked, so `ask` refuses too. */
-function refusal(answer) {
-  const { permissionDecision, permissionDecisionReason } = nested(answer)
-  if (permissionDecision === "deny" || permissionDecision === "ask") return permissionDecisionReason ?? answer.told ?? ""
-  if (answer.decision === "deny" || answer.decision === "block") return answer.reason ?? answer.told ?? ""
-  return answer.told
-}
-
-/** The parts of a tool's input that an answer changes. */
-function inputOf(answer) {
-  const { updatedInput } = nested(answer)
-  return updatedInput?.constructor === Object ? updatedInput : {}
-}
-
-/** What an answer adds for the model. */
-const contextOf = (answer) => [nested(answer).additionalContext].filter(isText)
-
-/** What an answer says about a call that has run: a reason why it was wrong, and context. */
-const feedbackOf = (answer) =>
-  [answer.decision === "block" ? answer.reason : undefined, answer.told, ...contextOf(answer)].filter(isText)
 
 /** Put texts behind what a tool has said. An MCP tool has a list of contents, other tools have a text. */
 function append(result, texts) {
@@ -91,16 +9,6 @@ function append(result, texts) {
   const text = texts.join("\n\n")
   if (typeof result.output === "string") result.output += `\n\n${text}`
   else if (Array.isArray(result.content)) result.content.push({ type: "text", text })
-}
-
-/** Is this hook for this tool? Names are lower case here, and matchers are often written for other hosts. */
-function matches(hook, tool) {
-  try {
-    const { matcher } = hook
-    return !matcher || matcher === "*" || new RegExp(`^(?:${matcher})$`, "i").test(tool)
-  } catch {
-    return false
-  }
 }
 
 /** What OpenCode answers, but no longer than that: a plugin that waits for ever holds its process. */
@@ -141,20 +49,19 @@ export const Hookctl = async ({ client, directory }) => {
 
   /** Run the hooks of an event, all at once; their answers. */
   const run = async (event, id, fields) => {
-    const hooks = (settings.hooks?.[event] ?? []).filter((hook) => matches(hook, fields.tool_name))
+    const hooks = hooksFor(event, fields.tool_name)
     if (!hooks.length) return []
     const parent = await parentOf(id)
     const who = parent ? { session_id: parent, agent_id: id } : { session_id: id }
     const payload = { ...who, cwd: directory, hook_event_name: event, ...fields }
-    const answers = await Promise.all(hooks.map((hook) => call(hook, payload, { ...process.env, OPENCODE_PROJECT_DIR })))
-    const given = answers.filter(Boolean)
-    for (const { systemMessage } of given) if (isText(systemMessage)) await say(systemMessage)
-    return given
+    const answers = await callAll(hooks, payload, { ...process.env, OPENCODE_PROJECT_DIR })
+    for (const { systemMessage } of answers) if (isText(systemMessage)) await say(systemMessage)
+    return answers
   }
 
   /** Whatever goes wrong, the agent goes on; the end of the process waits for what is running. */
   const safely = (work) => {
-    const task = work().catch(() => [])
+    const task = work().catch(() => {})
     running.add(task)
     return task.finally(() => running.delete(task))
   }
@@ -167,7 +74,7 @@ export const Hookctl = async ({ client, directory }) => {
     if (await parentOf(id)) return
     const fields = { stop_hook_active: Boolean(forced), prompt_id: prompt ?? reply.parentID, message_id: reply.id }
     const answers = await run("session.idle", id, fields)
-    const reason = answers.find((answer) => answer.decision === "block" && isText(answer.reason))?.reason
+    const reason = blockIn(answers)
     const late = leaving || session(id).last !== last // `opencode run` ends at idle; or somebody was faster
     if (!reason || late || prompted.get(id) === reply.id) return
     prompted.set(id, reply.id)
@@ -197,12 +104,11 @@ export const Hookctl = async ({ client, directory }) => {
   const onCall = async (id, callID, tool, args) => {
     const fields = { tool_name: tool, tool_input: args, prompt_id: session(id).prompt }
     const answers = await run("tool.execute.before", id, fields)
-    const refusals = answers.filter((answer) => refusal(answer) !== undefined)
-    if (refusals.length) return refusals
+    const refused = refusalIn(answers)
+    if (refused) return refused
     for (const answer of answers) Object.assign(args, inputOf(answer))
     const texts = answers.flatMap(contextOf)
     if (texts.length) (session(id).waiting ??= new Map()).set(callID, texts) // the call's result brings them
-    return []
   }
 
   const onResult = async (id, callID, tool, args, result) => {
@@ -239,12 +145,10 @@ export const Hookctl = async ({ client, directory }) => {
     event: ({ event }) => safely(() => onEvent(event)),
     "chat.message": ({ sessionID }, { message, parts }) => safely(() => onPrompt(sessionID, message, parts)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
-      const refusals = await safely(() => onCall(sessionID, callID, tool, args))
-      if (!refusals.length) return
-      const last = refusals.find((answer) => answer.continue === false)
-      const reason = refusal(last ?? refusals[0])
-      if (last) await safely(() => endTurn(sessionID, reason))
-      throw new Error(isText(reason) ? reason : "A hook refused this call.")
+      const refused = await safely(() => onCall(sessionID, callID, tool, args))
+      if (!refused) return
+      if (refused.ends) await safely(() => endTurn(sessionID, refused.reason))
+      throw new Error(refused.reason || NO_REASON)
     },
     "tool.execute.after": ({ tool, sessionID, callID, args }, result) =>
       safely(() => onResult(sessionID, callID, tool, args, result)),

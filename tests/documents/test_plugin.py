@@ -1,7 +1,7 @@
 """A plugin file: its settings are edited as JSON is, and its code is ours word for word or the file is refused."""
 
 import hashlib
-from pathlib import Path
+from functools import partial
 
 import pytest
 
@@ -10,7 +10,8 @@ from hookctl.documents.plugin import PluginDocument
 from hookctl.documents.redaction import redacted
 from hookctl.errors import HookctlError
 
-TEMPLATE = (Path(__file__).parents[2] / "templates" / "opencode" / "plugin.js").read_text()
+TEMPLATES = {host: "{}\n".join(plugin.current_code(host)) for host in ("opencode", "pi")}
+TEMPLATE = TEMPLATES["opencode"]
 EMPTY = PluginDocument.parse(b"", where="f.js")
 ONE = EMPTY.append(("hooks", "session.idle"), {"command": "true", "timeout": 10})
 
@@ -138,7 +139,7 @@ FOREIGN = {
     "code before ours": ("import x from 'y'\n" + ONE.data.decode(), (1, 1)),
     "code behind ours": (ONE.data.decode() + "export const more = 1\n", (ONE.data.count(b"\n") + 1, 1)),
     "an edited first line": (ONE.data.decode().replace("hookctl plugin 2", "hookctl plugin 0"), (1, 19)),
-    "edited code": (ONE.data.decode().replace("1 << 20", "1 << 21"), (19, 28)),
+    "edited code": (ONE.data.decode().replace("1 << 20", "1 << 21"), (18, 28)),
     "torn in the settings": (ONE.data.decode()[:300], None),
     "torn in the code": (ONE.data.decode()[:-5], None),
     "without settings": (TEMPLATE.replace("\nconst settings =\n{}\n", "\n"), None),
@@ -176,10 +177,38 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     assert document.renewed().position(where)[0] == 9
 
 
-def test_code_that_users_may_have_is_known() -> None:
+def test_a_host_s_plugin_is_not_taken_for_another_s() -> None:
+    parse_pis = partial(PluginDocument.parse, host="pi")
+    ours = parse_pis(b"").set(("hooks",), 1).data
+    assert ours.decode() == TEMPLATES["pi"].replace("{}\n", '{\n  "hooks": 1\n}\n', 1)
+    assert parse_pis(ours).set(("b",), 1).remove(("b",)).data == ours
+    assert parse_pis(ours).remove(("hooks",)).data == b""
+    assert refused(ours).code == "foreign_file"
+    with pytest.raises(HookctlError, match="not as hookctl writes it"):
+        parse_pis(ONE.data)
+
+
+def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> None:
+    old = TEMPLATES["pi"].replace("plugin 2", "plugin 1").replace("{}\n", '{"a": 1}\n', 1)
+    document = PluginDocument.parse(old.encode(), host="pi", is_ours=True)
+    assert document.renewed().data.decode() == TEMPLATES["pi"].replace("{}\n", '{"a": 1}\n', 1)
+
+
+@pytest.mark.parametrize(
+    ("host", "first", "digest"),
+    [
+        (
+            "opencode",
+            "// hookctl plugin 2: OpenCode loads",
+            "fde0e1596a6c91bd4751abf65e78d35a3a514f6d688cbeb745e3daab9a07ad33",
+        ),
+        ("pi", "// hookctl plugin 2: Pi loads", "8fd56896c1c9d894a79b7cc26e1959407f957ab150b6049a24d77f42a2a66d7d"),
+    ],
+)
+def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -> None:
     """Before its release, a version's new digest goes here. After it, the code is a new version's: count up its first
     line, and put the digest of the one before into _EARLIER, or that one's files are refused."""
-    digest = hashlib.sha256(around(TEMPLATE).encode()).hexdigest()
-    assert TEMPLATE.startswith("// hookctl plugin 2:")
-    assert digest == "07b271ab830514e31e32cf4ed95b60788c6f54b5886a9859ce0093ceb037d51d"
+    code = around(TEMPLATES[host])
+    assert code.startswith(first)
+    assert hashlib.sha256(code.encode()).hexdigest() == digest
     assert digest not in plugin._EARLIER

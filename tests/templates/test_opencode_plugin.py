@@ -1,18 +1,15 @@
 """OpenCode's plugin in node, with a client that only writes down what it is asked: what the host must never notice."""
 
 import json
-import shlex
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl.documents.plugin import PluginDocument
+from . import plugin_stage
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(not NODE, reason="needs node")
+pytestmark = plugin_stage.NEEDS_NODE
 
 STOP, PROMPT, BEFORE, AFTER = "session.idle", "chat.message", "tool.execute.before", "tool.execute.after"
 
@@ -56,65 +53,21 @@ process.exit(0)
 """
 
 
-class Stage:
-    """A folder with a plugin file and a log of what its hooks were given."""
+class Stage(plugin_stage.Stage):
+    host, project_variable = "opencode", "OPENCODE_PROJECT_DIR"
+    program = _HOST
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-        self.project = root / "project"
-        self.files = [root / "config" / "opencode" / "plugin" / "hookctl.js"]
-        self.log = root / "log.jsonl"
+        super().__init__(root, "config/opencode/plugin", ".opencode/plugin")
         self.directory = self.project
         self.children: dict[str, str] = {}
         self.client = ""
-        self.document = PluginDocument.parse(b"")
-        for folder in (self.project, self.files[0].parent):
-            folder.mkdir(parents=True)
-        for folder in (root / "config", self.project):
-            (folder / "package.json").write_text('{"type": "module"}')
 
-    def hook(self, event: str, answer: str = "", *, command: str = "", **fields: Any) -> "Stage":
-        """Register a hook that writes down its payload and project, and answers."""
-        log = shlex.quote(str(self.log))
-        note = f'printf "%s\\t%s\\n" "$OPENCODE_PROJECT_DIR" "$(cat)" >> {log}; '
-        command = command or note + f"printf %s {shlex.quote(answer)}"
-        self.document = self.document.append(("hooks", event), {"command": command, **fields})
-        return self
-
-    def play(self, *steps: Any) -> dict[str, Any]:
-        """Load the files and play these steps: a hook's name and what it is given; nobody waits for "later" ones."""
-        for file in self.files:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(self.document.data)
-        given = {
-            "files": [str(file) for file in self.files],
-            "directory": str(self.directory),
-            "steps": steps,
-            "children": self.children,
-            "client": self.client,
-            "result": str(self.root / "result.json"),
-        }
-        host = self.root / "host.mjs"
-        host.write_text(_HOST)
-        done = subprocess.run(
-            [str(NODE), str(host)],
-            cwd=self.project,
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        return json.loads((self.root / "result.json").read_text())
-
-    def heard(self) -> list[dict[str, Any]]:
-        return [json.loads(line.partition("\t")[2]) for line in self._lines()]
+    def given(self) -> dict[str, Any]:
+        return {"directory": str(self.directory), "children": self.children, "client": self.client}
 
     def projects(self) -> list[str]:
-        return [line.partition("\t")[0] for line in self._lines()]
-
-    def _lines(self) -> list[str]:
-        return self.log.read_text().splitlines() if self.log.exists() else []
+        return [line.partition("\t")[0] for line in self.lines()]
 
 
 @pytest.fixture
@@ -443,7 +396,7 @@ def test_a_prompt_that_comes_while_the_hook_thinks_is_not_interrupted(stage: Sta
 
 
 def test_two_files_that_see_the_same_stop_prompt_once(stage: Stage) -> None:
-    stage.files.append(stage.project / ".opencode" / "plugin" / "hookctl.js")
+    stage.files.append(stage.project_file)
     result = stage.hook(STOP, BLOCK).play(prompt(), reply(), IDLE)
     assert (len(stage.heard()), len(prompts(result))) == (2, 1)
 

@@ -1,0 +1,114 @@
+// In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
+const settings =
+{}
+// From here on every file of this version is the same; hookctl does not touch one that differs.
+
+import { spawn } from "node:child_process"
+
+const OUTPUT_LIMIT = 1 << 20
+const REFUSED = 2 // the status of a command that refuses, with the reason on stderr
+
+const NO_REASON = "A hook refused this call."
+
+const isText = (value) => typeof value === "string" && value !== ""
+
+/** Everything that a stream says, up to a limit. */
+function gather(stream) {
+  const said = { text: "" }
+  stream.setEncoding("utf8").on("data", (piece) => {
+    if (said.text.length < OUTPUT_LIMIT) said.text += piece
+  })
+  said.ended = new Promise((resolve) => stream.on("close", resolve).on("error", resolve))
+  return said
+}
+
+/** Status, stdout and stderr of a hook's command; undefined where it cannot start or takes too long. */
+function start(hook, payload, env) {
+  return new Promise((resolve) => {
+    const child = spawn("/bin/sh", ["-c", hook.command], { cwd: payload.cwd, env, detached: true })
+    const timer = setTimeout(() => {
+      resolve()
+      try {
+        process.kill(-child.pid, "SIGKILL") // its whole process group
+      } catch {}
+    }, (hook.timeout ?? 60) * 1000)
+    const end = (ended) => {
+      clearTimeout(timer)
+      resolve(ended)
+    }
+    child.on("error", () => end())
+    const [out, errors] = [gather(child.stdout), gather(child.stderr)]
+    child.on("exit", async (status) => {
+      await out.ended
+      // What it left running may hold stderr for long: only a reason is worth waiting for, and not longer than this.
+      if (status === REFUSED) await Promise.race([errors.ended, new Promise((resolve) => setTimeout(resolve, 500))])
+      child.stderr.unref?.()
+      end({ status, out: out.text, errors: errors.text })
+    })
+    child.stdin.on("error", () => {}).end(JSON.stringify(payload)) // a command need not read it
+  }).catch(() => {})
+}
+
+/** What a hook's command answers: the object on its stdout, and `told`, what it says with its status. */
+async function call(hook, payload, env) {
+  const ended = await start(hook, payload, env)
+  if (!ended) return
+  const told = ended.status === REFUSED ? ended.errors.trim() : undefined
+  try {
+    return { ...JSON.parse(ended.out), told }
+  } catch {
+    return { told }
+  }
+}
+
+const nested = (answer) => answer.hookSpecificOutput ?? {}
+
+/** Why an answer refuses a tool call; undefined if it does not. Nobody can be asked, so `ask` refuses too. */
+function refusal(answer) {
+  const { permissionDecision, permissionDecisionReason } = nested(answer)
+  if (permissionDecision === "deny" || permissionDecision === "ask") return permissionDecisionReason ?? answer.told ?? ""
+  if (answer.decision === "deny" || answer.decision === "block") return answer.reason ?? answer.told ?? ""
+  return answer.told
+}
+
+/** The parts of a tool's input that an answer changes. */
+function inputOf(answer) {
+  const { updatedInput } = nested(answer)
+  return updatedInput?.constructor === Object ? updatedInput : {}
+}
+
+/** What an answer adds for the model. */
+const contextOf = (answer) => [nested(answer).additionalContext].filter(isText)
+
+/** What an answer says about a call that has run: a reason why it was wrong, and context. */
+const feedbackOf = (answer) =>
+  [answer.decision === "block" ? answer.reason : undefined, answer.told, ...contextOf(answer)].filter(isText)
+
+/** Is this hook for this tool? Names are lower case here, and matchers are often written for other hosts. */
+function matches(hook, tool) {
+  try {
+    const { matcher } = hook
+    return !matcher || matcher === "*" || new RegExp(`^(?:${matcher})$`, "i").test(tool)
+  } catch {
+    return false
+  }
+}
+
+/** The hooks of an event that are for this tool; all of them where there is none. */
+const hooksFor = (event, tool) => (settings.hooks?.[event] ?? []).filter((hook) => matches(hook, tool))
+
+/** What hooks answer; all are called at once. */
+const callAll = async (hooks, payload, env) =>
+  (await Promise.all(hooks.map((hook) => call(hook, payload, env)))).filter(Boolean)
+
+/** Why a stop is blocked; undefined if it is not, or without a reason. */
+const blockIn = (answers) => answers.find(({ decision, reason }) => decision === "block" && isText(reason))?.reason
+
+/** Why a call is refused, and whether the turn ends with it; undefined if no answer refuses it. */
+function refusalIn(answers) {
+  const refusals = answers.filter((answer) => refusal(answer) !== undefined)
+  if (!refusals.length) return
+  const last = refusals.find((answer) => answer.continue === false)
+  const reason = refusal(last ?? refusals[0])
+  return { reason: isText(reason) ? reason : "", ends: Boolean(last) }
+}

@@ -1,0 +1,19 @@
+// hookctl plugin 2: Pi loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
+const settings =
+{
+  "hooks": {
+    "agent_before_settle": [
+      {
+        "command": ": hookctl=guard/stop; [ -f ./.hookctl/guard/pi/hook.py ] && [ -r ./.hookctl/guard/pi/hook.py ] && command -v python3 >/dev/null 2>&1 && python3 -I -S ./.hookctl/guard/pi/hook.py stop --host pi; exit 0",
+        "timeout": 10
+      }
+    ],
+    "tool_result": [
+      {
+        "command": ": hookctl=guard/post-tool; [ -f ./.hookctl/guard/pi/hook.py ] && [ -r ./.hookctl/guard/pi/hook.py ] && command -v python3 >/dev/null 2>&1 && python3 -I -S ./.hookctl/guard/pi/hook.py post-tool --host pi; exit 0",
+        "timeout": 10
+      }
+    ]
+  }
+}
