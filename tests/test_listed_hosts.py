@@ -253,3 +253,18 @@ def test_a_list_has_no_say_in_what_only_maps_have(made: Made, isolated: Path, ho
     assert hookctl("hosts").code == 4
     put(file, file.read_text().replace(f"{old}\n", "").replace("event = ", "# event = "))
     assert hookctl("hosts").code == 4, "names without an event"
+
+
+def test_a_hook_without_an_event_does_not_run_and_can_be_disabled_like_any_other(made: Made, hookctl: Hookctl) -> None:
+    name = "before_tool" if made.name == "wren" else "BeforeTool"
+    text = put(made.file, made.mine.replace(f'"{name}"', "5", 1)).read_text()
+    (hook,) = [one for one in hookctl("hooks", "--json").data["hooks"] if not one["event"]]
+    assert (hook["state"], hook["reason"]) == ("unknown_event", "it names no event")
+    shown = hookctl("hooks").out
+    assert "no event\n" in shown and "it names no event" in shown
+    assert "1 hook names no event" in hookctl("hooks", "--event", "subagent-stop").out
+    assert hookctl("disable", hook["id"]).code == 0
+    assert len(made.items()) == 1
+    assert hookctl("hooks", "--json").data["hooks"][-1]["state"] == "disabled"
+    assert hookctl("enable", hook["id"]).code == 0
+    assert made.file.read_text() == text

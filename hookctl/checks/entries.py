@@ -60,10 +60,10 @@ def judge_disabled(file: FileFacts) -> Iterator[Finding]:
     """What `hookctl disable` switched off, and what is on record as such but kept nowhere."""
     kept = {hook.name for hook in file.disabled}
     for hook in file.disabled:
-        if not hook.event and hook.name not in file.packs:
+        if hook.is_values and hook.name not in file.packs:
             continue
         when = clock.local(hook.since)
-        if not hook.event:
+        if hook.is_values:
             yield file.find("disabled.pack", id=hook.name, when=when)
         elif not (hook.name and hook.pack in kept):
             name = hook.name or _title_of(file, hook)

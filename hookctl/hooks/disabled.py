@@ -35,7 +35,7 @@ class DisabledHooks(NamedTuple):
         for wanted in self.hooks:
             hook = wanted.hook
             is_here = hook.scope == "user" or hook.file.startswith(top(project))
-            if hook.event and hook.host in host_names and is_here:
+            if not hook.is_values and hook.host in host_names and is_here:
                 _add(all_files, hook)
         return all_files
 
@@ -118,7 +118,7 @@ def find_disabled(disabled: Sequence[Wanted], text: str, names: Iterable[str] = 
     packs = [one for one in known if text == one.hook.pack]
     if packs:
         return packs
-    listed = [one for one in known if one.hook.event]
+    listed = [one for one in known if not one.hook.is_values]
     hooks = list_hooks(
         HookFile(_variant(one.hook), one.hook.scope, one.hook.file, (_handler_of(one.hook, ""),))
         for one in listed
@@ -147,5 +147,5 @@ def _values_beside(known: Iterable[Wanted], chosen: Iterable[Wanted]) -> Iterato
     """The values of the packs of these hooks in the same files: no hook goes without them."""
     places = {(one.hook.file, one.hook.pack) for one in chosen if one.hook.name}
     for one in known:
-        if not one.hook.event and (one.hook.file, one.hook.pack) in places:
+        if one.hook.is_values and (one.hook.file, one.hook.pack) in places:
             yield one

@@ -53,6 +53,8 @@ def _find_in_entry(file: HookFile, handler: Handler) -> Iterator[Obstacle]:
 
 def _judge_event(file: HookFile, handler: Handler) -> Obstacle | None:
     host, event = file.host, handler.event
+    if not event:
+        return Obstacle(UNKNOWN_EVENT, "it names no event")
     if host.handlers.events and not loading.is_event(host, event):  # else not all are known
         reason = f"{host.title} {host.client.seen} has no event {event}"
         return Obstacle(UNKNOWN_EVENT, reason, _suggest_event(host, event))

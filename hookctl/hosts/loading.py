@@ -153,14 +153,14 @@ def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
     is_ignored = len(path) == 1 and event in host.guarding.ignored_keys
     if event in host.handlers.no_events or is_ignored:
         return
-    if known and event not in known:
+    if not event or (known and event not in known):
         message = f"{_dotted(path)}: {host.title} {host.client.seen} has no such event"
+        fix = _suggest_event(event, known)
         if not event:  # of a list whose hooks name their events
-            message = f"{_dotted(path[:-1])}: a hook names no event"
+            message, fix = f"{_dotted(path[:-1])}: a hook names no event", "Give it one."
         if host.guarding.unknown_events:
             yield Fault("unknown_event", message, True, "the name")
         elif host.shape.root or isinstance(groups, list):
-            fix = _suggest_event(event, known)
             yield Fault("unknown_event", message, False, fix=fix, level="warning")
     elif is_event(host, event):
         for fault in _faults_of_groups(host, event, groups):

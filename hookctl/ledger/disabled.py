@@ -45,10 +45,10 @@ class DisabledHook(NamedTuple):
     scope: str
     file: str  # the settings file that the hook belongs in, as people know it
     steps: tuple[Step, ...]
-    event: str = ""  # empty for values
+    event: str = ""  # empty for values, and where a hook names none
     matcher: str = ""
     fields: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
-    id: str = ""  # as `hookctl hooks` shows it, without the number of a repeat
+    id: str = ""  # as `hookctl hooks` shows it, without the number of a repeat; none for values
     name: str = ""  # PACK/ID of one of ours; PACK for its values
     since: float = 0.0  # in seconds since the epoch
     left: int = 0  # how many equal hooks the file had afterwards
@@ -57,6 +57,11 @@ class DisabledHook(NamedTuple):
     def shown(self) -> str:
         """What `hookctl enable` takes for it."""
         return self.name or shorten(self.id)
+
+    @property
+    def is_values(self) -> bool:
+        """Whether it is no hook, but the values of a pack."""
+        return not self.id
 
     @property
     def pack(self) -> str:
@@ -165,7 +170,7 @@ def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
 
     So it is too where the host's own switch was taken back.
     """
-    if not hook.event:
+    if hook.is_values:
         values = [step for step in hook.steps if step.kind == VALUE and step.raw is None]
         return bool(values) and all(document.get(each.path) is not MISSING for each in values)
     step = hook.steps[0]

@@ -32,7 +32,7 @@ def hook_lines(
         yield Line(hosts.load(host).title + ("" if is_here else ", which is not on this machine"))
         yield from _lines_on_shared(of_host)
         for event, of_event in groupby(of_host, lambda hook: hook.event):
-            yield Line(event, indent=2)
+            yield Line(event or "no event", indent=2)
             for hook in of_event:
                 yield from _lines_of(hook, shown(hook))
         yield from _lines_on_readers(of_host)
@@ -48,9 +48,12 @@ def lines_on_unknown_events(hooks: Iterable[Hook]) -> Iterator[Line]:
     for hook in hooks:
         places.setdefault((hook.host, hook.event, hook.file), []).append(hook.line)
     for (host, event, file), numbers in places.items():
-        verb = "is" if len(numbers) == 1 else "are"
-        text = f"{amount(len(numbers), 'hook')} {verb} under {masked_text(event)}, "
-        text += f"an event that {hosts.load(host).title} does not have"
+        text, is_one = amount(len(numbers), "hook"), len(numbers) == 1
+        if event:
+            text += f" {'is' if is_one else 'are'} under {masked_text(event)}, "
+            text += f"an event that {hosts.load(host).title} does not have"
+        else:
+            text += f" {'names' if is_one else 'name'} no event"
         yield Line(text, WARN, path=place(file, numbers[0]))
 
 

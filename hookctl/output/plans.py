@@ -192,7 +192,7 @@ def _name_entry(file: FilePlan, action: Action, value: object) -> str:
         event = event_of(action.path)
         is_plain = pack == GUARD and not action.id.startswith(WRAP)
         owner = pack if is_plain or name == event.lower() else action.id
-        return f"{event} hook ({owner})"
+        return f"{event} hook ({owner})".lstrip()  # a hook may name no event
     path = action.path
     if path[0] == "env":
         path = path[1:]

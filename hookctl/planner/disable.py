@@ -387,7 +387,7 @@ def _sort_out(
     """Those of the wanted ones that are to return; a line says why another one does not."""
     returning = []
     for hook in wanted:
-        if hook in back and not hook.event:
+        if hook in back and hook.is_values:
             continue
         if hook in back:
             draft.kept.append(_line("keep", hook, "it is back in the file already"))
@@ -400,7 +400,7 @@ def _sort_out(
 
 def _is_known(draft: Draft, hook: DisabledHook) -> bool:
     """Whether its pack still has one of our hooks; without a record of the pack nobody knows."""
-    if hook.steps[0].kind in (SWITCH, NAME) or not hook.event or hook.pack not in draft.packs:
+    if hook.steps[0].kind in (SWITCH, NAME) or hook.is_values or hook.pack not in draft.packs:
         return True
     return any(entry.id == hook.name for entry in (*draft.disabled, *draft.entries))
 
@@ -409,7 +409,7 @@ def _describe_return(hooks: Iterable[DisabledHook]) -> list[Action]:
     """A line for each hook and value that comes back."""
     lines = []
     for hook in hooks:
-        if hook.event:
+        if not hook.is_values:
             lines.append(_line("write", hook, describe(hook)))
             continue
         for step in hook.steps:
