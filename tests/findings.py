@@ -39,6 +39,12 @@ def trace_that_is_over(place: Place) -> None:
     place.monkeypatch.delenv("HOOKCTL_NOW")
 
 
+def edited_trace(place: Place) -> None:
+    trace(place)
+    (program,) = place.root.rglob("runtime/trace.py")
+    program.write_text(program.read_text() + "# mine\n")
+
+
 class Place(NamedTuple):
     """One operator's machine."""
 
@@ -1111,6 +1117,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
     ("traced", "warning", trace),
     ("traced", "warning", trace_that_is_over),
+    ("hook_unknown", "error", edited_trace),
     ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
     ("hook_never_ran", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),

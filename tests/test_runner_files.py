@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from hookctl.packs import programs
+from hookctl.packs import programs, released
 from hookctl.packs.runner import _dump
 from hookctl.system import interpreter
-from hookctl.system.files import digest
+from hookctl.system.files import content_digest, digest
 from hookctl.system.packages import name_package
+from tests import digests_of_programs
 
 from .conftest import Hookctl, Outcome, put
 
@@ -290,12 +291,23 @@ def make_old(folder: Path) -> None:
     forge(folder / "claude.json", launcher=digest(launcher))
 
 
+def release(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the runner there be that of a released version."""
+    programs = {name: data for name, data in content(folder).items() if package(folder).name in name}
+    programs["hook.py"] = (folder / "hook.py").read_bytes()
+    line = {**digests_of_programs.digests(), "runner": content_digest(b"", programs)}
+    monkeypatch.setattr(released, "read_data", lambda *names: json.dumps({"0.1.9": line}))
+
+
 @pytest.mark.parametrize("scope", ["user", "project"])
-def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(place: Place, scope: str) -> None:
+def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(
+    place: Place, scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.install("one", scope)
     folder = place.runtime(scope)
     written = content(folder)
     make_old(folder)
+    release(monkeypatch, folder)
     assert place.asked(scope) == ["no by one"]
     assert place.codes("doctor", "--scope", scope) == []
     assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
@@ -311,6 +323,23 @@ def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(place: 
     assert place.hookctl("uninstall", "guard", "--scope", scope).code == 0
     assert place.hookctl("uninstall", "one", "--scope", scope).code == 0
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_runner_that_no_version_released_is_an_error_whatever_its_table_says(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    folder = place.runtime(scope)
+    make_old(folder)
+    assert place.codes("doctor", "--scope", scope) == [("hook_unknown", "hook.py")]
+    assert "what runs it was changed" in place.hookctl("status", "--scope", scope).out
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_table_for_another_launcher_than_the_one_beside_it_is_an_error(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    emptied(place.runtime(scope) / "claude.json")
+    forge(place.runtime(scope) / "claude.json", launcher="0" * 64)
+    assert place.codes("doctor", "--scope", scope) == [("hook_unknown", "claude.json")]
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])

@@ -21,6 +21,7 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.system.packages import PACKAGES, TRACER
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook
@@ -263,6 +264,19 @@ class Machine:
             except HookctlError:
                 self._traced = {}
         return self._traced
+
+    def unknown_tracer(self) -> str:
+        """The path of the program that traced hooks run by, where it is none of hookctl's."""
+        if not self.traced:
+            return ""
+        from hookctl.packs.runner_faults import is_known_tracer  # late: hooks are rarely traced
+
+        path = os.path.join(self.folders.data, PACKAGES, TRACER)
+        try:
+            data = self.reader.snapshot(path).data
+        except HookctlError:
+            return path
+        return "" if data is None or is_known_tracer(data) else path
 
     def runs(self, log_folder: str) -> dict[HookName, Runs]:
         """The runs of packs' hooks in a project, by the name of its folder; '' for all."""

@@ -32,14 +32,21 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
         yield finding("ledger_unreadable", record.host, facts.ledger, settings=path)
 
 
-def judge_traces(traced: Traces, hosts: Collection[str], now: float) -> Iterator[Finding]:
-    """Which hooks of these hosts are traced, or were until a time that is over."""
+def judge_traces(
+    traced: Traces, hosts: Collection[str], now: float, tracer: str
+) -> Iterator[Finding]:
+    """Which hooks of these hosts are traced, or were until a time that is over.
+
+    `tracer` is the program that they run by, where it is none of hookctl's.
+    """
     for file in traced.values():
         if file.host in hosts:
             entry = "traced.over" if now >= file.until else "traced"
             count = f"{len(file.hooks)} hook" + ("" if len(file.hooks) == 1 else "s")
             until = clock.local(file.until)[:16]
             yield finding(entry, file.host, file.known_as, count=count, until=until)
+            if tracer:
+                yield finding("hook_unknown.tracer", path=tracer)
 
 
 def judge_rules(files: Iterable[RulesFile]) -> Iterator[Finding]:

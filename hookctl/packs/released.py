@@ -109,9 +109,14 @@ def _find_version(programs: Programs) -> str:
     is_hook = HOOK in programs
     if programs == {name: own[name] for name in own if (name != WRAPPER) is is_hook}:
         return __version__
+    return find_earlier("hook" if is_hook else "wrap", programs)
+
+
+def find_earlier(kind: str, programs: Programs) -> str:
+    """The first earlier version that has these programs as its hook, wrap, runner or trace."""
     digest = content_digest(b"", programs)
     for version, digests in json.loads(read_data("packs", "released.json")).items():
-        if digests["hook" if is_hook else "wrap"] == digest:
+        if digests[kind] == digest:
             return str(version)
     return ""
 

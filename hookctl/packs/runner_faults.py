@@ -11,7 +11,15 @@ from hookctl.packs.model import EDITED, MISSING, NEWER, OLD, STALE, RunnerFault
 from hookctl.packs.programs import load_runner
 from hookctl.packs.runner import newer_version, read_host_file
 from hookctl.system import files
-from hookctl.system.packages import HOOK, TRACER, find_edits, is_as_named, is_whole, packages_named
+from hookctl.system.packages import (
+    HOOK,
+    TRACER,
+    find_edits,
+    is_as_named,
+    is_whole,
+    packages_named,
+    read_modules,
+)
 
 _ORDER = (EDITED, MISSING, STALE, NEWER, OLD)  # what a person has to look at comes first
 
@@ -29,20 +37,20 @@ def find_fault(
 
     `expected` are its files as this version writes them; `is_merged` knows what git has left.
     """
-    names = (HOOK, f"{host}.json")
-    if names[1] not in expected:
+    table = f"{host}.json"
+    if table not in expected:
         return None
     found = {}
-    for name in names:
+    for name in (HOOK, table):
         path = os.path.join(folder, name)
         try:
             found[name] = read(path)
         except HookctlError:
             return RunnerFault(EDITED, path)
-    launchers, faults = known_launchers(found), []
-    for name in names:
+    faults = []
+    for name, judge in ((HOOK, _judge_launcher), (table, _judge_table)):
         if found[name].data != expected[name]:
-            kind = STALE if is_merged(found[name]) else _judge_file(name, found[name], launchers)
+            kind = STALE if is_merged(found[name]) else judge(folder, found, table)
             faults.append(RunnerFault(kind, os.path.join(folder, name)))
     of_package = _find_fault_of_package(folder, found[HOOK].data or b"")
     if of_package:
@@ -75,24 +83,57 @@ def is_ours(name: str, data: bytes | None, launchers: Iterable[str]) -> bool:
     if data is None:
         return True
     if name == TRACER:
-        return data.startswith(load_runner().tracer.partition(b"\n")[0])
+        return data.startswith(load_runner().tracer.partition(b"\n")[0]) or is_known_tracer(data)
     if name == HOOK:
         return files.digest(data) in launchers
     return bool(read_host_file(data))
 
 
-def _judge_file(name: str, snapshot: files.Snapshot, launchers: Iterable[str]) -> str:
-    """What is wrong with a launcher or a table that differs from this version's."""
-    if snapshot.data is None:
+def is_known_tracer(data: bytes) -> bool:
+    """Whether this version, or a released one, wrote the program that traced hooks run by."""
+    from hookctl.packs.released import find_earlier  # late: hooks are rarely traced
+
+    return data == load_runner().tracer or bool(find_earlier("trace", {TRACER: data}))
+
+
+def _judge_launcher(folder: str, found: Mapping[str, files.Snapshot], table: str) -> str:
+    """What is wrong with a launcher that differs from this version's."""
+    data = found[HOOK].data
+    if data is None:
         return MISSING
-    if not is_ours(name, snapshot.data, launchers):
+    if not is_ours(HOOK, data, known_launchers(found)):
         return EDITED
-    if name == HOOK:
-        return OLD
-    if newer_version(snapshot.data):
+    if newer_version(found[table].data):
         return NEWER
-    launcher = read_host_file(snapshot.data).get("launcher")
-    return STALE if launcher == files.digest(load_runner().launcher) else OLD
+    return OLD if _is_released(folder, data) else EDITED
+
+
+def _judge_table(folder: str, found: Mapping[str, files.Snapshot], table: str) -> str:
+    """What is wrong with a table that differs from what this version writes."""
+    data = found[table].data
+    if data is None:
+        return MISSING
+    if not is_ours(table, data, ()):
+        return EDITED
+    if newer_version(data):
+        return NEWER
+    launcher = read_host_file(data).get("launcher")
+    is_old = launcher == files.digest(found[HOOK].data)
+    return OLD if is_old and launcher != files.digest(load_runner().launcher) else STALE
+
+
+def _is_released(folder: str, launcher: bytes) -> bool:
+    """Whether an earlier version installed a launcher and the package that it names."""
+    from hookctl.packs.released import find_earlier  # late: most runners are of this version
+
+    programs = {HOOK: launcher}
+    try:
+        for package in packages_named(launcher):
+            for name, data in read_modules(os.path.join(folder, package)).items():
+                programs[f"{package}/{name}"] = data or b""
+    except HookctlError:
+        return False
+    return bool(find_earlier("runner", programs))
 
 
 def _find_fault_of_package(folder: str, launcher: bytes) -> RunnerFault | None:
