@@ -1,17 +1,21 @@
-"""The wheel: what is in it, and that it works alone, in an empty home."""
+"""The wheel and the sdist: what is in them, that they are the same each time, and work alone on each Python."""
 
 from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from hookctl import __version__
 
 ROOT = Path(__file__).parents[1]
 # Taken when this module is read: the tests' own HOME has neither pip's settings nor its cache.
@@ -19,25 +23,45 @@ _OURS = re.compile("PATH|HOME|LANG|(PIP|SSL|REQUESTS)_.*|(http|https|no)_proxy",
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if _OURS.fullmatch(name)}
 
 
-def pip(*arguments: str) -> None:
-    """Run pip with the settings that it has outside of the tests."""
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT)
+def call(*command: str, **environ: str) -> None:
+    """Run a program of Python's own packaging with the settings that it has outside of the tests."""
+    done = subprocess.run(command, capture_output=True, text=True, env={**_ENVIRONMENT, **environ}, cwd="/")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def pip(*arguments: str) -> None:
+    call(sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout; built from a copy, since building leaves files behind."""
-    folder = tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this checkout, since building leaves files behind."""
+    folder = tmp_path_factory.mktemp("source") / "hookctl"
     ignore = shutil.ignore_patterns(".git", ".cache", "__pycache__", ".*_cache", ".hypothesis", ".venv*", "*.egg-info")
-    shutil.copytree(ROOT, folder / "source", ignore=ignore, symlinks=True)
-    cache = folder / "source" / "hookctl" / "__pycache__"
+    shutil.copytree(ROOT, folder, ignore=ignore, symlinks=True)
+    cache = folder / "hookctl" / "__pycache__"
     cache.mkdir()
     (cache / "cli.cpython-399.pyc").write_bytes(b"")
-    pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(folder / "source"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(source))
     (built,) = folder.glob("*.whl")
     return built
+
+
+def build(source: Path, folder: Path) -> dict[str, Path]:
+    """What is released: the sdist, and the wheel that is built from it."""
+    call(sys.executable, "-m", "build", "--outdir", str(folder), str(source), SOURCE_DATE_EPOCH="1795478400")
+    return {path.suffix: path for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def released(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build(source, tmp_path_factory.mktemp("released"))
 
 
 def test_the_wheel_has_the_package_its_data_and_nothing_else(wheel: Path) -> None:
@@ -87,3 +111,95 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     if sys.platform == "linux":
         assert (home / ".local" / "state" / "hookctl" / "ledger.json").exists()
         assert not (home / ".local" / "share" / "hookctl").exists()
+
+
+# With HOOKCTL_TESTS=all: what is released, on each Python that is here
+
+ALL = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="takes minutes: HOOKCTL_TESTS=all")
+OLDEST = 11  # the minor version of Python
+# As a person wrote them, and no program would.
+SETTINGS = {
+    ".claude/settings.json": '{"model":  "m"}',
+    ".codex/config.toml": '# mine\nmodel = "m"   # a comment\n',
+    ".gemini/settings.json": '{\n  // mine\n  "ui": {"theme": "dark"}\n}\n',
+}
+
+
+def pythons() -> dict[str, str]:
+    """The interpreters from the oldest version on that are on the PATH or of pyenv, each version once."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path(pwd.getpwuid(os.getuid()).pw_dir, ".pyenv")), "versions")
+    folders = [Path(sys.executable).parent, *map(Path, _ENVIRONMENT["PATH"].split(":")), *sorted(pyenv.glob("*/bin"))]
+    found = {}
+    for minor in range(OLDEST, OLDEST + 10):
+        for folder in folders:
+            program = folder / f"python3.{minor}"
+            works = [program, "-c", "import venv, ensurepip"]
+            if program.exists() and subprocess.run(works, capture_output=True, env=_ENVIRONMENT).returncode == 0:
+                found.setdefault(f"3.{minor}", str(program))
+    return found
+
+
+@ALL
+def test_two_builds_and_one_without_the_sdist_give_the_same_bytes(
+    source: Path, released: dict[str, Path], wheel: Path, tmp_path: Path
+) -> None:
+    again = build(source, tmp_path / "again")
+    for suffix, path in released.items():
+        assert again[suffix].read_bytes() == path.read_bytes(), suffix
+    contents = [
+        {name: file.read(name) for name in file.namelist()} for file in map(zipfile.ZipFile, (wheel, again[".whl"]))
+    ]
+    assert contents[0] == contents[1]
+
+
+@ALL
+def test_the_sdist_has_every_file_of_the_repository(released: dict[str, Path]) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    with tarfile.open(released[".gz"]) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    assert names - {"PKG-INFO"} == {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+
+
+@ALL
+@pytest.mark.parametrize("kind", [".whl", ".gz"])
+@pytest.mark.parametrize("version", pythons())
+def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Path], tmp_path: Path) -> None:
+    venv, home = tmp_path / "venv", tmp_path / "home"
+    call(pythons()[version], "-m", "venv", str(venv))
+    python, program = str(venv / "bin" / "python"), str(venv / "bin" / "hookctl")
+    call(python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", str(released[kind]))
+    call(python, "-m", "pip", "check")
+    for name, text in SETTINGS.items():
+        (home / name).parent.mkdir(parents=True)
+        (home / name).write_text(text)
+
+    def run(*command: str, says: str = "") -> str:
+        environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=home, env=environ, input=says)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    where = run(python, "-c", "import hookctl, sys; print(sys.version, hookctl.__file__)")
+    assert where.startswith(f"{version}.") and where.rstrip().endswith(
+        str(Path("site-packages", "hookctl", "__init__.py"))
+    )
+    run(program, "install", "--host", "claude", "--host", "codex", "--host", "gemini", "--trust")
+    run("git", "init", "-q", "work")
+    assert run(program, "status", "--project", "work").count(f"guard {__version__}: ") == 3
+    tested = [
+        one
+        for one in json.loads(run(program, "doctor", "--json"))["data"]["findings"]
+        if one["code"] == "self_test_passed"
+    ]
+    assert len(tested) == 3
+    hooks = json.loads(run(program, "hooks", "--json"))["data"]["hooks"]
+    assert {hook["host"] for hook in hooks if hook["name"] == "guard/stop"} == {"claude", "codex", "gemini"}
+    run(program, "run", "remaining", "2", "--project", "work")
+    stop = {"session_id": "s", "hook_event_name": "Stop", "cwd": str(home / "work")}
+    command = json.loads((home / ".claude/settings.json").read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert json.loads(run("sh", "-c", command, says=json.dumps(stop)))["decision"] == "block"
+    run(program, "uninstall", "--all", "--yes")
+    assert {name: (home / name).read_text() for name in SETTINGS} == SETTINGS
+    assert sorted(path.name for path in home.iterdir()) == [".claude", ".codex", ".gemini", ".local", "work"]
