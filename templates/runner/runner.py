@@ -5,8 +5,8 @@ host's own form. EVENT is Claude Code's name. The exit status is always 0. Optio
 
     --id PACK/HOOK       for the receipt
     --timeout SECONDS    10 without it; at the limit the command's process group is ended
-    --matcher TEXT       as in Claude Code's settings, where the host cannot tell its tools apart, or
-                         another agent that runs the host's file does not look at matchers
+    --matcher TEXT       as in Claude Code's settings, where the host cannot tell its tools apart,
+                         or another agent that runs the host's file does not look at matchers
     --on-failure deny    a command that fails refuses
     --may-allow          its `allow` may lift the person's own permission
     --env NAME=VALUE     for the command; several times if need be

@@ -14,8 +14,10 @@ from .lab import Lab
 _FOLDER = Path(__file__).parent / "payloads"
 PAYLOADS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_FOLDER.glob("*.json"))}
 NAMES = [name for name in PAYLOADS if "-" not in name]
-# Claude Code's file, and who reads it
-BORROWED = {"claude-run-by-copilot": "copilot", "claude-run-by-cursor": "cursor"}
+# Another host's file, and who reads it
+BORROWED = {name: name.rpartition("-")[2] for name in PAYLOADS if "-run-by-" in name}
+# What a host's hooks have in their environment, and so has whatever is started in one of its shells.
+VARIABLES = {"copilot": {"COPILOT_CLI": "1"}}
 
 
 class Now(NamedTuple):
@@ -99,8 +101,8 @@ class Session:
 
     def __post_init__(self) -> None:
         self.lab.host = self.name.partition("-")[0]
-        if self.name == "claude-run-by-copilot":
-            self.lab.environment["COPILOT_CLI"] = "1"
+        if self.name in BORROWED:
+            self.lab.environment |= VARIABLES.get(self.host, {})
 
     @property
     def transcript(self) -> Path:

@@ -18,8 +18,7 @@ from hookctl.packs.programs import load_programs
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
 # Of every host, as config.json has it for one that others' registrations run on.
-TABLE = {name: table for host in hosts.names() for name, table in guard.host_table(hosts.load(host)).items()}
-TABLE |= guard.host_table(hosts.load("claude"))
+TABLE = {name: guard.host_table(hosts.load(name))[name] for name in hosts.names()}
 PYTHON = (
     os.environ.get("HOOKCTL_PYTHON_UNDER_TEST")
     or shutil.which("python3", path="/usr/bin")

@@ -204,24 +204,6 @@ def test_cursors_variable_names_the_project(lab: Lab, name: str) -> None:
 # --- another host's file ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", BORROWED)
-def test_who_runs_claude_codes_file_is_spoken_to_in_its_own_words(lab: Lab, name: str) -> None:
-    lab.task(remaining=2)
-    session = session_of(lab, name)
-    session.prompt()
-    assert session.stops(7) == "BBBBBAA"
-    assert {line["host"] for line in lab.log()} == {session.host}
-    assert lab.codes()[-2:] == ["tripped", "open"]
-
-
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "droid"])
-def test_a_host_in_copilots_shell_is_itself(lab: Lab, name: str) -> None:
-    lab.task(remaining=2)
-    lab.environment["COPILOT_CLI"] = "1"
-    assert session_of(lab, name).stop() == "B"
-    assert [line["host"] for line in lab.log()] == [name]
-
-
 @pytest.mark.parametrize("field", ["cursor_version", "generation_id", "loop_count"])
 def test_a_conversation_with_one_field_of_cursors_is_cursors(lab: Lab, field: str) -> None:
     lab.task(remaining=2)
@@ -241,32 +223,6 @@ def beside(session: Session, name: str) -> Session:
     other = Session(session.lab, name, folder=session.lab.second())
     other.now = session.now
     return other
-
-
-def stop_both(session: Session, other: Session, first: int) -> str:
-    """One stop, told to both registrations; what they say."""
-    pair = [session, other] if first == 0 else [other, session]
-    letters = ""
-    for registration in pair:
-        registration.lab.host = registration.name.partition("-")[0]
-        letters += registration.stop()
-    return letters
-
-
-@pytest.mark.parametrize(
-    ("own", "borrowed"),
-    [("copilot", "claude-run-by-copilot"), ("cursor", "claude-run-by-cursor")],
-    ids=lambda name: name,
-)
-@pytest.mark.parametrize("first", [0, 1], ids=["own-first", "borrowed-first"])
-def test_a_stop_that_comes_in_two_spellings_is_one(lab: Lab, own: str, borrowed: str, first: int) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    session = session_of(lab, own)
-    session.prompt()
-    other = beside(session, borrowed)
-    assert [stop_both(session, other, first) for _ in range(4)] == ["BB", "BB", "AA", "AA"]
-    assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
-    assert {line["host"] for line in lab.log()} == {own}
 
 
 def test_two_stops_of_copilot_are_two_although_one_registration_missed_the_first(lab: Lab) -> None:

@@ -407,19 +407,3 @@ def test_a_list_stays_one_in_a_changed_input(bench: Bench) -> None:
     answer = say('{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"pattern":"b"}}}')
     ran = bench.run("droid", PRE, bench.tool_call("droid", "Glob", {"patterns": ["a"]}), answer)
     assert ran.answer == nested(updatedInput={"patterns": ["b"]})
-
-
-# Who runs it
-
-
-def test_another_hosts_registration_is_left_to_its_own(bench: Bench) -> None:
-    bench.environment["COPILOT_CLI"] = "1"
-    payload = bench.payload("copilot", PRE, tool_name="Bash", tool_input={}, timestamp="2026-11-22T08:00:00.000Z")
-    payload.pop("sessionId", None)
-    payload |= {"session_id": "S", "hook_event_name": PRE}
-    ran = bench.run("claude", PRE, payload, DENY)
-    assert (ran.stdout, ran.receipts) == (b"", []), "its own registration of p does it"
-    (bench.runtime / "copilot.json").unlink()
-    ran = bench.run("claude", PRE, payload, DENY)
-    assert ran.answer == {"permissionDecision": "deny", "permissionDecisionReason": "refused by a hook"}
-    assert ran.receipts[0]["host"] == "copilot"

@@ -1,0 +1,156 @@
+"""Whose call it is: hosts that run each other's files are told apart, and one event that comes twice counts once."""
+
+import itertools
+import json
+import posix
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.hosts.model import Host
+from hookctl.packs import guard
+from hookctl.packs.runner import host_file
+
+from .hosts import BORROWED, NAMES, PAYLOADS, VARIABLES, Session
+from .lab import TABLE, Lab
+from .modules import module
+from .runner_bench import Bench
+
+EVERY_VARIABLE = {key: value for variables in VARIABLES.values() for key, value in variables.items()}
+CALLS = [(name, event) for name in BORROWED for event in PAYLOADS[name]]
+OWN_CALLS = [(name, event) for name in NAMES for event in PAYLOADS[name]]
+
+
+def runs_ours() -> set[tuple[str, str]]:
+    """Whose file, and which other host of ours runs what is ours in it."""
+    found = set()
+    for owner in map(hosts.load, hosts.names()):
+        found |= {(owner.name, agent.host) for agent in owner.also_read_by if agent.host and not agent.never_ours}
+    return found
+
+
+def caller(registered: str, payload: dict[str, Any], monkeypatch: pytest.MonkeyPatch, **variables: str) -> str:
+    """Who the hook of a registration takes for its caller, with the configuration that install writes."""
+    for key in EVERY_VARIABLE:
+        monkeypatch.delitem(posix.environ, key.encode(), raising=False)
+    for key, value in variables.items():
+        monkeypatch.setitem(posix.environ, key.encode(), value.encode())
+    found = module("hosts").find_host(guard.host_table(hosts.load(registered)), registered, payload)
+    return str(found.name)
+
+
+# Who it is
+
+
+def test_each_that_runs_another_ones_file_is_played_here() -> None:
+    assert {(name.partition("-")[0], host) for name, host in BORROWED.items()} == runs_ours()
+
+
+@pytest.mark.parametrize(("name", "event"), CALLS)
+def test_the_caller_is_known_at_each_event_whatever_shell_it_was_started_in(
+    name: str, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered, host = name.partition("-")[0], BORROWED[name]
+    own = VARIABLES.get(host, {})
+    assert caller(registered, PAYLOADS[name][event], monkeypatch, **own) == host
+    assert caller(registered, PAYLOADS[name][event], monkeypatch, **{**EVERY_VARIABLE, **own}) == host
+
+
+@pytest.mark.parametrize(("name", "event"), OWN_CALLS)
+def test_a_host_is_itself_in_its_own_file_whatever_shell_it_was_started_in(
+    name: str, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert caller(name, PAYLOADS[name][event], monkeypatch) == name
+    assert caller(name, PAYLOADS[name][event], monkeypatch, **EVERY_VARIABLE) == name
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "SessionEnd", "SubagentStop", "PreCompact"])
+def test_claude_code_is_itself_where_it_tells_little(event: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sends = hosts.load("claude").sends
+    payload = {**sends["common"], **sends.get(event, {}), "hook_event_name": event}
+    payload = {name: value for name, value in payload.items() if value != "{absent}"}
+    assert caller("claude", payload, monkeypatch, **EVERY_VARIABLE) == "claude"
+    # One that tells the time one day is still no other host.
+    assert caller("claude", {**payload, "timestamp": "2026-11-22T08:00:00.000Z"}, monkeypatch) == "claude"
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(TABLE["claude"]["also_run_by"])])
+def test_no_two_callers_are_alike(order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of the table decides nothing."""
+    table = guard.host_table(hosts.load("claude"))
+    table["claude"]["also_run_by"] = {name: table["claude"]["also_run_by"][name] for name in order}
+    for key, value in EVERY_VARIABLE.items():
+        monkeypatch.setitem(posix.environ, key.encode(), value.encode())
+    for name, event in CALLS:
+        if name.startswith("claude-"):
+            found = module("hosts").find_host(table, "claude", PAYLOADS[name][event])
+            assert found.name == BORROWED[name]
+
+
+# The guard: a subset of the registrations, in each order
+
+
+def subsets(name: str) -> list[list[str]]:
+    """The other host's file alone, the caller's own alone, and both in each order; the first file perhaps twice."""
+    host = BORROWED[name]
+    return [[name], [host], [name, host], [host, name], [name, host, name]]
+
+
+ARRANGED = [pytest.param(names, id=" and ".join(names)) for name in BORROWED for names in subsets(name)]
+
+
+@pytest.mark.parametrize("names", ARRANGED)
+def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab: Lab, names: list[str]) -> None:
+    lab.config(max_stop_blocks=2).task(remaining=2)
+    host = BORROWED.get(names[0], names[0])
+    folders: list[Path | None] = [None, *(lab.second() for _ in names[1:])]
+    sessions = [Session(lab, name, folder=folder) for name, folder in zip(names, folders, strict=True)]
+    for session in sessions:
+        session.prompt()
+    letters = []
+    for _ in range(4):
+        said = ""
+        for session in sessions:
+            lab.host = session.name.partition("-")[0]
+            said += session.stop()
+        letters.append(said)
+    assert letters == [letter * len(names) for letter in ("BBAA" if host != "claude" else "BBRA")]
+    assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
+    assert {line["host"] for line in lab.log()} == {host}
+
+
+# The runner: its command is asked once, and answers in the caller's form
+
+SAY_NO = """cat >> {seen}; echo >> {seen}; echo 'not so' >&2; exit 2"""
+
+
+def register(bench: Bench, host: Host, packs: list[str]) -> None:
+    table = host_file(host, packs, str(bench.state), bench.hook.read_bytes())
+    (bench.runtime / f"{host.name}.json").write_bytes(table)
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "Stop"])
+@pytest.mark.parametrize("names", ARRANGED)
+def test_a_packs_command_runs_once_whichever_files_have_it(bench: Bench, names: list[str], event: str) -> None:
+    host = BORROWED.get(names[0], names[0])
+    has_own = host in names
+    for path in bench.runtime.glob("*.json"):
+        path.unlink()
+    for name in names:
+        owner = name.partition("-")[0]
+        register(bench, hosts.load(owner), ["p"])
+    if not has_own:
+        register(bench, hosts.load(host), ["other"])
+    bench.environment |= VARIABLES.get(host, {})
+    answers, receipts = [], []
+    for name in dict.fromkeys(names):
+        payload = {**PAYLOADS[name]["pre-tool" if event == "PreToolUse" else "stop"], "cwd": str(bench.project)}
+        ran = bench.run(name.partition("-")[0], event, payload, SAY_NO.format(seen=bench.seen))
+        answers += [ran.answer] if ran.stdout else []
+        receipts += ran.receipts
+    assert [receipt["host"] for receipt in receipts] == [host]
+    assert len(bench.seen.read_text().splitlines()) == 1
+    form = hosts.load(host).runner["answers"][event]["refuse"]
+    assert answers == [json.loads(form.replace("%s", '"not so"'))]
