@@ -113,6 +113,28 @@ def test_the_collection_has_its_licences() -> None:
         assert "SPDX-License-Identifier: GPL-3.0-or-later\n" in path.read_text()[:400]
 
 
+def test_the_collection_that_is_built_installs_and_is_what_is_tested_here(tmp_path: Path, isolated: Path) -> None:
+    galaxy = [sys.executable, "-m", "ansible", "galaxy", "collection"]
+    environ = {**os.environ, "ANSIBLE_HOME": str(isolated / "ansible"), "LC_ALL": "C.UTF-8"}
+    environ["ANSIBLE_COLLECTIONS_PATH"] = str(tmp_path / "installed")
+
+    def run(*words: str) -> None:
+        done = subprocess.run([*galaxy, *words], capture_output=True, text=True, env=environ, cwd=tmp_path)
+        assert (done.returncode, "WARNING" in done.stderr) == (0, False), done
+
+    run("build", str(COLLECTION), "--output-path", "built")
+    (built,) = (tmp_path / "built").iterdir()
+    run("install", str(built), "--offline")
+    installed = tmp_path / "installed" / "ansible_collections" / "hookctl" / "hookctl"
+    made = {"MANIFEST.json", "FILES.json"}
+    names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()} - made
+    listed = {str(path.relative_to(COLLECTION)) for path in COLLECTION.rglob("*") if path.is_file()}
+    ignored = {"galaxy.yml", ".ansible-lint", "ruff.toml"}
+    assert names == {name for name in listed if "__pycache__" not in name} - ignored
+    for name in names:
+        assert (installed / name).read_bytes() == (COLLECTION / name).read_bytes(), name
+
+
 def test_the_collection_is_not_in_the_wheel() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     assert build["wheel"]["packages"] == ["hookctl"]

@@ -39,6 +39,12 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(PAGES) == sorted([*documents, *OUTSIDE]), "add the page to nav in mkdocs.yml"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_table_stands_in_a_list(page: str) -> None:
+    """A code-hosting site shows one there; mkdocs ends the list with it."""
+    assert not re.findall(r"(?m)^ +\|.*$", source_of(page).read_text())
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as mkdocs builds it, without a warning."""
