@@ -74,6 +74,7 @@ KINDS = [
     Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
          byte_order_mark=False),
     Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
+    Kind("kimi", "kimi", {"user": "home/.kimi-code/config.toml"}, _STOP, "toml", True, flat=True, event="event"),
     Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),
          ("hooks", "session.idle"), "plugin", flat=True),
     Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",), byte_order_mark=False),

@@ -92,7 +92,7 @@ def test_what_the_host_understands(host: str, matcher: str) -> None:
 
 
 @pytest.mark.parametrize("host", hosts.names())
-@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes")), ("", ("copilot",))])
+@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes", "kimi")), ("", ("copilot",))])
 def test_a_matcher_for_all_tools(host: str, matcher: str, nowhere: tuple[str, ...]) -> None:
     reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
     assert ("matches no tool" in reason) == (host in nowhere)

@@ -37,6 +37,11 @@ class _Limits(NamedTuple):
     named: str  # what sets the cap, the operator's own setting too
 
     @property
+    def allowed(self) -> str:
+        """The blocks that the cap allows, in words."""
+        return f"{self.cap:g} block{'' if self.cap == 1 else 's'}"
+
+    @property
     def step(self) -> str:
         """The one fix for a wrong cap, as the start of a sentence."""
         return f"Set {self.named} to {self.wanted}"

@@ -78,7 +78,9 @@ class _Reader:
         values = _object_in(text)
         if values is not None and _is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
-            if status == 0 or self._rules.get("json_first") or answer.refuses:
+            is_text = answer == Reading(NONE) and self._rules.get("any_text")
+            is_read = status == 0 and not is_text
+            if is_read or self._rules.get("json_first") or answer.refuses:
                 return answer
         answered = self._read_status(status, told or text if status > _REFUSED else told)
         if answered is not None:
@@ -108,7 +110,7 @@ class _Reader:
 
     def _read_text(self, text: str) -> Reading:
         """What plain text of status 0 says."""
-        if text.startswith(("{", "[")):
+        if text.startswith(("{", "[")) and not self._rules.get("any_text"):
             return Reading(FAILED, "its output is not one JSON object")
         if text and self._rules.get("text") == "context":
             return Reading(CONTEXT, context=text)

@@ -41,6 +41,7 @@ SHIPPED = (
     "droid",
     "gemini",
     "hermes",
+    "kimi",
     "opencode",
     "openhands",
     "pi",
@@ -195,8 +196,9 @@ def _leading_number(text: str, default: float) -> float:
 
 
 def timeout(host: Host, seconds: int) -> int:
-    """A timeout in the host's unit."""
-    return seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
+    """A timeout in the host's unit, as long as the host takes it."""
+    value = seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
+    return min(value, host.registration.longest or value)
 
 
 _LONGEST_TIMEOUT = 10**15  # in any unit longer than a life

@@ -242,6 +242,10 @@ def fault(host: Host, handler: Any) -> str:
     if rules.types and handler["type"] not in rules.types:
         return f"has a type that is none of {', '.join(rules.types)}"
     reason = _timeout_fault(host, handler) or _field_fault(host, handler, given)
+    strange = [name for name in handler if rules.only and name not in rules.only]
+    if strange and not reason:
+        name = json.dumps(masked_text(strange[0]), ensure_ascii=False)
+        reason = f"has {name}, which no hook may have there"
     if reason:
         return reason
     commands = [handler.get(name) for name in host.registration.commands]
@@ -266,6 +270,8 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
         return f"one of {', '.join(rule['one_of'])}"
     if "above" in rule and value <= rule["above"]:
         return f"above {rule['above']}"
+    if "most" in rule and value > rule["most"]:
+        return f"{rule['most']} or less"
     if rule.get("filled") and not value:
         return "more than an empty text"
     if rule.get("url") and not re.fullmatch(_URL, value.strip()):

@@ -61,6 +61,7 @@ class HookFormat(NamedTuple):
 
     commands: Sequence[str] = ("command",)
     timeout: str = "timeout"
+    longest: int = 0  # the longest timeout that the host takes; 0: any
     usual_timeouts: dict[str, int] = _NOTHING  # seconds without one, by event; * for the others
     fields: dict[str, Any] = _NOTHING
     top: dict[str, Any] = _NOTHING
@@ -142,6 +143,7 @@ class HandlerRules(NamedTuple):
     type_default: bool = False
     group_default: bool = False
     nulls: bool = False  # whether a field that is null counts as not there
+    only: Sequence[str] = ()  # the fields that a hook may have; empty: any
     values: dict[str, dict[str, Any]] = _NOTHING
     ignored: dict[str, Sequence[str]] = _NOTHING
     script_gone: dict[str, str] = _NOTHING

@@ -140,4 +140,5 @@ def _describe_cap(cap: dict[str, Any] | None) -> str:
     if cap is None:
         return "none: it takes as many blocks as come"
     name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
-    return f"{name}, default {cap['default']} blocks in a row"
+    unit = "block" if cap["default"] == 1 else "blocks"
+    return f"{name}, default {cap['default']} {unit} in a {'turn' if cap.get('asks') else 'row'}"

@@ -69,7 +69,7 @@ def in_the_way(
     if mode == "keepalive":
         limit = int(UNLIMITED_CAP)
     if mode in ("breaker", "keepalive") and 0 < most < limit:
-        blocks = f"it grants no more than {most} blocks in a row"
+        blocks = f"it grants no more than {count_blocks(host, most)}"
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
@@ -80,6 +80,12 @@ def in_the_way(
         yield f"it reminds its own workers, where {where} is set, so the guard does not"
     if options.get("guidance") is True and not host.dialect.context:
         yield "a session's start takes no text from a hook, so --guidance does nothing"
+
+
+def count_blocks(host: Host, number: int) -> str:
+    """A number of blocks in words; a host that only stops asking counts those of a turn."""
+    blocks = "1 block" if number == 1 else f"{number} blocks"
+    return f"{blocks} in a turn" if host.cap.get("asks") else f"{blocks} in a row"
 
 
 def _misses_the_end(host: Host, options: Mapping[str, Any]) -> bool:
@@ -114,7 +120,7 @@ def _cap(host: Host) -> Iterator[str]:
     unless = "whatever is set"
     if "setting" in host.cap and "key" not in host.cap:
         unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
-    yield f"grants at most {most} blocks in a row, {unless}"
+    yield f"grants at most {count_blocks(host, most)}, {unless}"
 
 
 def _unanswered(host: Host) -> Iterator[str]:

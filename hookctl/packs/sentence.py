@@ -67,10 +67,11 @@ def _lowest(*bounds: int) -> int:
 
 def _keepalive(options: dict[str, Any], limit: int, cap: float, host: str) -> str:
     own = _whole(options, "keepalive_cap")
-    stops = _count(_lowest(own, int(cap), ARMED_CEILING), "stop")
+    most = _lowest(own, int(cap), ARMED_CEILING)
+    stops = f"{_count(most, 'stop')} {'was' if most == 1 else 'were'}"
     run = "keeps a run going that `hookctl run start` began"
     return (
-        f"{run}, until it ends or {stops} were blocked without progress; "
+        f"{run}, until it ends or {stops} blocked without progress; "
         "outside a run it lets the agent stop"
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
+from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import can_refuse
 from hookctl.packs.model import Pack
@@ -91,8 +92,19 @@ def _describe_guard(
         does = f"never blocks by itself, and only counts on {', '.join(counting)}: see the message"
     return [
         Line(f"The guard {does}."),
+        *_describe_caps(settings.mode, targets),
         *_describe_looks(settings.mode, targets),
         *_next(folders, plan, targets, steps),
+    ]
+
+
+def _describe_caps(mode: str, targets: list[Target]) -> list[Line]:
+    """The hosts that ask a hook a few times in a turn, and then let the agent stop."""
+    hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
+    return [
+        Line(f"{host.title} takes {count_blocks(host, host.cap['default'])}, and no more.")
+        for host in hosts.values()
+        if host.cap.get("asks")
     ]
 
 

@@ -41,6 +41,7 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "cursor": lambda now: {"generation_id": f"g{now.total}", "loop_count": now.total - max(now.prompt - 1, 0)},
     "antigravity": lambda now: {"executionNum": now.total},
     "droid": lambda now: {"message_id": f"m{now.total}", "stop_hook_active": now.stop > 0},
+    "kimi": lambda now: {},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
 }
 STEPS["claude-run-by-copilot"] = lambda now: {
@@ -58,19 +59,21 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
     "qwen": lambda now, text: {"prompt_id": f"S########{now.prompt}", "prompt": text},
     "copilot": lambda now, text: {"prompt": text},
     "openhands": lambda now, text: {"message": text},
+    "kimi": lambda now, text: {"prompt": [{"type": "text", "text": text}]},
     "cursor": lambda now, text: {"generation_id": f"g{now.total}", "prompt": text},
     "hermes": lambda now, text: {"extra": {"task_id": "1", "turn_id": f"t{now.prompt}", "user_message": text}},
 }
 
 BLOCK = {"decision": "block", "reason": ...}
+REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
+NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
 BLOCKS = {name: BLOCK for name in NAMES} | {
     "gemini": {"decision": "deny", "reason": ...},
     "openhands": {"decision": "deny", "reason": ...},
+    "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
     "cursor": {"followup_message": ...},
     "antigravity": {"decision": "continue", "reason": ...},
 }
-REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
-NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
 REFUSALS: dict[str, dict[str, Any]] = {
     "claude": NESTED,
     "codex": NESTED,
@@ -81,6 +84,7 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "cursor": {"permission": "deny", "user_message": ..., "agent_message": ...},
     "antigravity": {"decision": "deny", "reason": ...},
     "droid": NESTED,
+    "kimi": NESTED,
     "hermes": {"decision": "block", "reason": ...},
 }
 TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands")  # show or record why the agent may stop

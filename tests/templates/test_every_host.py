@@ -11,7 +11,7 @@ from .lab import Lab, name_of
 from .play import Words, play, rows, scenarios
 
 # What has to be registered beside the stop, for prompts and tool calls to be known.
-PROMPT_EVENTS = ("gemini", "copilot", "openhands")
+PROMPT_EVENTS = ("gemini", "copilot", "openhands", "kimi")
 NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
 
 ALL = [*NAMES, *BORROWED]
@@ -19,7 +19,7 @@ ALL = [*NAMES, *BORROWED]
 GROUPS = {
     "own": NAMES,
     "all": ALL,
-    "tools": ["gemini", "qwen", "copilot", "openhands", "cursor", "hermes", "antigravity", "droid"],
+    "tools": ["gemini", "qwen", "copilot", "openhands", "kimi", "cursor", "hermes", "antigravity", "droid"],
 }
 LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
 

@@ -33,7 +33,7 @@ TEXTS = {
 def on_prompt(event, host):
     """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
     call = read_call(event, host, read_input)
-    text = first_text(call.payload, "prompt", "message")
+    text = prompt_text(call.payload)
     turn = first_text(call.payload, "prompt_id", "turn_id")
     if is_unneeded(call) or not (text or turn):
         return
@@ -49,6 +49,14 @@ def on_prompt(event, host):
     state.asked = True
     keep_work(call, state)
     save_session(path, state, call.now)
+
+
+def prompt_text(payload):
+    """The text of a prompt, which may come in parts."""
+    parts = payload.get("prompt")
+    if type(parts) is list:
+        return "\n".join(first_text(part, "text") for part in parts if type(part) is dict)
+    return first_text(payload, "prompt", "message")
 
 
 def on_tool(event, host):

@@ -1,0 +1,76 @@
+"""The real Kimi Code, headless; its replies are in stdout, one after the other."""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import agent
+from .agent import Driver, Run, Start
+from .clients import Client
+from .dialects import Call, Reply, chat
+from .model_server import Script
+
+_PATIENCE = 30.0  # seconds
+
+
+class Place(agent.Place):
+    @property
+    def settings(self) -> Path:
+        return self.home / ".kimi-code" / "config.toml"
+
+
+def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
+    environment = {
+        "KIMI_MODEL_NAME": "mock",
+        "KIMI_MODEL_PROVIDER_TYPE": "openai",
+        "KIMI_MODEL_BASE_URL": f"{url}/v1",
+        "KIMI_MODEL_API_KEY": "made-up",
+        "KIMI_DISABLE_TELEMETRY": "1",
+        "KIMI_CODE_NO_AUTO_UPDATE": "1",
+    }
+    return Start([*client.command, "-p", prompt], environment)
+
+
+DRIVER = Driver(chat, _call, agent.Run)
+start = DRIVER.start
+
+
+def play(client: Client, place: Place, replies: Sequence[Reply] | Script, *arguments: str, **options: Any) -> Run:
+    """Run the client from its start to its end, with a model that takes its time, as a real one does.
+
+    Nobody waits for a hook on a call that has run, and the end of the turn ends it.
+    """
+    script = replies if isinstance(replies, Script) else Script(replies)
+
+    def wait_for_hooks(number: int) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while _is_named_by_a_process(place.root) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if script.before is not None:
+            script.before(number)
+
+    return DRIVER.play(client, place, script._replace(before=wait_for_hooks), *arguments, **options)
+
+
+def _is_named_by_a_process(folder: Path) -> bool:
+    """Whether a process has a path in this folder on its command line, as each hook of a test has."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in path.read_bytes():
+                return True
+        except OSError:  # it has just ended
+            continue
+    return False
+
+
+def shell(command: str) -> Call:
+    """Return a call of the shell tool."""
+    return Call("Bash", {"command": command})
+
+
+def refusal(event: str, reason: str, **more: Any) -> str:
+    """The answer that blocks a stop, a tool call or a prompt."""
+    nested = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason}
+    return json.dumps({"hookSpecificOutput": nested, **more})
