@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,9 +109,9 @@ def line(row: Row, tried: int, failed: int) -> str:
     return f"| {row.what} | {tried:,} | {f'**{failed} failed**' if failed else row.well} |"
 
 
-def renewed(page: str, table: list[str]) -> str:
-    """The page with this table."""
-    lines = page.splitlines()
+def renewed(page: str, table: list[str], command: str) -> str:
+    """The page with this table, and with the command that it comes from."""
+    lines = re.sub(r"`python -m tests\.figures[^`]*`", f"`{command}`", page).splitlines()
     begin = lines.index(HEAD[0])
     end = next((n for n in range(begin, len(lines)) if not lines[n].startswith("|")), len(lines))
     return "\n".join([*lines[:begin], *table, *lines[end:]]) + "\n"
@@ -131,7 +132,8 @@ def main(arguments: list[str]) -> int:
         table.append(line(row, tried, failed))
         print(table[-1], flush=True)
     if options.write and not wrong:
-        PAGE.write_text(renewed(PAGE.read_text(), table))
+        amounts = f"--rounds {options.rounds} --stride {options.stride} --seconds {options.seconds}"
+        PAGE.write_text(renewed(PAGE.read_text(), table, f"python -m tests.figures {amounts}"))
     return 1 if wrong else 0
 
 
