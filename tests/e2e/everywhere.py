@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -52,6 +52,7 @@ CASES = [
     Case(qwen, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (qwen.YOLO,), changes=False),
     Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"}), serial=True),
     Case(opencode, ("write", {"filePath": "PATH", "content": "TEXT"})),
+    Case(pi, ("write", {"path": "PATH", "content": "TEXT"})),
     Case(
         openhands,
         ("file_editor", {"command": "create", "path": "PATH", "file_text": "TEXT", **SUMMARY}),

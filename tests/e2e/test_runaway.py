@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -29,6 +29,7 @@ class Case:
     options: tuple[str, ...] = ()
     ends: bool = True  # a refusal can end the turn
     sees: str = ""
+    code: int = 0  # its exit status then
     alone: int = 0  # so many requests, and the client itself ends a turn of equal calls
     environment: tuple[tuple[str, str], ...] = ()
 
@@ -57,6 +58,7 @@ CASES = [
     Case(copilot, ends=False),
     Case(droid, alone=11),
     Case(opencode),
+    Case(pi, sees=_TEXT, code=1),
     Case(openhands, ends=False, alone=4, environment=(("STEPS", "60"),)),
     Case(hermes, (hermes.YOLO, hermes.ACCEPT), ends=False),
 ]
@@ -105,7 +107,7 @@ def test_two_calls_in_turn_for_ever(case: Case, stage: tuple[Client, Place]) -> 
     assert (ran(place), run.requests, run.count("refused")) == (2, 5, 0)
     assert ends(place) == ["end"]
     assert case.sees in run.out + run.errors
-    assert run.code == 0
+    assert run.code == case.code
 
 
 @pytest.mark.parametrize("case", [case for case in _EVERY if case.values[0].driver is claude])
