@@ -418,6 +418,28 @@ def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> Non
     ]
 
 
+def test_a_plugin_that_is_code_needs_no_mode_and_no_compiler(hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "home/.config/opencode/plugin/a.js", "export const A = async () => (\n")
+    put(isolated / "work/.opencode/plugin/b.py", "(\n")
+    (hook,) = hookctl("hooks", "--host", "opencode", "--json").data["hooks"]
+    assert (hook["owner"], hook["state"]) == ("a.js", "runs")
+
+
+def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path, work: Path) -> None:
+    for path in (home / ".pi/agent/extensions/a.js", work / ".pi/extensions/b/index.ts"):
+        put(path, "export default () => {}\n")
+    put(home / ".pi/agent/extensions/hookctl.js", "// ours is among the settings\n")
+    write(home / ".pi/agent/settings.json", {"packages": ["npm:some"], "extensions": ["/x.ts"]})
+    untrusted = Obstacle("folder_untrusted", "it is not trusted")
+    hooks = listed(find(home, "pi", untrusted={"project": untrusted}))
+    assert [(hook.owner, hook.state) for hook in hooks] == [
+        ("a.js", "runs"),
+        ("index.ts", "folder_untrusted"),
+        ("/x.ts", "runs"),
+        ("npm:some", "runs"),
+    ]
+
+
 def test_a_folder_that_is_found_twice_is_one_plugin(home: Path, work: Path) -> None:
     put(work / ".git/HEAD", "ref: refs/heads/main\n")
     plugin(work / ".agents/plugins/probe")

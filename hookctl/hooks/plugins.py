@@ -15,6 +15,7 @@ from hookctl.documents import value_at
 from hookctl.hooks.gathering import Reading, judge_switches, judge_trust, list_disabled
 from hookctl.hooks.model import (
     HIDDEN,
+    MODULE,
     OFF,
     Handler,
     HookFile,
@@ -28,8 +29,6 @@ from hookctl.hosts import Host, config_folder
 from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
 from hookctl.system.project import find_repository
-
-MODULE = "plugin"  # the event of a module, which itself says what it hooks
 
 
 def read_plugins(machine: Machine, host: Host) -> Reading:
@@ -89,7 +88,8 @@ def find_plugin_hooks(
         readers = shared_folders.get(os.path.realpath(plugin.folder), ())
         for file in finder.find(plugin, of_plugin):
             files.append(file._replace(shared=shared, readers=tuple(readers)))
-    files += _find_modules(host, table, reader, obstacle)
+    obstacles = {scope: obstacle or untrusted.get(scope) for scope in ("user", "project")}
+    files += _find_modules(host, table, reader, obstacles)
     return Reading(tuple(files), tuple(reader.unreadable))
 
 
@@ -115,16 +115,21 @@ def _find_shared_folders(host: Host, reader: PluginReader) -> dict[str, list[Oth
 
 
 def _find_modules(
-    host: Host, table: PluginTable, reader: PluginReader, obstacle: Obstacle | None
+    host: Host, table: PluginTable, reader: PluginReader, obstacles: Mapping[str, Obstacle | None]
 ) -> Iterator[HookFile]:
-    """Plugins that are code: each is one hook, since only running it would tell more."""
+    """Plugins that are code: each is one hook, since only running it would tell more.
+
+    `obstacles` are what keeps those of the user and of the project from running.
+    """
     own = {os.path.basename(file) for file in host.files.values()}
-    for path in reader.expand_all(table.modules):
-        if os.path.basename(path) not in own and os.path.isfile(path):
-            fields = {"command": path}
-            handler = Handler((), MODULE, fields, line=1)
-            name = printable(os.path.basename(path))
-            yield HookFile(host, "plugin", path, (handler,), plugin=name, obstacle=obstacle)
+    seen = set()
+    for pattern in table.modules:
+        for path in reader.expand(pattern):
+            name = os.path.basename(path)
+            if name not in own and os.path.isfile(path) and path not in seen:
+                seen.add(path)
+                obstacle = obstacles[_scope_of(pattern)]
+                yield _module(host, path, Handler((), MODULE, {"command": path}, line=1), obstacle)
     for row in table.packages:
         for path in reader.expand(row.file):
             document = reader.document(path)
@@ -134,6 +139,15 @@ def _find_modules(
                 if document and isinstance(name, str) and number < MOST_FOLDERS:
                     line = document.position(place)[0]
                     handler = Handler(place, MODULE, {"command": name}, line=line)
-                    yield HookFile(
-                        host, "plugin", path, (handler,), plugin=printable(name), obstacle=obstacle
-                    )
+                    yield _module(host, path, handler, obstacles[_scope_of(row.file)])
+
+
+def _module(host: Host, path: str, handler: Handler, obstacle: Obstacle | None) -> HookFile:
+    name = handler.fields["command"]
+    shown = printable(name if handler.path else os.path.basename(name))
+    return HookFile(host, "plugin", path, (handler,), plugin=shown, obstacle=obstacle)
+
+
+def _scope_of(pattern: str) -> str:
+    """Whose the files of a pattern are."""
+    return "user" if pattern.startswith(("{config}", "{home}")) else "project"

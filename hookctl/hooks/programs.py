@@ -22,6 +22,7 @@ from hookctl.errors import HookctlError
 from hookctl.hooks import states
 from hookctl.hooks.model import (
     MISSING,
+    MODULE,
     NO_COMPILE,
     NOT_EXECUTABLE,
     Handler,
@@ -62,7 +63,7 @@ class Programs:
         """The file with what keeps its programs from running, where the host loads their hooks."""
         handlers = []
         for handler in file.handlers:
-            if states.is_loaded(file, handler):
+            if handler.event != MODULE and states.is_loaded(file, handler):
                 handler = handler._replace(broken=self._find_fault(file, handler))
             handlers.append(handler)
         return file._replace(handlers=tuple(handlers))

@@ -12,7 +12,7 @@ import pytest
 
 from hookctl import hosts
 
-from . import claude, codex, copilot, droid, gemini, opencode, qwen
+from . import claude, codex, copilot, droid, gemini, opencode, pi, qwen
 from .agent import Place
 from .clients import Client
 from .hooks import group, handler
@@ -83,6 +83,7 @@ HOSTS = {
     ),
     "droid": Host(droid, project_file=".factory/settings.json"),
     "opencode": Host(opencode),
+    "pi": Host(pi),
 }
 
 
@@ -116,7 +117,7 @@ def test_the_client_is_the_pinned_version(client: Client, place: Place) -> None:
     assert client.version in done.stdout
 
 
-@run_with("claude", "codex", "gemini", "qwen", "copilot", "droid")
+@run_with("claude", "codex", "gemini", "qwen", "copilot", "droid", "pi")
 def test_without_a_hook_the_model_is_asked_once(client: Client, host: Host, place: Place) -> None:
     files = [place.settings, *([place.config] if isinstance(place, codex.Place) else [])]
     before = [path.read_bytes() if path.exists() else None for path in files]

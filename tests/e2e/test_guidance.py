@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from . import codex, copilot, droid, gemini, openhands, qwen
+from . import codex, copilot, droid, gemini, openhands, pi, qwen
 from .agent import Place as AnyPlace
 from .agent import Run
 from .claude import Place, play
@@ -58,6 +58,7 @@ DRIVERS = {
     "codex": (codex, (codex.YOLO, codex.BYPASS), {}),
     "gemini": (gemini, (), gemini.TRUST),
     "qwen": (qwen, (qwen.YOLO,), {}),
+    "pi": (pi, (), {}),
     "copilot": (copilot, (), {}),
     "droid": (droid, (), {}),
     "openhands": (openhands, (), {}),

@@ -17,6 +17,7 @@ from hookctl.hooks.plugins import find_places, find_plugin_hooks
 
 from . import claude, codex, copilot, droid, gemini, openhands, qwen
 from . import opencode as opencode_driver
+from . import pi as pi_driver
 from .agent import Place
 from .clients import Client
 from .plugins import by_own_means, write_marketplace, write_plugin
@@ -241,4 +242,25 @@ def test_each_file_and_each_named_module_of_opencode_is_a_plugin(opencode: Clien
         ("operators.js", "runs"),
         ("b.ts", "runs"),
         (f"file://{paths[2]}", "runs"),
+    ]
+
+
+@pytest.mark.full
+def test_each_extension_of_pi_runs_that_is_listed_so(pi: Client, tmp_path: Path) -> None:
+    place = pi_driver.Place.make(tmp_path / "place")
+    code = "import {{ writeFileSync }} from 'fs'\nexport default () => writeFileSync('{}', '')\n"
+    own = place.project / ".pi" / "extensions"
+    paths = [place.settings, place.settings.parent / "c" / "index.ts", own / "b.ts", place.root / "named.js"]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code.format(place.root / f"ran{number}"))
+    (place.agent_folder / "settings.json").write_text(json.dumps({"extensions": [str(paths[3])]}))
+    pi_driver.play(pi, place, ["done"], pi_driver.TRUST)
+    assert sorted(path.name for path in place.root.glob("ran*")) == ["ran0", "ran1", "ran2", "ran3"]
+    hooks = listed(Case(pi_driver, _openhands, _openhands_off, ""), place)
+    assert [(hook.owner, hook.state) for hook in hooks] == [
+        ("operators.js", "runs"),
+        ("index.ts", "runs"),
+        ("b.ts", "runs"),
+        (str(paths[3]), "runs"),
     ]

@@ -1,0 +1,271 @@
+"""hookctl's promises, kept with the real Pi: installed by the command line, run, and taken out again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .clients import Client
+from .model_server import Script
+from .pi import TRUST, Place, play, play_session, shell
+from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, hookctl_json, leave_work
+from .test_rules import SENTENCE
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+HOST = ("--host", "pi")
+BOTH = pytest.mark.parametrize("scope", ["user", "project"])
+
+# What an operator has before hookctl comes: an extension that writes down when a run ends.
+OPERATORS_EXTENSION = """\
+import { appendFileSync } from "node:fs"
+export default (pi) => {
+    pi.on("agent_before_settle", () => { appendFileSync(LOG, "settles\\n") })
+}"""
+JUDGE = """\
+[pack]
+name = "NAME"
+version = "1"
+protocol = "host"
+description = "Answers as it is told"
+
+[files]
+include = ["judge.sh"]
+"""
+HOOK = """
+[[hooks]]
+event = "EVENT"
+command = "sh {files}/judge.sh {event}"
+timeout = 10
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A home in which Pi has one extension of the operator's."""
+    place = Place.make(tmp_path / "place", own_folders=True)
+    place.settings.write_text(OPERATORS_EXTENSION.replace("LOG", json.dumps(str(place.root / "settled"))))
+    return place
+
+
+def settled(place: Place) -> int:
+    """How often the operator's extension has seen the end of a run."""
+    log = place.root / "settled"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def extensions(place: Place) -> dict[str, bytes]:
+    """The extensions for the user and for the project."""
+    folders = (place.settings.parent, place.project / ".pi" / "extensions")
+    return {path.name: path.read_bytes() for folder in folders for path in folder.glob("*")}
+
+
+def states(place: Place) -> dict[str, str]:
+    """What hookctl says of the hooks of each owner."""
+    return {hook["owner"]: hook["state"] for hook in hookctl_json(place, "hooks")["hooks"]}
+
+
+def install_judge(place: Place, name: str = "judge", **commands: str) -> None:
+    """Install a pack that runs a command on each event."""
+    folder = place.root / name
+    folder.mkdir()
+    cases = "".join(f"{event.replace('_', '-')}) {command} ;;\n" for event, command in commands.items())
+    (folder / "judge.sh").write_text(f"case $1 in\n{cases}esac\n")
+    hooks = "".join(HOOK.replace("EVENT", event.replace("_", "-")) for event in commands)
+    (folder / "pack.toml").write_text(JUDGE.replace("NAME", name) + hooks)
+    hookctl(place, "install", str(folder), *HOST)
+
+
+@BOTH
+def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(pi: Client, place: Place, scope: str) -> None:
+    before, where = extensions(place), (*HOST, "--scope", scope)
+    leave_work(place)
+    assert (play(pi, place, ["done"], TRUST).requests, settled(place)) == (1, 1)
+
+    hookctl(place, "install", *where)
+    installed = extensions(place)
+    hookctl(place, "install", *where)
+    assert extensions(place) == installed != before
+    run = play(pi, place, Script(["done"], limit=30), TRUST)
+    assert (run.code, run.requests, codes(place)) == (0, LIMIT + 1, KEPT)
+    assert [entry["decision"] for entry in decisions(place)] == ["block"] * LIMIT + ["release"]
+    assert settled(place) == 1 + run.requests
+    assert [told[0]["text"][:17] for told in run.told("user")] == ["begin", *["Work remains (2)."] * LIMIT]
+    assert "stopped blocking after 5 blocks" in run.errors
+    if scope == "user":
+        assert "the hook works" in hookctl(place, "doctor").stdout
+        assert states(place) == {"operators.js": "runs", "guard": "runs"}
+
+    hookctl(place, "uninstall", "--scope", scope)
+    assert extensions(place) == before
+    assert not (place.project / ".pi").exists()
+    assert (play(pi, place, ["done"], TRUST).requests, len(codes(place))) == (1, LIMIT + 1)
+
+
+def test_a_prompt_of_a_person_begins_anew_in_one_session_and_in_a_resumed_one(pi: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST)
+    leave_work(place)
+    run = play_session(pi, place, Script(["done"], limit=30), "one", "two")
+    assert (run.requests, codes(place)) == (2 * (LIMIT + 1), KEPT * 2)
+    assert play(pi, place, ["done"], "--continue", prompt="three").requests == LIMIT + 1
+    assert codes(place) == KEPT * 3
+    assert len({entry["session"] for entry in decisions(place)}) == 1
+
+
+def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(pi: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST)
+    hookctl(place, "install", *HOST, "--scope", "project")
+    leave_work(place)
+    run = play(pi, place, Script(["done"], limit=30), TRUST)
+    assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
+    hookctl(place, "uninstall", "--all", "--json")
+    assert sorted(extensions(place)) == ["operators.js"]
+
+
+def test_only_the_end_of_a_run_is_a_stop(pi: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=1")
+    leave_work(place)
+    (place.agent_folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 10}}')
+    abort = {"type": "abort", "while": "tool_execution_start"}
+    script = Script([shell("sleep 30"), "two" * 50, "three"], limit=10)
+    run = play_session(pi, place, script, "one", abort, "two", {"type": "compact"})
+    assert codes(place) == ["blocked", "tripped"]
+    assert run.requests == 3
+
+
+def test_a_message_that_a_person_has_typed_comes_before_a_block(pi: Client, place: Place) -> None:
+    seen = place.root / "seen"
+    wait = f"touch {seen}; for _ in $(seq 50); do [ -e {seen}2 ] && break; sleep 0.1; done"
+    block = """echo '{"decision":"block","reason":"go on"}'"""
+    install_judge(place, stop=f"[ -e {seen} ] || {{ {wait}; {block}; }}", prompt=f"[ -e {seen} ] && touch {seen}2")
+    run = play_session(
+        pi, place, ["one", "two"], "begin", {"type": "follow_up", "message": "more", "while": "agent_end"}
+    )
+    assert [told[0]["text"] for told in run.told("user")] == ["begin", "more"]
+
+
+def test_new_tool_calls_are_progress_and_the_same_one_is_none(pi: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=2")
+    leave_work(place)
+    run = play(pi, place, ["one", "two", shell("true 1"), "three", shell("true 1"), "on and on"])
+    assert codes(place) == ["blocked"] * 4 + ["tripped"]
+    assert run.requests == 7
+
+
+def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> None:
+    install_judge(place, stop=f"cat > {place.root / 'told'}")
+    run = play(pi, place, [shell("printenv PI_SESSION_ID"), "done"])
+    assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
+
+
+def nested(event: str, **answer: str | dict[str, str]) -> str:
+    """The command of a hook that answers in Claude Code's nested form."""
+    return f"echo '{json.dumps({'hookSpecificOutput': {'hookEventName': event, **answer}})}'"
+
+
+def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
+    install_judge(
+        place,
+        session_start=nested("SessionStart", additionalContext="at the start"),
+        prompt=nested("UserPromptSubmit", additionalContext="with the prompt"),
+        pre_tool=nested("PreToolUse", additionalContext="before the call"),
+        post_tool=nested("PostToolUse", additionalContext="after the call"),
+    )
+    run = play(pi, place, [shell("echo ran"), "done"])
+    assert run.told("tool") == ["ran\n\nbefore the call\n\nafter the call"]
+    assert [told[0]["text"] for told in run.told("user")] == ["begin", "at the start", "with the prompt"]
+
+
+@BOTH
+def test_the_model_reads_the_rules_while_they_are_installed(pi: Client, place: Place, scope: str) -> None:
+    def is_told() -> bool:
+        return SENTENCE in json.dumps(play(pi, place, ["done"]).log[0].request.body, ensure_ascii=False)
+
+    hookctl(place, "install", *HOST, "--scope", scope, "--rules")
+    assert is_told()
+    hookctl(place, "uninstall", "--scope", scope)
+    assert not is_told()
+    assert not list(place.root.rglob("AGENTS.md"))
+
+
+def test_a_refused_prompt_does_not_reach_the_model(pi: Client, place: Place) -> None:
+    install_judge(place, prompt="echo not now >&2; exit 2")
+    run = play(pi, place, ["done"])
+    assert (run.requests, run.code, run.errors) == (0, 0, "not now\n")
+
+
+def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(pi: Client, place: Place) -> None:
+    log = place.root / "log"
+    note = f"cat >> {log}; echo >> {log}"
+    install_judge(place, session_start=note, pre_compact=note, session_end=note)
+    (place.agent_folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 10}}')
+    compact, new = {"type": "compact"}, {"type": "new_session"}
+    play_session(pi, place, ["one" * 50], "begin", "again", compact, new, "begin")
+    heard = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [told["hook_event_name"] for told in heard] == [
+        "session_start", "session_before_compact", "session_shutdown", "session_start", "session_shutdown",
+    ]  # fmt: skip
+    reasons = [told.get("source") or told.get("trigger") or told["reason"] for told in heard]
+    assert reasons == ["startup", "manual", "new", "new", "quit"]
+
+
+def test_two_packs_live_beside_each_other_and_one_can_be_switched_off(pi: Client, place: Place) -> None:
+    before = extensions(place)
+    ran = place.root / "ran"
+    install_judge(place, "one", stop=f"echo one >> {ran}")
+    install_judge(place, "two", stop=f"echo two >> {ran}")
+
+    def heard() -> list[str]:
+        ran.unlink(missing_ok=True)
+        assert play(pi, place, ["done"]).requests == 1
+        return sorted(ran.read_text().split()) if ran.exists() else []
+
+    assert heard() == ["one", "two"]
+    hook = next(hook["id"] for hook in hookctl_json(place, "hooks")["hooks"] if hook["owner"].startswith("one"))
+    hookctl(place, "disable", hook)
+    assert heard() == ["two"]
+    hookctl(place, "enable", hook)
+    assert heard() == ["one", "two"]
+    hookctl(place, "uninstall", "one", *HOST)
+    assert heard() == ["two"]
+    hookctl(place, "uninstall", "two", *HOST)
+    assert (heard(), extensions(place)) == ([], before)
+
+
+def test_a_hook_that_is_gone_or_hangs_keeps_nobody(pi: Client, place: Place) -> None:
+    install_judge(place, stop="echo $$ > hung; sleep 300")
+    path = place.settings.with_name("hookctl.js")
+    path.write_text(path.read_text().replace('"timeout": 10', '"timeout": 1'))
+    hookctl(place, "install", *HOST)
+    leave_work(place)
+    for hook in data_folder(place).rglob("hook.py"):
+        hook.unlink()
+    assert play(pi, place, ["done"]).requests == 1
+    assert codes(place) == []
+    assert not Path("/proc", (place.project / "hung").read_text().strip()).exists()
+
+
+TRUSTED = {
+    "nobody says so": ({}, {}, False),
+    "the folder is": ({"PROJECT": True}, {}, True),
+    "the folder above is": ({"ABOVE": True}, {}, True),
+    "the folder above is, and it is not": ({"ABOVE": True, "PROJECT": False}, {}, False),
+    "the folder above is, and of it nothing is said": ({"ABOVE": True, "PROJECT": None}, {}, True),
+    "every folder is": ({}, {"defaultProjectTrust": "always"}, True),
+    "no folder is": ({}, {"defaultProjectTrust": "never"}, False),
+    "the settings are broken": ({}, "{", False),
+}
+
+
+@pytest.mark.parametrize("name", TRUSTED)
+def test_a_project_s_hooks_run_where_hookctl_says_so(pi: Client, place: Place, name: str) -> None:
+    folders, settings, runs = TRUSTED[name]
+    paths = {"PROJECT": str(place.project), "ABOVE": str(place.root)}
+    text = json.dumps({paths[folder]: word for folder, word in folders.items()})
+    (place.agent_folder / "trust.json").write_text(text)
+    (place.agent_folder / "settings.json").write_text(settings if isinstance(settings, str) else json.dumps(settings))
+    hookctl(place, "install", *HOST, "--scope", "project")
+    leave_work(place)
+    assert states(place)["guard"] == ("runs" if runs else "folder_untrusted")
+    assert play(pi, place, ["done"]).requests == (LIMIT + 1 if runs else 1)
+    assert ("Pi does not trust" in hookctl(place, "doctor").stdout) is not runs
