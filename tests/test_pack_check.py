@@ -11,7 +11,7 @@ from hookctl import hosts
 from .conftest import Hookctl, put
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
-POST_GOES_NOWHERE = ["antigravity", "cursor", "hermes", "openhands"]  # from the reference tables
+POST_GOES_NOWHERE = ["antigravity", "cursor", "hermes", "kimi", "openhands"]  # from the reference tables
 
 
 def hook(event: str, more: str = "") -> str:
@@ -97,7 +97,7 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
     told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
     assert told == {
         "pre-tool: `allow` lifts no permission": [
-            "antigravity", "cursor", "gemini", "hermes", "opencode", "openhands", "pi",
+            "antigravity", "cursor", "gemini", "hermes", "kimi", "opencode", "openhands", "pi",
         ]
     }  # fmt: skip
     told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
@@ -109,7 +109,7 @@ def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
     *lines, _ = hookctl("pack", "check", "own").out.splitlines()
     assert lines[-2:] == [
         "warn  post-tool: a refusal goes nowhere, since nobody reads it",
-        "    Antigravity, Cursor, Hermes, OpenHands",
+        "    Antigravity, Cursor, Hermes, Kimi Code, OpenHands",
     ]
     assert lines[:-2] == [
         f"{'warn' if title in lines[-1] else 'ok  '}  {title}: 1 hook"
