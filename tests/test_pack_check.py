@@ -113,9 +113,8 @@ def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
     ]
     assert lines[:-2] == [
         f"{'warn' if title in lines[-1] else 'ok  '}  {title}: 1 hook"
-        for title in ("Antigravity", "Claude Code", "Codex CLI", "Copilot CLI", "Cursor", "Factory Droid", "Gemini CLI",
-                      "Hermes", "OpenCode", "OpenHands", "Pi", "Qwen Code")
-    ]  # fmt: skip
+        for title in (hosts.load(name).title for name in hosts.names())
+    ]
 
 
 def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
