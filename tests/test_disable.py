@@ -568,3 +568,33 @@ def test_status_takes_a_pack_that_its_host_has_switched_off_for_disabled(hookctl
     assert run(hookctl, "status").out.startswith("skip  Codex CLI")
     message = run(hookctl, "disable", "guard", "--json").data["messages"][-1]
     assert (message["host"], message["path"]) == ("codex", str(isolated / "home/.codex/hooks.json"))
+
+
+@pytest.mark.parametrize("settings", ["{}", '{ "hooks": {} }', '{"hooks": {"x": [\n]}, "mine": []}'])
+@pytest.mark.parametrize("host", ["opencode", "pi"])
+def test_a_plugin_that_had_no_settings_comes_back_and_one_that_hookctl_made_goes(
+    isolated: Path, hookctl: Hookctl, host: str, settings: str
+) -> None:
+    (kind,) = (kind for kind in KINDS if kind.host == host)
+    path = kind.path(isolated, "user")
+    head, rest = _plugin(hookctl, path).split("const settings =\n")
+    idle = f"{head}const settings =\n{settings}\n// From here{rest.partition('// From here')[2]}"
+    for before in (None, idle):
+        if before:
+            put(path, before)
+        assert hookctl("install", "--host", host).code == 0
+        assert hookctl("disable", "guard").code == 0
+        assert path.exists()
+        assert hookctl("enable", "guard").code == 0
+        assert hookctl("uninstall", "--host", host).code == 0
+        assert (path.read_text() if path.exists() else None) == before
+
+
+def _plugin(hookctl: Hookctl, path: Path) -> str:
+    """The text of a plugin as an install writes it."""
+    host = "pi" if ".pi" in str(path) else "opencode"
+    assert hookctl("install", "--host", host).code == 0
+    text = path.read_text()
+    assert hookctl("uninstall", "--host", host).code == 0
+    assert not path.exists()
+    return text

@@ -58,6 +58,11 @@ class Document:
 
     value: Any  # the parsed root value, or MISSING in an empty document
 
+    @property
+    def has_settings(self) -> bool:
+        """False for a file of our own that has nothing in it any more."""
+        return True
+
     def __init__(self, text: str, where: str) -> None:
         self._text = text
         self.where = where  # the file name that errors show

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import Path, Scalar, decode, error_at
+from hookctl.documents import Scalar, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import Scan
 from hookctl.errors import HookctlError
@@ -98,17 +98,11 @@ class PluginDocument(JsonDocument):
         start = len(before) + len(self._settings)
         yield Scalar(start, start + len(after), (), OwnText(after))
 
-    def remove(self, path: Path) -> PluginDocument:
-        """Remove the member or element at path; returns the same document if there is none.
-
-        Removing the last entry removes the whole file, unless it has a comment.
-        """
-        after = super().remove(path)
-        assert isinstance(after, PluginDocument)
-        if after is self or not _is_empty(after.value):
-            return after
-        has_comments = "".join(after._settings.split()) != _compact(after.value)
-        return after if has_comments else self._from_parts("", self._host, self._code, self.where)
+    @property
+    def has_settings(self) -> bool:
+        """Whether there is anything in it but empty containers, if only a comment."""
+        settings = "".join(self._settings.split())
+        return bool(settings) and (settings != _compact(self.value) or not _is_empty(self.value))
 
     def renewed(self) -> PluginDocument:
         """The document with this version's code; the same document if it has that code already."""

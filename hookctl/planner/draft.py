@@ -381,19 +381,29 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
-    if record is None:
-        # Only hookctl writes a plugin file.
-        is_ours_alone = not edited and draft.host.format in formats.PROGRAMS
-        return None if is_ours_alone else edited
-    if draft.is_exact:
+    if record and draft.is_exact:
         backup = draft.sources.backup(record.sha256_before)
         if backup is not None and _has_same_values(record.format, backup, draft.document):
             return backup
+    document = draft.document if draft.is_edited else draft.before
+    if not document.has_settings:
+        # Only hookctl writes such a file; one that had no settings before us stays.
+        before = draft.sources.backup(record.sha256_before) if record else None
+        return edited if before and _had_no_settings(draft.host, before) else None
+    if record is None:
+        return edited
     # Otherwise another program has made the file again.
     is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
     if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
         return None
     return edited
+
+
+def _had_no_settings(host: Host, backup: bytes) -> bool:
+    try:
+        return not formats.parse(host.format, backup).has_settings
+    except HookctlError:
+        return False
 
 
 def _has_same_values(format: str, backup: bytes, document: Document) -> bool:

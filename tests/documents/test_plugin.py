@@ -60,16 +60,13 @@ def test_the_first_setting_brings_the_whole_file() -> None:
     assert again.data == ONE.data
 
 
-def test_the_last_setting_takes_the_whole_file_along() -> None:
-    assert ONE.remove(("hooks",)).data == b""
-    assert PluginDocument.parse(ONE.data).remove(("hooks",)).data == b""
-
-
-def test_lists_without_entries_go_with_it_and_remarks_do_not() -> None:
+def test_lists_without_entries_are_no_settings_and_remarks_are() -> None:
     entry = ("hooks", "session.idle", 0)
-    assert ONE.remove(entry).data == b""
+    assert ONE.has_settings and not PluginDocument.parse(b"").has_settings
+    assert not ONE.remove(("hooks",)).has_settings and not ONE.remove(entry).has_settings
+    assert PluginDocument.parse(ONE.data).remove(("hooks",)).data.decode() == TEMPLATE
     remarked = parse(ONE.data.decode().replace('"hooks": {', '"hooks": { // mine'))
-    assert b"// mine" in remarked.remove(entry).data
+    assert remarked.remove(entry).has_settings and b"// mine" in remarked.remove(entry).data
 
 
 @pytest.mark.parametrize("settings", ["{}", "{ /* mine */ }", '{"hooks": {}}', '{"hooks": {"session.idle": []}}'])
@@ -172,7 +169,7 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     assert document.position(where)[0] == 10, "a line further down in the file"
     assert document.data.decode() == earlier
     assert document.set(where, 20).data.decode() == earlier.replace('"timeout": 10', '"timeout": 20')
-    assert document.remove(("hooks",)).data == b""
+    assert not document.remove(("hooks",)).has_settings
     assert document.renewed().data == ONE.data
     assert document.renewed().position(where)[0] == 9
 
@@ -182,7 +179,7 @@ def test_a_host_s_plugin_is_not_taken_for_another_s() -> None:
     ours = parse_pis(b"").set(("hooks",), 1).data
     assert ours.decode() == TEMPLATES["pi"].replace("{}\n", '{\n  "hooks": 1\n}\n', 1)
     assert parse_pis(ours).set(("b",), 1).remove(("b",)).data == ours
-    assert parse_pis(ours).remove(("hooks",)).data == b""
+    assert not parse_pis(ours).remove(("hooks",)).has_settings
     assert refused(ours).code == "foreign_file"
     with pytest.raises(HookctlError, match="not as hookctl writes it"):
         parse_pis(ONE.data)
