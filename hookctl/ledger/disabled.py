@@ -7,6 +7,7 @@ text without some of its steps, and no edit of a disable has to be undone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -140,7 +141,13 @@ def command_of(host: Host, fields: Mapping[str, Any]) -> Any:
     for key in host.registration.commands:
         if isinstance(fields.get(key), str):
             return [fields[key], fields.get("args")]
-    return dict(fields)
+    return plain_fields(fields)
+
+
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as JSON keeps them: a date of TOML is its text."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(fields), default=str))
+    return plain
 
 
 def count_equal(host: Host, document: Document, hook: DisabledHook) -> int:

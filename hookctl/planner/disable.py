@@ -153,7 +153,7 @@ class _Disabling:
             steps=(step,),
             event=chosen.event,
             matcher=chosen.matcher,
-            fields=dict(chosen.fields),
+            fields=book.plain_fields(chosen.fields),
             id=chosen.id,
             name=chosen.name,
             since=self.now,
