@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl.documents import MISSING, Document, Path, value_at
+from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
 from hookctl.hooks.model import IGNORED, NOT_APPROVED, OFF, Handler, HookFile, Obstacle
 from hookctl.hooks.plugin_folders import Plugin, find_first
@@ -95,9 +95,11 @@ class HookFinder:
         return _Manifest(path, document, kind if is_usable else "", hooks in (None, MISSING))
 
     def _kind_of(self, hooks: Any) -> str:
-        """What the hooks of a manifest are: `path`, `list`, `events`, or nothing that is known."""
+        """What the hooks of a manifest are, in the words of `kinds`; nothing that is known: ''."""
         if isinstance(hooks, dict):
             return "events"
+        if isinstance(hooks, list) and "hooks" in self._table.kinds:
+            return "hooks"
         if isinstance(hooks, list):
             return "list" if all(map(self._is_path, hooks)) else ""
         return "path" if self._is_path(hooks) else ""
@@ -143,6 +145,9 @@ class HookFinder:
         document = manifest.document
         if document is None or not manifest.kind:
             return []
+        if manifest.kind == "hooks":
+            listed = _show_as_map(document, self._host)
+            return [_Part(manifest.path, listed, ("hooks",), "")]
         if manifest.kind == "events":
             above = tuple(self._table.inside)
             if not isinstance(value_at(document.value, above), dict):
@@ -233,6 +238,13 @@ class HookFinder:
             return None
         reason = f"it was changed since it was approved: {self._host.trust.action}"
         return None if is_as_approved else Obstacle(NOT_APPROVED, reason)
+
+
+def _show_as_map(document: Document, host: Host) -> Document:
+    """A manifest with a list of hooks like that of the host's settings, as a map of events."""
+    from hookctl.documents.listed import ListedDocument, Listing  # late: few hosts have a list
+
+    return ListedDocument(document, Listing.parse(host.format.partition(LISTED)[2]))
 
 
 def _has_name(document: Document) -> bool:

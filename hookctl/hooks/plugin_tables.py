@@ -64,7 +64,8 @@ class PluginTable(NamedTuple):
     files: Sequence[str] = ()  # with hooks, in a plugin's folder; the first that exists
     manifests: Sequence[str] = ()
     named: str = ""  # what hooks of the manifest do to these files: `beside` or `instead`
-    kinds: Sequence[str] = ()  # what those hooks may be: `path`, `list` of paths, `events`
+    kinds: Sequence[str] = ()  # what those hooks may be: a `path`, a `list` of paths, `events`,
+    # or a list of `hooks` that name their events
     dotted: bool = False  # whether such a path must begin with ./
     named_alone: bool = False  # whether a named file that is gone leaves none
     strict: Sequence[str] = ()  # `manifest`, `name`, `hooks`: without a valid one nothing is loaded

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, hermes, kimi, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -73,6 +73,13 @@ CASES = [
         hermes,
         ("write_file", {"path": "PATH", "content": "TEXT"}),
         (hermes.YOLO, hermes.ACCEPT),
+        changes=False,
+        contexts=("UserPromptSubmit",),
+        answers=False,
+    ),
+    Case(
+        kimi,
+        ("Write", {"path": "PATH", "content": "TEXT"}),
         changes=False,
         contexts=("UserPromptSubmit",),
         answers=False,

@@ -12,7 +12,7 @@ import pytest
 
 from hookctl import hosts
 
-from . import claude, codex, copilot, droid, gemini, opencode, pi, qwen
+from . import claude, codex, copilot, droid, gemini, kimi, opencode, pi, qwen
 from .agent import Place
 from .clients import Client
 from .hooks import group, handler
@@ -82,6 +82,7 @@ HOSTS = {
         moved_file="hooks/operators.json",
     ),
     "droid": Host(droid, project_file=".factory/settings.json"),
+    "kimi": Host(kimi),
     "opencode": Host(opencode),
     "pi": Host(pi),
 }

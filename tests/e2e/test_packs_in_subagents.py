@@ -25,6 +25,7 @@ STARTS = {
     "opencode": opencode.subagent("MARKER"),
     "openhands": Call("task", {**TASK, "subagent_type": "bash-runner", **SUMMARY}),
     "droid": Call("Task", {**TASK, "subagent_type": "worker", "await": True}),
+    "kimi": Call("Agent", {**TASK, "subagent_type": "coder"}),
     "hermes": Call("delegate_task", {"goal": PROMPT, "context": "none"}),
 }
 # Some run it in the background, and end without it.

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, hermes, kimi, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -61,6 +61,7 @@ CASES = [
     Case(pi, sees=_TEXT, code=1),
     Case(openhands, ends=False, alone=4, environment=(("STEPS", "60"),)),
     Case(hermes, (hermes.YOLO, hermes.ACCEPT), ends=False),
+    Case(kimi, ends=False, alone=13),
 ]
 QUICK = (claude, codex)
 _EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
