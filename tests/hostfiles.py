@@ -73,6 +73,7 @@ KINDS = [
          seed="{}"),
     Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
          byte_order_mark=False),
+    Kind("grok", "grok", _files(".grok/hooks", "hookctl.json"), _STOP, byte_order_mark=False),
     Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
     Kind("kimi", "kimi", {"user": "home/.kimi-code/config.toml"}, _STOP, "toml", True, flat=True, event="event"),
     Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),

@@ -20,9 +20,12 @@ def payload(name: str, event: str, tool: str = "", input: dict[str, Any] | None 
     return dict(make_call(hosts.load(name), Asked(event, tool, input), PLACE).payload)
 
 
+TOOLS_OWN = ("tool_input", "toolInput", "toolArgs", "args", "tool_response", "toolResult")
+
+
 def shape(value: Any, name: str = "") -> Any:
     """The keys of a payload with the kinds of their values; a tool's input and output are its own."""
-    if isinstance(value, dict) and name not in ("tool_input", "toolArgs", "args", "tool_response"):
+    if isinstance(value, dict) and name not in TOOLS_OWN:
         return {key: shape(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
         return "list"

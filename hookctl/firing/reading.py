@@ -256,6 +256,7 @@ def _last_line(err: str) -> str:
     return f": {lines[-1][:200]}" if lines else ""
 
 
-def is_serial(host: Host) -> bool:
+def is_serial(host: Host, event: str) -> bool:
     """Whether a host asks its hooks one after the other, and none after a refusal."""
-    return bool(host.reads.get("serial"))
+    serial = host.reads.get("serial", False)
+    return event in serial if isinstance(serial, list) else bool(serial)

@@ -62,7 +62,7 @@ class Stand:
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
         fired: list[Fired] = []
-        serial, refused_by = is_serial(call.host), ""
+        serial, refused_by = is_serial(call.host, call.protocol), ""
         asked = call
         with Runner() as runner:
             for shot in shots:

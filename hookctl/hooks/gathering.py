@@ -112,7 +112,7 @@ class _HostReader:
         host, config = self._host, hosts.config_folder(self._host, self._machine.environ)
         for name in host.other_files.get(scope, ()):
             path = name.format(config=config, project=self._start.rstrip("/"))
-            yield host._replace(comments=True), path
+            yield hosts.managed_layout(host, path)._replace(comments=True), path
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""

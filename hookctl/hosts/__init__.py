@@ -40,6 +40,7 @@ SHIPPED = (
     "cursor",
     "droid",
     "gemini",
+    "grok",
     "hermes",
     "kimi",
     "opencode",
@@ -100,11 +101,14 @@ def find_fault(name: str) -> HookctlError | None:
 
 
 def managed_layout(host: Host, path: str) -> Host:
-    """The layout of a managed settings file: the one whose format has the file's ending."""
+    """The layout of a file that hookctl does not write: the one whose format has its ending.
+
+    Where there is none, the events stand in it as in the host's own file.
+    """
     for layout in host.layouts():
         if path.endswith(f".{layout.syntax}"):
             return layout
-    return host
+    return host._replace(format="toml") if path.endswith(".toml") else host
 
 
 def other_layouts(host: Host) -> list[Host]:

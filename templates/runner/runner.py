@@ -182,6 +182,8 @@ class Run:
             return False
         if self.passes_through():  # it has held its own matcher against the same names
             return True
+        if self.event == "Stop" and not self.call.ends_turn:
+            return False
         is_sub = asked.portable["agent"] or self.call.subagent
         if self.event in OF_MAIN_AGENT and is_sub:
             return False

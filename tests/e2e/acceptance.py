@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from . import claude, codex, copilot, droid, gemini, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, grok, openhands, qwen
 from .agent import Place
 from .probe import Probe
 
@@ -39,6 +39,11 @@ class Case:
 
     def settings(self, place: Place) -> Path:
         return place.project / self.project_file if self.project_file else place.settings
+
+    def heard(self, probe: Probe) -> int:
+        """At how many ends of a turn a stop hook was called; Grok Build calls it at the session's end as well."""
+        payloads = [heard.payload for heard in probe.heard()]
+        return len(payloads) if self.driver is not grok else len([*filter(grok.ends_turn, payloads)])
 
     def write_operators_file(self, place: Place, probe: Probe) -> bytes:
         """Write the operator's settings around a stop hook and return their bytes."""
@@ -91,6 +96,11 @@ DROID_FILE = """\
 }"""
 
 
+GROK_FILE = """\
+{ "description" : "by hand",
+    "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
+}"""
+
 OPENHANDS_FILE = """\
 {
     "stop": [ { "matcher" : "*", "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
@@ -99,6 +109,10 @@ OPENHANDS_FILE = """\
 
 def _trust(place: Place) -> None:
     codex.trust_project(place, place.project)
+
+
+def _trust_in_grok(place: Place) -> None:
+    grok.trust_project(place, place.project)
 
 
 CASES = [
@@ -113,6 +127,8 @@ CASES = [
     Case(copilot, COPILOT_FILE, ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
     Case(droid, DROID_FILE),
     Case(droid, DROID_FILE, ".factory/settings.json"),
+    Case(grok, GROK_FILE, quick=True),
+    Case(grok, GROK_FILE, ".grok/hooks/hookctl.json", prepare=_trust_in_grok),
     Case(openhands, OPENHANDS_FILE),
     Case(openhands, OPENHANDS_FILE, ".openhands/hooks.json"),
 ]

@@ -58,7 +58,24 @@ def find_client(name: str) -> Client:
     release = pins.get("release", "VERSION").replace("VERSION", version)
     more = [pins["python"]] if "python" in pins else []
     program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"], *more)
+    if pins.get("packed") == "brotli":
+        program = _unpack(program)
     return Client(name, program, version, pins, _runtime(pins.get("runtime", "")))
+
+
+def _unpack(packed: Path) -> Path:
+    """The program that a package has compressed; its own script for that is not run."""
+    program = packed.with_suffix("")
+    if program.exists():
+        return program
+    node = _runtime("node")[0]
+    with tempfile.TemporaryDirectory(prefix=".unpack-", dir=packed.parent) as scratch:
+        whole = Path(scratch) / program.name
+        code = "fs.writeFileSync(process.argv[2], zlib.brotliDecompressSync(fs.readFileSync(process.argv[1])))"
+        subprocess.run([node, "-e", code, str(packed), str(whole)], check=True, timeout=300)
+        whole.chmod(0o755)
+        whole.replace(program)
+    return program
 
 
 def _runtime(wanted: str) -> tuple[str, ...]:

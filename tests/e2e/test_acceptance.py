@@ -35,10 +35,10 @@ def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(
 
     def stops() -> tuple[int, int, int, list[str]]:
         """One run of the client: its requests, the calls of the operator's hook and of ours, and ours' reasons."""
-        theirs, ours = len(operators_hook.heard()), len(decisions(place))
+        theirs, ours = case.heard(operators_hook), len(decisions(place))
         run = case.driver.play(client, place, ["done"], *case.arguments)
         assert run.code == 0, run.errors
-        heard, said = len(operators_hook.heard()) - theirs, codes(place)[ours:]
+        heard, said = case.heard(operators_hook) - theirs, codes(place)[ours:]
         return run.requests, heard, len(said), said
 
     assert stops() == (1, 1, 0, [])

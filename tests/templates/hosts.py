@@ -34,6 +34,7 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "codex": lambda now: {"turn_id": f"t{now.prompt}", "stop_hook_active": now.stop > 0},
     # false again after a tool call
     "gemini": lambda now: {"prompt": now.text, "stop_hook_active": now.stop > 0 and now.stop % 2 == 0},
+    "grok": lambda now: {"promptId": f"p{now.prompt}", "stopHookActive": now.stop > 0},
     "qwen": lambda now: {"prompt_id": f"S########{now.prompt}", "stop_hook_active": now.stop > 0},
     "copilot": lambda now: {"timestamp": 1795334400000 + 1000 * now.total, "stop_hook_active": now.stop > 0},
     "openhands": lambda now: {},
@@ -56,6 +57,7 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
     "claude": lambda now, text: {"prompt_id": f"p{now.prompt}", "prompt": text},
     "codex": lambda now, text: {"turn_id": f"t{now.prompt}", "prompt": text},
     "gemini": lambda now, text: {"prompt": text},
+    "grok": lambda now, text: {"promptId": f"p{now.prompt}", "prompt": text},
     "qwen": lambda now, text: {"prompt_id": f"S########{now.prompt}", "prompt": text},
     "copilot": lambda now, text: {"prompt": text},
     "openhands": lambda now, text: {"message": text},
@@ -78,6 +80,7 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "claude": NESTED,
     "codex": NESTED,
     "gemini": {"decision": "deny", "reason": ...},
+    "grok": NESTED,
     "qwen": NESTED,
     "copilot": REFUSAL,
     "openhands": {"decision": "deny", "reason": ...},

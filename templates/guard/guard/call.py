@@ -203,8 +203,15 @@ def read_session(call, data):
     call.loops = look_up(payload, host.attempts if host else [])
     call.transcript = first_text(payload, "transcript_path") if host and host.has_transcript else ""
     call.agent = first_text(payload, "agent_id", "agentId")  # of a subagent
+    end = host.turn_end if host else []
+    call.ends_turn = look_up(payload, end[:-1]) in (None, *end[-1:])
     stopped = payload.get("hook_event_name") == "SubagentStop" or call.agent
     call.subagent = call.event == "subagent-stop" or bool(stopped) or is_called(call)
+
+
+def read_turn(payload):
+    """The host's id of this turn, or ''."""
+    return first_text(payload, "prompt_id", "turn_id", "promptId")
 
 
 def event_key(host, session, data, payload):

@@ -4,7 +4,7 @@ After dispatch_end refusals of one call in a session its turn is ended, where th
 A person's prompt begins anew, and so does another call that runs; a new window does not.
 """
 
-from .call import event_call, is_disabled, read_call, read_clock, read_input
+from .call import event_call, is_disabled, read_call, read_clock, read_input, read_turn
 from .files import KIB, digest, digest_bytes, dump, first_text, save_object
 from .hosts import printable, say
 from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
@@ -234,7 +234,7 @@ def find_turn(call, known):
 
     payload = call.payload
     extra = payload.get("extra") if type(payload.get("extra")) is dict else {}  # Hermes
-    turn = first_text(payload, "prompt_id", "turn_id") or first_text(extra, "turn_id")
+    turn = read_turn(payload) or first_text(extra, "turn_id")
     if turn and known in ("", digest(turn)):
         return digest(turn)
     state = read_session(call.folder, digest(call.session))

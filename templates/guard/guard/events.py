@@ -3,7 +3,7 @@
 Prompt and tool events are for hosts whose stop does not tell about prompts and tool calls.
 """
 
-from .call import event_call, read_call, read_input, reason_to_ignore, reason_to_skip
+from .call import event_call, read_call, read_input, read_turn, reason_to_ignore, reason_to_skip
 from .files import digest, dump, exists, first_text
 from .hosts import FILES, fill, fill_own, list_values, say, word_answer
 from .progress import (
@@ -34,7 +34,7 @@ def on_prompt(event, host):
     """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
     call = read_call(event, host, read_input)
     text = prompt_text(call.payload)
-    turn = first_text(call.payload, "prompt_id", "turn_id")
+    turn = read_turn(call.payload)
     if is_unneeded(call) or not (text or turn):
         return
     path, state = open_session(call)
@@ -65,7 +65,7 @@ def on_tool(event, host):
     if is_unneeded(call):
         return
     path, state = open_session(call)
-    turn = first_text(call.payload, "prompt_id", "turn_id")
+    turn = read_turn(call.payload)
     if turn and digest(turn) != state.turn:
         entries = read_tail(call.transcript, Session(vars(state)), b"")
         begin_turn(state, digest(turn), not is_wake_up(last_prompt(entries, turn)))

@@ -98,6 +98,8 @@ class Host:
         self.has_transcript = read_field(payload, "transcript", False)
         self.same_event = read_field(payload, "same_event", "")
         self.given_up = read_field(payload, "given_up", [])
+        # A field of its stop, and the word there if a turn ends; with another one a session does.
+        self.turn_end = read_field(payload, "turn_end", [])
         self.reasons_as_prompts = read_field(payload, "reasons_as_prompts", False)
         # How a subagent that is a session of its own is told: by a field in the payload or in the
         # first line of the transcript, or by a path in the payload and the word that stands there.

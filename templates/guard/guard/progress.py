@@ -6,6 +6,7 @@ The end of the host's transcript tells of tool calls, and of who began the turn.
 import posix
 import time
 
+from .call import read_turn
 from .files import KIB, digest, dump, env, first_text, open_file, parse
 
 TAIL_LIMIT = 256 * KIB
@@ -69,7 +70,7 @@ def count_calls(call, state, entries):
 
 def see_prompt(call, state, entries, own_block):
     """Begin a new turn if a prompt came; whether our own block still forced this stop."""
-    turn = first_text(call.payload, "prompt_id", "turn_id", "prompt")
+    turn = read_turn(call.payload) or first_text(call.payload, "prompt")
     line = last_prompt(entries, first_text(call.payload, "prompt_id"))
     repeated = own_block and call.host.reasons_as_prompts
     if not (turn or call.active or state.asked or repeated):  # the transcript tells prompts apart

@@ -13,6 +13,8 @@ from .work import is_armed, is_concluded, read_task, reason_to_allow, take_work
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
 # What ends a chain, or asks for a last word: the agent need not be started again.
 ENDED = ("stop", "conclude", "nudged", "tripped", "ceiling")
+# What the host itself waits for, in its words.
+WAITS = ("background_tasks", "session_crons", "crons", "backgroundTasks", "sessionCrons")
 
 
 class Decision:
@@ -50,6 +52,8 @@ def decide(call):
     code = reason_to_ignore(call)
     if code:
         return Decision("allow", code)
+    if not call.ends_turn:
+        return Decision("allow", "allowed", line=None)
     heartbeat, remaining = read_task(call)
     code, concluded = reason_to_allow(call, remaining), is_concluded(call)
     if is_waiting(call) and not concluded:
@@ -132,7 +136,7 @@ def is_waiting(call):
     """Does the host itself wait for a background task?"""
     if not call.settings.yield_on_background:
         return False
-    for name in ("background_tasks", "session_crons", "crons"):
+    for name in WAITS:
         if type(call.payload.get(name)) is list and call.payload[name]:
             return True
     return call.payload.get("fullyIdle") is False

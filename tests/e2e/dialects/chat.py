@@ -9,7 +9,10 @@ _USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 def is_main(request: Request) -> bool:
-    return request.method == "POST" and request.path.endswith("/chat/completions") and bool(request.body.get("tools"))
+    if request.method != "POST" or not request.path.endswith("/chat/completions"):
+        return False
+    # One that forces a tool on the model is a question of the client's own, such as Grok Build's for a title.
+    return bool(request.body.get("tools")) and not isinstance(request.body.get("tool_choice"), dict)
 
 
 def opening(request: Request) -> str:

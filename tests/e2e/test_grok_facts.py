@@ -1,0 +1,215 @@
+"""The behaviour of the real Grok Build that hookctl relies on; expected values are in pins/grok.toml."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .clients import Client
+from .dialects import Call
+from .grok import TRUST, YOLO, Place, ends_turn, play, shell
+from .hooks import END, NESTED, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+
+def write_hooks(path: Path, text: str = "", **events: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text or json.dumps({"hooks": events}))
+
+
+def flags(probe: Probe) -> str:
+    """What each stop of a turn said of being forced: F or T."""
+    return "".join("FT"[heard.payload["stopHookActive"]] for heard in probe.heard() if ends_turn(heard.payload))
+
+
+# Blocks and their cap
+
+
+def test_8_stops_of_a_turn_are_asked_about_and_the_9th_is_not(grok: Client, place: Place) -> None:
+    probe = make_probe(place.root, answers=(BLOCK,))
+    write_hooks(place.settings, Stop=[group(probe)])
+    turns = [reply for number in range(12) for reply in (shell(f"true {number}"), f"text {number}")]
+    run = play(grok, place, Script(turns, limit=40), YOLO)
+    cap = grok.pins["cap"]["default"]
+    assert (run.requests, flags(probe), run.code) == (2 * (cap + 1), "F" + "T" * (cap - 1), 0)
+    assert len({heard.payload["promptId"] for heard in probe.heard() if ends_turn(heard.payload)}) == 1
+
+
+def test_what_blocks(grok: Client, place: Place) -> None:
+    blocking = [say(BLOCK), say(BLOCK, code=1), say(code=2, errors="on"), say(verdict("block", ""))]
+    write_hooks(place.settings, Stop=[group(in_turn(place.root, *blocking))])
+    run = play(grok, place, ["done"])
+    assert (run.requests, run.code) == (len(blocking) + 1, 0)
+    assert "Stop hook feedback:\n- on\n" in run.told("user")
+
+
+def test_what_passes(grok: Client, place: Place) -> None:
+    nested = {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}}
+    passing = [*UNDECIDED, say(END), say("text"), say(verdict("deny")), say(json.dumps(nested)), "/nowhere/hook"]
+    write_hooks(place.settings, Stop=[group(hook) for hook in passing])
+    run = play(grok, place, ["done"])
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
+    # Nobody gets to read a message that a hook has for a person.
+    assert "let go" not in run.out + run.errors
+
+
+def test_the_end_of_a_turn_beats_the_block_of_another_hook(grok: Client, place: Place) -> None:
+    write_hooks(place.settings, Stop=[group(say(BLOCK)), group(say(END))])
+    assert play(grok, place, ["done"]).requests == 1
+
+
+def test_the_session_s_end_is_told_by_the_same_event_and_nothing_comes_of_its_answer(
+    grok: Client, place: Place
+) -> None:
+    probe = make_probe(place.root, answers=("", BLOCK))
+    write_hooks(place.settings, Stop=[group(probe)])
+    assert play(grok, place, ["done"]).requests == 1
+    turn, session = [heard.payload for heard in probe.heard()]
+    assert (turn["reason"], session["reason"]) == ("end_turn", "shutdown")
+    assert "promptId" in turn
+    assert "promptId" not in session
+
+
+def test_a_timeout_is_in_seconds(grok: Client, place: Place) -> None:
+    slow = make_probe(place.root, "slow", answers=(BLOCK,), seconds=4)
+    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=1)
+    write_hooks(place.settings, Stop=[group(slow, timeout=1), group(quick, timeout=30)])
+    assert play(grok, place, ["done"]).requests == 2
+
+
+# Tool calls
+
+
+def test_how_a_tool_call_is_refused(grok: Client, place: Place) -> None:
+    refusing = [
+        say(NESTED), say(verdict("deny", "no")), say(verdict("block", "no")), say(code=2, errors="no"),
+        say(verdict("deny", "no"), code=1),
+    ]  # fmt: skip
+    passing = [say(code=1, errors="no"), say(END), say("text"), "/nowhere/hook"]
+    write_hooks(place.settings, PreToolUse=[group(in_turn(place.root, *refusing, *passing))])
+    steps = range(len(refusing) + len(passing))
+    run = play(grok, place, [*(shell(f"echo > {step}") for step in steps), "done"], YOLO)
+    ran = sorted(int(path.name) for path in place.project.iterdir() if path.name != ".git")
+    assert ran == list(steps[len(refusing) :])
+    assert {told for told in run.told("tool") if told.startswith("Hook denied")} == {"Hook denied: no"}
+
+
+def test_one_refusal_is_enough_and_the_hooks_behind_it_are_not_asked(grok: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, PreToolUse=[group(say(NESTED)), group(probe)])
+    play(grok, place, [shell("true"), "done"], YOLO)
+    assert probe.heard() == []
+
+
+@pytest.mark.parametrize(
+    ("matcher", "fits"),
+    [("Bash", True), ("run_terminal_command", True), ("run_.*", True), ("*", True), ("", True), ("grep|Bash", True),
+     ("bash", False), ("run_terminal", False), ("grep,Bash", False)],
+)  # fmt: skip
+def test_what_a_matcher_fits(grok: Client, place: Place, matcher: str, fits: bool) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, PreToolUse=[{"matcher": matcher, **group(probe)}])
+    play(grok, place, [shell("true"), "done"], YOLO)
+    assert bool(probe.heard()) == fits
+
+
+# What a hook is told
+
+
+def test_a_hook_gets_the_fields_and_variables_that_ours_read(grok: Client, place: Place) -> None:
+    pinned, names = grok.pins["payload"], grok.pins["variables"]
+    probes = {event: make_probe(place.root, event) for event in pinned}
+    write_hooks(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
+    task = Call("spawn_subagent", {"prompt": "SUB", "description": "d", "background": False})
+    script = Script([task, shell("env > env"), "done"], sub_marker="SUB", sub_replies=[shell("true"), "sub done"])
+    play(grok, place, script, YOLO)
+    assert lost_fields(pinned, probes) == {}
+    heard = [call for probe in probes.values() for call in probe.heard()]
+    main = {call.payload["session_id"] for call in heard if "subagentType" not in call.payload}
+    assert len(main) == 1  # a subagent is a session of its own
+    for call in heard:
+        assert call.environment[names["session"]] == call.payload["sessionId"] == call.payload["session_id"]
+        assert call.environment[names["itself"]] == call.payload["hookEventName"]
+        assert call.environment[names["workspace"]].rstrip("/") == str(place.project)
+    tools = (place.project / "env").read_text()
+    assert f"{names['session']}={main.pop()}" in tools
+    assert names["itself"] not in tools
+
+
+# Which files count
+
+
+def test_every_file_in_the_folder_counts_and_config_toml_too(grok: Client, place: Place) -> None:
+    first, second, third = (make_probe(place.root, name) for name in ("first", "second", "third"))
+    write_hooks(place.settings, Stop=[group(first)])
+    write_hooks(place.settings.with_name("other.json"), Stop=[group(second)])
+    place.configure(f"[[hooks.Stop]]\nhooks = [{{type = 'command', command = {json.dumps(third.command)}}}]\n")
+    play(grok, place, ["done"])
+    assert [flags(probe) for probe in (first, second, third)] == ["F", "F", "F"]
+
+
+def test_claude_code_s_files_count_and_a_project_s_only_where_it_is_trusted(grok: Client, place: Place) -> None:
+    users, locals_, projects, ours = (make_probe(place.root, name) for name in ("user", "local", "project", "ours"))
+    write_hooks(place.home / ".claude" / "settings.json", Stop=[group(users)])
+    write_hooks(place.home / ".claude" / "settings.local.json", Stop=[group(locals_)])
+    write_hooks(place.project / ".claude" / "settings.json", Stop=[group(projects)])
+    write_hooks(place.project / ".grok" / "hooks" / "hookctl.json", Stop=[group(ours)])
+    play(grok, place, ["done"])
+    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["F", "F", "", ""]
+    play(grok, place, ["done"], TRUST)
+    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["FF", "FF", "F", "F"]
+    play(grok, place, ["done"], environment={"GROK_CLAUDE_HOOKS_ENABLED": "0"})
+    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["FF", "FF", "F", "FF"]
+
+
+def test_cursor_s_file_counts_only_where_every_hook_stands_in_a_group(grok: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    path = place.home / ".cursor" / "hooks.json"
+    write_hooks(path, stop=[group(probe)])
+    play(grok, place, ["done"])
+    assert flags(probe) == "F"
+    write_hooks(path, stop=[group(probe)], preToolUse=[handler("true")])
+    play(grok, place, ["done"])
+    assert flags(probe) == "F"
+
+
+def test_one_command_runs_once_from_however_many_files(grok: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.settings, Stop=[group(probe)])
+    write_hooks(place.home / ".claude" / "settings.json", Stop=[group(probe, timeout=7)])
+    play(grok, place, ["done"])
+    assert flags(probe) == "F"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["// a comment\nHOOKS", "\ufeffHOOKS", '{"hooks": {"PreToolUse": [{"matcher": "x"}], REST',
+     '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true", "timeout": 5.5}]}], REST'],
+    ids=["comment", "byte order mark", "group without hooks", "no whole timeout"],
+)  # fmt: skip
+def test_what_costs_the_whole_file(grok: Client, place: Place, text: str) -> None:
+    probe = make_probe(place.root)
+    hooks = json.dumps({"hooks": {"Stop": [group(probe)]}})
+    write_hooks(place.settings, text.replace("HOOKS", hooks).replace("REST", hooks.removeprefix('{"hooks": {')))
+    run = play(grok, place, ["done"])
+    assert (run.code, run.errors, probe.heard()) == (0, "", [])
+
+
+def test_what_costs_only_itself(grok: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    others = [{"hooks": [{"type": "prompt", "prompt": "x"}]}, {"hooks": [{"type": "command"}]}]
+    write_hooks(place.settings, Nope=[{}], Stop=[*others, {"more": 1, **group(probe)}])
+    play(grok, place, ["done"])
+    assert flags(probe) == "F"
+
+
+def test_a_command_with_a_variable_that_is_not_set_never_runs(grok: Client, place: Place) -> None:
+    kept, lost = make_probe(place.root, "kept"), make_probe(place.root, "lost")
+    of_shell, in_quotes = f"x=1; echo $x; {kept.command}", f"echo '$NOT_SET'; {lost.command}"
+    write_hooks(place.settings, Stop=[group(of_shell), group(in_quotes)])
+    play(grok, place, ["done"])
+    assert (flags(kept), flags(lost)) == ("F", "")
