@@ -13,7 +13,7 @@ from hookctl.firing.model import Call, Fired, Ran, Reading, Shot
 from hookctl.firing.reading import read_answer
 from hookctl.firing.verdict import judge
 
-NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes")
+NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")
 EVERY = set(NAMES)
 
 
@@ -43,20 +43,20 @@ TOP = {"permissionDecision": "deny", "permissionDecisionReason": "R"}
 BOTH = {**nested("deny"), **BLOCK}
 # An answer before a tool call, with status and stderr: who stops the call.
 BEFORE = [
-    ((nested("deny"),), {"claude", "codex", "qwen", "opencode", "droid"}),
-    ((DENY,), {"gemini", "qwen", "opencode", "openhands"}),
-    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "opencode", "hermes"}),
+    ((nested("deny"),), {"claude", "codex", "qwen", "opencode", "pi", "droid"}),
+    ((DENY,), {"gemini", "qwen", "opencode", "pi", "openhands"}),
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "opencode", "pi", "hermes"}),
     ((TOP,), {"copilot"}),
     (("", 2, "R"), EVERY - {"hermes"}),
-    (("", 2), {"claude", "copilot", "openhands", "droid", "opencode"}),
+    (("", 2), {"claude", "copilot", "openhands", "droid", "opencode", "pi"}),
     (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "copilot", "hermes"}),
     ((BOTH,), EVERY - {"copilot", "openhands"}),
     ((BOTH, 2, "R"), EVERY),
-    ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode"}),
-    ((nested("deny", permissionDecisionReason=""),), {"claude", "qwen", "droid", "opencode"}),
-    ((nested("deny", other=1),), {"claude", "qwen", "droid", "opencode"}),
+    ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode", "pi"}),
+    ((nested("deny", permissionDecisionReason=""),), {"claude", "qwen", "droid", "opencode", "pi"}),
+    ((nested("deny", other=1),), {"claude", "qwen", "droid", "opencode", "pi"}),
     (({"continue": False, "stopReason": "R"},), {"qwen", "openhands"}),
-    ((nested("deny"), 1), {"claude", "qwen", "copilot", "droid", "opencode"}),
+    ((nested("deny"), 1), {"claude", "qwen", "copilot", "droid", "opencode", "pi"}),
     (("text", 127), {"gemini", "copilot"}),
     (("text", 3), {"gemini", "copilot", "droid"}),
     (("", 3), {"copilot"}),
@@ -66,7 +66,7 @@ BEFORE = [
     (("noise\n" + json.dumps(BOTH),), set()),
     (("",), set()),
     ((nested("allow"),), set()),
-    ((nested("ask"),), {"opencode"}),
+    ((nested("ask"),), {"opencode", "pi"}),
 ]
 
 
@@ -78,9 +78,9 @@ def test_who_stops_a_tool_call(answer: tuple[Any, ...], stops: set[str]) -> None
 
 
 AT_THE_PROMPT = [
-    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot"}),
-    ((DENY,), {"gemini", "qwen", "openhands"}),
-    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands"}),
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot", "pi"}),
+    ((DENY,), {"gemini", "qwen", "openhands", "pi"}),
+    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "pi"}),
 ]
 
 
@@ -95,8 +95,8 @@ AT_A_STOP = [
     (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "droid"}),
     (("", 2), {"claude", "openhands", "droid"}),
     (("", 3, "R"), {"gemini"}),
-    ((BLOCK, 1), {"claude", "opencode"}),
-    ((DENY | {"decision": "block", "reason": ""},), EVERY - {"openhands", "codex", "opencode"}),
+    ((BLOCK, 1), {"claude", "opencode", "pi"}),
+    ((DENY | {"decision": "block", "reason": ""},), EVERY - {"openhands", "codex", "opencode", "pi"}),
 ]
 
 
@@ -134,7 +134,7 @@ CONTEXT = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalCo
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (CONTEXT, {"claude", "codex", "gemini", "qwen", "opencode", "droid"}),
+        (CONTEXT, {"claude", "codex", "gemini", "qwen", "opencode", "pi", "droid"}),
         ({"additionalContext": "C"}, {"copilot", "openhands"}),
         ("C", {"claude", "codex", "qwen", "droid"}),
     ],
@@ -150,10 +150,10 @@ CHANGED = {"command": "other"}
 @pytest.mark.parametrize(
     ("answer", "changes"),
     [
-        (nested("allow", updatedInput=CHANGED), {"claude", "codex", "opencode", "droid"}),
+        (nested("allow", updatedInput=CHANGED), {"claude", "codex", "opencode", "pi", "droid"}),
         (
             {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": CHANGED}},
-            {"claude", "opencode", "droid"},
+            {"claude", "opencode", "pi", "droid"},
         ),
         ({"modifiedArgs": CHANGED}, {"copilot"}),
         ({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": CHANGED}}, {"gemini"}),
@@ -238,10 +238,10 @@ MATCHERS = [
     ("OWN|other", EVERY),
     ("OWN,other", {"claude"}),
     ("PART", {"gemini", "qwen", "droid"}),
-    ("CASE", {"opencode"}),
+    ("CASE", {"opencode", "pi"}),
     ("^(OWN|other)$", EVERY),
     ("(", set()),
-    ("Bash", {"claude", "codex", "qwen", "opencode"}),
+    ("Bash", {"claude", "codex", "qwen", "opencode", "pi"}),
 ]
 
 

@@ -43,6 +43,11 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "antigravity": lambda now: {"executionNum": now.total},
     "droid": lambda now: {"message_id": f"m{now.total}", "stop_hook_active": now.stop > 0},
     "kimi": lambda now: {},
+    "pi": lambda now: {
+        "prompt_id": f"p{now.prompt}",
+        "message_id": f"m{now.total}",
+        "stop_hook_active": now.stop > 0,
+    },
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
 }
 STEPS["claude-run-by-copilot"] = lambda now: {
@@ -63,6 +68,7 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
     "openhands": lambda now, text: {"message": text},
     "kimi": lambda now, text: {"prompt": [{"type": "text", "text": text}]},
     "cursor": lambda now, text: {"generation_id": f"g{now.total}", "prompt": text},
+    "pi": lambda now, text: {"prompt_id": f"p{now.prompt}", "prompt": text},
     "hermes": lambda now, text: {"extra": {"task_id": "1", "turn_id": f"t{now.prompt}", "user_message": text}},
 }
 
@@ -88,9 +94,10 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "antigravity": {"decision": "deny", "reason": ...},
     "droid": NESTED,
     "kimi": NESTED,
+    "pi": {"decision": "deny", "reason": ...},
     "hermes": {"decision": "block", "reason": ...},
 }
-TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands")  # show or record why the agent may stop
+TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi")  # show or record why the agent may stop
 
 
 @dataclass

@@ -18,7 +18,7 @@ from hookctl.packs.runner import host_file
 from .hosts import PAYLOADS
 from .lab import PYTHON, compile_package
 
-HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes")
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "pi")
 BASES = {
     **PAYLOADS,
     "opencode": {
@@ -45,6 +45,7 @@ SHELLS = {
     "openhands": "terminal",
     "droid": "Execute",
     "hermes": "terminal",
+    "pi": "bash",
 }
 
 

@@ -70,6 +70,7 @@ NESTED = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissi
 REFUSALS: dict[str, dict[str, Any]] = {  # the form of every other host: test_every_host.py
     "claude": {"hookSpecificOutput": NESTED},
     "opencode": {"decision": "deny", "reason": REASON},
+    "pi": {"decision": "deny", "reason": REASON},
 }
 
 

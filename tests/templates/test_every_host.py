@@ -19,7 +19,7 @@ ALL = [*NAMES, *BORROWED]
 GROUPS = {
     "own": NAMES,
     "all": ALL,
-    "tools": ["gemini", "qwen", "copilot", "openhands", "kimi", "cursor", "hermes", "antigravity", "droid"],
+    "tools": ["gemini", "qwen", "copilot", "openhands", "kimi", "pi", "cursor", "hermes", "antigravity", "droid"],
 }
 LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
 

@@ -54,16 +54,18 @@ CAN_CHANGE = {
     "gemini": {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": WHOLE}},
     "copilot": {"modifiedArgs": WHOLE},
     "opencode": nested(updatedInput=WHOLE),
+    "pi": nested(updatedInput=WHOLE),
     "droid": nested(updatedInput=WHOLE),
 }
 TAKES_CONTEXT = {
-    PRE: {"codex": nested(**CONTEXT), "copilot": CONTEXT, "opencode": nested(**CONTEXT)},
+    PRE: {"codex": nested(**CONTEXT), "copilot": CONTEXT, "opencode": nested(**CONTEXT), "pi": nested(**CONTEXT)},
     POST: {
         "codex": nested(POST, **CONTEXT),
         "gemini": nested("AfterTool", **CONTEXT),
         "qwen": nested(POST, **CONTEXT),
         "copilot": CONTEXT,
         "opencode": nested(POST, **CONTEXT),
+        "pi": nested(POST, **CONTEXT),
         "droid": nested(POST, **CONTEXT),
     },
     PROMPT: {
@@ -72,6 +74,7 @@ TAKES_CONTEXT = {
         "qwen": nested(PROMPT, **CONTEXT),
         "copilot": CONTEXT,
         "opencode": nested(PROMPT, **CONTEXT),
+        "pi": nested(PROMPT, **CONTEXT),
         "openhands": CONTEXT,
         "hermes": {"context": "C"},
     },
@@ -81,17 +84,19 @@ TAKES_CONTEXT = {
         "qwen": nested(START, **CONTEXT),
         "copilot": CONTEXT,
         "opencode": nested(START, **CONTEXT),
+        "pi": nested(START, **CONTEXT),
         "openhands": CONTEXT,
         "droid": nested(START, **CONTEXT),
     },
 }
+DENIES_AND_ENDS = {"decision": "deny", "reason": "R", "continue": False}
 ENDS = {
-    PRE: {"gemini": END, "droid": END, "opencode": {"decision": "deny", "reason": "R", "continue": False}},
+    PRE: {"gemini": END, "droid": END, "opencode": DENIES_AND_ENDS, "pi": DENIES_AND_ENDS},
     POST: {"gemini": END, "droid": END},
     PROMPT: {"codex": END, "gemini": END, "qwen": END},
     "Stop": {"codex": END, "gemini": END},
 }
-SHOWS_MESSAGES = ("codex", "gemini", "qwen", "opencode")
+SHOWS_MESSAGES = ("codex", "gemini", "qwen", "opencode", "pi")
 OTHERS = HOSTS[1:]
 
 
@@ -210,7 +215,9 @@ def test_answers_elsewhere(bench: Bench, host: str, event: str) -> None:
     check(bench, host, event, END, told_end(host, event))
 
 
-@pytest.mark.parametrize("host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode"])
+@pytest.mark.parametrize(
+    "host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode", "pi"]
+)
 def test_the_end_of_a_turn_beats_a_block_of_its_stop(bench: Bench, host: str) -> None:
     check(bench, host, "Stop", {**END, **BLOCK}, told_end(host, "Stop"))
 
@@ -220,6 +227,7 @@ AFTER_FAILURE = {
     "qwen": nested(FAILURE, **CONTEXT),
     "copilot": CONTEXT,
     "opencode": nested(FAILURE, **CONTEXT),
+    "pi": nested(FAILURE, **CONTEXT),
     "openhands": None,
     "hermes": None,
 }
@@ -235,6 +243,7 @@ def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> Non
         "qwen": {"error": "boom"},
         "copilot": {"error": "boom"},
         "opencode": {"tool_response": {"output": "boom", "metadata": {"exit": 1}}},
+        "pi": {"tool_response": {"output": "boom", "is_error": True}},
         "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
         "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},
     }[host]

@@ -85,6 +85,9 @@ CALLS += [
         "edit",
     ),
     ("opencode", "read", {"filePath": "/f"}, "Read", {"file_path": "/f"}, "read"),
+    ("pi", "read", {"path": "/f", "limit": 5}, "Read", {"file_path": "/f", "limit": 5}, "read"),
+    ("pi", "write", {"path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
+    ("pi", "edit", {"path": "/f", "edits": [1]}, "Edit", {"file_path": "/f", "edits": [1]}, "edit"),
     ("opencode", "webfetch", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
     ("opencode", "probe_ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
     (
@@ -159,11 +162,18 @@ CAN = {
     "qwen": ["refuse", "ask"],
     "copilot": ["refuse", "ask", "change", "context"],
     "opencode": ["refuse", "change", "context"],
+    "pi": ["refuse", "change", "context"],
     "openhands": ["refuse"],
     "droid": ["refuse", "change"],
     "hermes": ["refuse"],
 }
-TURNS = {"claude": "p1", "codex": "t1", "qwen": BASES["qwen"]["pre-tool"]["prompt_id"], "opencode": "msg_1"}
+TURNS = {
+    "claude": "p1",
+    "codex": "t1",
+    "qwen": BASES["qwen"]["pre-tool"]["prompt_id"],
+    "opencode": "msg_1",
+    "pi": "42648467",
+}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -368,7 +378,14 @@ def test_several_values_in_one_call_are_several_questions(bench: Bench) -> None:
     assert [one["portable"]["url"] for one in asked] == ["a", "b"]
 
 
-PROMPTS = {"gemini": "begin", "openhands": "begin", "hermes": "begin", "copilot": "begin", "opencode": "begin"}
+PROMPTS = {
+    "pi": "begin",
+    "gemini": "begin",
+    "openhands": "begin",
+    "hermes": "begin",
+    "copilot": "begin",
+    "opencode": "begin",
+}
 
 
 @pytest.mark.parametrize("host", PROMPTS)
@@ -446,6 +463,8 @@ ENDS: list[tuple[str, Any, Any, Any, Any]] = [
     ("copilot", {"toolResult": {"resultType": "success", "textResultForLlm": "out"}}, "out", None, None),
     ("copilot", {"toolResult": None, "tool_result": {"text_result_for_llm": "out"}}, "out", None, None),
     ("gemini", {"tool_response": {"llmContent": "out", "error": {"message": "boom"}}}, "boom", False, None),
+    ("pi", {"tool_response": {"output": "out", "is_error": False}}, "out", True, None),
+    ("pi", {"tool_response": {"output": "out", "is_error": True}}, "out", False, None),
     ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 0}}}, "out", True, 0),
     ("opencode", {"tool_response": {"output": "out", "metadata": {"exit": 3}}}, "out", False, 3),
     (

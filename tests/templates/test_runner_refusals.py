@@ -54,6 +54,7 @@ STOPS: dict[str, Callable[[Any], bool]] = {
     ),
     "copilot": lambda said: said.get("permissionDecision") == "deny",
     "opencode": lambda said: said.get("decision") in ("deny", "block"),
+    "pi": lambda said: said.get("decision") in ("deny", "block"),
     "openhands": lambda said: said.get("decision") == "deny" or said.get("continue") is False,
     "droid": lambda said: nested_word(said) == "deny" or said.get("continue") is False,
     "hermes": lambda said: said.get("decision") == "block",
@@ -73,7 +74,7 @@ def input_on(host: str, said: Any) -> Any:
         return specific.get("tool_input", SENT)
     if host == "copilot":
         return said.get("modifiedArgs", SENT)
-    if host in ("claude", "droid", "opencode"):
+    if host in ("claude", "droid", "opencode", "pi"):
         return {**SENT, **inner(said).get("updatedInput", {})}
     if host == "codex" and nested_word(said) == "allow":
         return {**SENT, **inner(said).get("updatedInput", {})}
