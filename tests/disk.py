@@ -21,6 +21,9 @@ HOOKS = (  # the same with hooks of other tools
 UPGRADE = (*INSTALL, "--set", "max_stop_blocks=9", "--set", "latch=false")
 PROJECT = ("--scope", "project")
 DISABLE, ENABLE = ("disable", "guard"), ("enable", "guard")
+# What goes its own way to the text of a file: one list of all hooks, and a program with settings in it.
+LIST, PLUGIN = ("--host", "kimi"), ("--host", "pi")
+LISTED = b'# mine\nmodel = "m"\n\n[[hooks]] # theirs\nevent  =  "Stop"\ncommand = "bell"\n\n[other]\na = 1.0\n'
 TRACE, UNTRACE = ("trace", "on"), ("trace", "off")
 RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
 
@@ -107,6 +110,10 @@ def temporary(top: Path) -> list[str]:
 
 def settings_at(top: Path, kind: str) -> Path:
     """A settings file of this kind; the name under which the host reads it."""
+    if kind == "list":
+        return put(top / "home" / ".kimi-code" / "config.toml", LISTED)
+    if kind == "plugin":
+        return top / "home" / ".pi" / "agent" / "extensions" / "hookctl.js"
     path = top / ("work" if "project" in kind else "home") / ".claude" / "settings.json"
     path.parent.mkdir()
     if "absent" in kind:
@@ -126,8 +133,8 @@ def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
     path = settings_at(top, kind)
     if verb != TRACE and (verb[0] != "install" or "--set" in verb):
         assert quiet(*first(verb)) == 0
-    if verb == ENABLE:
-        assert quiet(*DISABLE) == 0
+    if verb[0] == "enable":
+        assert quiet(*opposite(verb)) == 0
     return path
 
 
@@ -135,18 +142,24 @@ def first(verb: tuple[str, ...]) -> tuple[str, ...]:
     """The install of the same scope, or the beginning of a trace."""
     if verb == UNTRACE:
         return TRACE
-    return (*INSTALL, *(PROJECT if "project" in verb else ()))
+    return ("install", *_place_of(verb))
 
 
 def last(verb: tuple[str, ...]) -> tuple[str, ...]:
     """The uninstall of the same scope."""
-    return (*UNINSTALL, *(PROJECT if "project" in verb else ()))
+    return ("uninstall", *_place_of(verb))
+
+
+def _place_of(verb: tuple[str, ...]) -> tuple[str, ...]:
+    """The host and the scope of a command."""
+    host = verb[verb.index("--host") + 1] if "--host" in verb else "claude"
+    return ("--host", host, *(PROJECT if "project" in verb else ()))
 
 
 def opposite(verb: tuple[str, ...]) -> tuple[str, ...]:
     """What turns the command back."""
-    if verb in (DISABLE, ENABLE):
-        return ENABLE if verb == DISABLE else DISABLE
+    if verb[0] in ("disable", "enable"):
+        return ("enable" if verb[0] == "disable" else "disable", *verb[1:])
     if verb[0] == "trace":
         return UNTRACE if verb == TRACE else TRACE
     return last(verb) if verb[0] == "install" else first(verb)

@@ -18,6 +18,8 @@ from tests.conftest import put
 from tests.counting import count
 from tests.disk import (
     INSTALL,
+    LIST,
+    PLUGIN,
     PROJECT,
     THEIRS,
     UNINSTALL,
@@ -129,6 +131,10 @@ CASES = [
     ("project", (*UNINSTALL, *PROJECT), STRIDE),
     ("absent project", (*INSTALL, *PROJECT), STRIDE),
     ("absent project", (*UNINSTALL, *PROJECT), STRIDE),
+    ("list", ("install", *LIST), STRIDE),
+    ("list", ("uninstall", *LIST), STRIDE),
+    ("plugin", ("install", *PLUGIN), STRIDE),
+    ("plugin", ("uninstall", *PLUGIN), STRIDE),
 ]
 
 
@@ -143,7 +149,8 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
     back = opposite(verb)
     either = [reached(isolated, start, verb, back), reached(isolated, start, back)]
     assert old != new
-    program = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    host = verb[verb.index("--host") + 1]
+    program = isolated / "data" / "guard" / f"{host}-user" / "hook.py"
     if "project" in kind:
         program = isolated / "work" / ".hookctl" / "guard" / "claude" / "hook.py"
     at = 1
@@ -158,7 +165,7 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
         assert (at, temporary(isolated)) == (at, [])
         put_back(isolated, left)
         if at % 10 == 0:
-            assert quiet("doctor", "--host", "claude") in (0, 1)
+            assert quiet("doctor", "--host", host) in (0, 1)
         assert quiet(*back) == 0
         assert outcome(isolated) in either, f"step {at}"
         assert (at, temporary(isolated)) == (at, [])

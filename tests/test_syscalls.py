@@ -19,6 +19,8 @@ from tests.disk import (
     DISABLE,
     ENABLE,
     INSTALL,
+    LIST,
+    PLUGIN,
     PROJECT,
     RESTORE,
     TRACE,
@@ -63,6 +65,12 @@ CASES = [
     ("link", ENABLE),
     ("hard link", DISABLE),
     ("hard link", ENABLE),
+    ("list", ("install", *LIST)),
+    ("list", ("uninstall", *LIST)),
+    ("list", (*DISABLE, *LIST)),
+    ("list", (*ENABLE, *LIST)),
+    ("plugin", ("install", *PLUGIN)),
+    ("plugin", ("uninstall", *PLUGIN)),
 ]
 # While every later call of these fails too, nothing can be said or read any more.
 NEEDED = ("write", "openat")
