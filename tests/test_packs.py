@@ -475,7 +475,7 @@ def test_every_value_and_item_of_a_toml_text_is_found() -> None:
     [
         ("x = " + "[" * 5_000 + "]" * 5_000, "nested"),
         ("x = " + "{a=" * 5_000 + "1" + "}" * 5_000, "nested"),
-        ("x = {" + "a." * 20_000 + "a = 1}", "[pack]"),
+        ("x = {" + "a." * 20_000 + "a = 1}", r"\[pack\]|nested"),  # Python 3.14 has a limit of its own
         (HEAD + "description = {" + "a." * 20_000 + "a = 1}", "nested"),
         (HEAD + "#" * 66_000, "larger than 64 KiB"),
         (HEAD + HOOK + "command = '" + '"$(' * 15_000 + "'\n", "never closed"),
@@ -487,7 +487,7 @@ def test_every_value_and_item_of_a_toml_text_is_found() -> None:
 def test_a_hostile_file_is_refused_in_no_time(folder: Path, text: str, said: str) -> None:
     start = time.process_time()
     error = refused(folder, text)
-    assert said in error.message
+    assert re.search(said, error.message)
     assert len(str(error)) < 500 and error.line and error.column
     assert time.process_time() - start < 20  # some take minutes, and gigabytes, if nothing bounds them
 

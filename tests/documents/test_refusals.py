@@ -92,7 +92,7 @@ def test_a_path_that_passes_through_no_double_key_is_let_through(text: str, path
 
 
 def test_nesting_that_is_too_deep_is_shown_where_it_goes_below_a_hundred_levels() -> None:
-    text = '{"{[": 1,\n"d": ' + "[{}," * 50_000
+    text = '{"{[": 1,\n"d": ' + "[{}," * 50_000 + "1" + "]" * 50_000 + "}"
     assert refused(lambda: parse(text)) == ("unparsable", 2, 6 + 4 * 98 + 1)
 
 
