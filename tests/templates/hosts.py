@@ -14,10 +14,12 @@ from .lab import Lab
 _FOLDER = Path(__file__).parent / "payloads"
 PAYLOADS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_FOLDER.glob("*.json"))}
 NAMES = [name for name in PAYLOADS if "-" not in name]
+# These send the same to a hook of another host's file as to one of their own.
+PAYLOADS |= {"claude-run-by-grok": PAYLOADS["grok"]}
 # Another host's file, and who reads it
 BORROWED = {name: name.rpartition("-")[2] for name in PAYLOADS if "-run-by-" in name}
 # What a host's hooks have in their environment, and so has whatever is started in one of its shells.
-VARIABLES = {"copilot": {"COPILOT_CLI": "1"}}
+VARIABLES = {"copilot": {"COPILOT_CLI": "1"}, "grok": {"GROK_HOOK_EVENT": "stop"}}
 
 
 class Now(NamedTuple):
@@ -54,7 +56,7 @@ STEPS["claude-run-by-copilot"] = lambda now: {
     "timestamp": f"2026-11-22T08:00:{now.total:02}.000Z",
     "stop_hook_active": now.stop > 0,
 }
-STEPS["claude-run-by-cursor"] = STEPS["cursor"]
+STEPS |= {name: STEPS[host] for name, host in BORROWED.items() if name not in STEPS}
 
 # They give a block's reason to the agent as a prompt, and tell of it or write it down as of one.
 REPEATS = ("gemini", "qwen", "copilot", "cursor", "droid")
