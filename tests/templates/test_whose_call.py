@@ -121,6 +121,17 @@ def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab:
     assert {line["host"] for line in lab.log()} == {host}
 
 
+@pytest.mark.parametrize("name", BORROWED)
+def test_the_cap_that_counts_is_the_callers(lab: Lab, name: str) -> None:
+    lab.config(max_stop_blocks=30).task(remaining=2)
+    lab.environment["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] = "3"
+    session = Session(lab, name)
+    session.prompt()
+    cap, _ = module("hosts").read_cap(TABLE[session.host].get("cap", {}))
+    assert session.stops(12).rstrip("A") == "B" * int(min(cap, 12))
+    assert ("host_cap" in lab.codes()) == (cap < 12)
+
+
 # The runner: its command is asked once, and answers in the caller's form
 
 SAY_NO = """cat >> {seen}; echo >> {seen}; echo 'not so' >&2; exit 2"""
