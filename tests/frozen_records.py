@@ -93,6 +93,7 @@ BEFORE = {
 }
 """,
     "home/.hermes/config.yaml": "# mine\nmodel: m   # a comment\nhooks:\n  post_tool_call:\n  - command: count\n",
+    "home/.kimi-code/config.toml": '# mine\nmodel = "m"   # one\n\n[[hooks]]\nevent = "Stop"\ncommand = "count"\n',
     "work/.claude/settings.json": '{"permissions":\n {"allow": ["Bash(true)"]}}\n',
     "work/.claude/settings.local.json": '{ "env": {} }\n',
     "packs/bell/pack.toml": PACK,
@@ -103,8 +104,9 @@ COMMANDS = [
     f"install {USER} --host claude --force --wrap theirs --rules --set latch=false",
     f"install {USER} --host codex --trust",
     f"install {USER} --host gemini --host hermes --mode keepalive",
-    f"install {USER} --host opencode --dispatch Bash:5/60",
-    f"install {USER} ../packs/bell --host claude --host gemini",
+    f"install {USER} --host opencode --host pi --dispatch Bash:5/60",
+    f"install {USER} --host kimi",
+    f"install {USER} ../packs/bell --host claude --host gemini --host kimi",
     f"install {USER} git+file://{REPOSITORY} --host codex",
     f"install {PROJECT} --host claude --host codex",
     f"install {PROJECT} ../packs/bell --host claude",
@@ -119,6 +121,7 @@ LATER = [
     "disable bell/ring --host claude",
     "disable {check-it}",
     "disable guard --host hermes",
+    "disable bell/look --host kimi",
     "trace on --host gemini --for 24h",
     "run remaining 3",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from hookctl import __version__
@@ -58,6 +59,15 @@ def test_todays_records_are_those_of_the_newest_version_that_is_kept(name: str) 
     assert not changes, f"{ADVICE.format(version=NEWEST)}\n{changes}"
 
 
+def test_the_newest_records_are_as_the_schema_says() -> None:
+    schema = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
+    sections = frozen.parsed((KEPT / f"{NEWEST}.txt").read_text())
+    ledgers = [text for name, _, text in sections if name == "home/.local/state/hookctl/ledger.json"]
+    for text in ledgers:
+        jsonschema.validate(json.loads(text), schema)
+    assert ledgers
+
+
 def test_every_version_that_is_released_has_its_records() -> None:
     released = json.loads((Path(frozen.programs.__file__).parent / "released.json").read_text())
     assert set(released) <= set(VERSIONS)
@@ -78,7 +88,7 @@ def take_all_out() -> None:
     hookctl("uninstall --all --yes")
     assert settings() == left_for_people()
     assert not (HOME / ".codex/hooks.json").exists()
-    assert not (HOME / ".config").exists()
+    assert not (HOME / ".config").exists() and not (HOME / ".pi").exists()
     assert not (HOME / ".local/share/hookctl").exists()
     assert sorted(path.name for path in WORK.iterdir()) == [".claude", ".git", ".hookctl"]
     assert not (WORK / ".hookctl/ledger.json").exists()
@@ -128,7 +138,7 @@ def test_it_is_brought_up_to_date_and_then_taken_out(version: str) -> None:
 def test_what_is_disabled_or_traced_comes_back(version: str) -> None:
     lay(version)
     hookctl("trace off")
-    for name in ("bell/ring", "guard", disabled("check-it")):
+    for name in ("bell/ring", "bell/look", "guard", disabled("check-it")):
         hookctl(f"enable {name}")
     assert not (frozen.STATE / "disabled.json").exists()
     assert not (frozen.STATE / "traces.json").exists()
