@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, kimi, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -28,6 +28,7 @@ class Case:
     asks_prompts: bool = True  # hooks hear of a prompt
     answers: bool = True  # what a hook says after a call reaches the model
     serial: bool = False  # after a refusal it asks no further hook
+    passes_change: bool = True  # a hook behind one that changes the input is asked about the new one, if serial
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -51,6 +52,15 @@ CASES = [
     Case(gemini, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (gemini.YOLO,)),
     Case(qwen, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (qwen.YOLO,), changes=False),
     Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"}), serial=True),
+    # What a hook says at a session's start or to a prompt reaches nobody.
+    Case(
+        grok,
+        ("write", {"file_path": "PATH", "content": "TEXT"}),
+        (grok.YOLO,),
+        contexts=(),
+        serial=True,
+        passes_change=False,
+    ),
     Case(opencode, ("write", {"filePath": "PATH", "content": "TEXT"})),
     Case(pi, ("write", {"path": "PATH", "content": "TEXT"})),
     Case(

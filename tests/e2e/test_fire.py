@@ -121,7 +121,7 @@ def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client
     seen.mkdir()
     text = '[pack]\nname = "probe"\nversion = "1"\nprotocol = "host"\n'
     for event in PROBED:
-        text += f'\n[[hooks]]\nevent = "{event}"\ncommand = "cat > {seen}/{event}"\n'
+        text += f'\n[[hooks]]\nevent = "{event}"\ncommand = "[ -e {seen}/{event} ] || cat > {seen}/{event}"\n'
     pack.write_text(text)
     allowed = {"permissions": {"allow": ["Bash", "Write"]}}
     if case.host == "claude":

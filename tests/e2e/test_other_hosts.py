@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from . import codex, copilot, droid, gemini, qwen
-from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE
+from . import codex, copilot, droid, gemini, grok, qwen
+from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE
 from .agent import Place
 from .clients import Client
 from .dialects import Reply
@@ -53,6 +53,7 @@ _DRIVERS = {
     "qwen": (qwen, "run_shell_command", (qwen.YOLO,)),
     "copilot": (copilot, "bash", ()),
     "droid": (droid, "Execute", ()),
+    "grok": (grok, "run_terminal_command", (grok.YOLO,)),
 }
 
 
@@ -88,6 +89,7 @@ def test_the_same_tool_call_again_is_none(host: Host) -> None:
         ("gemini", ("--resume", "latest")),
         ("qwen", ("--continue",)),
         ("copilot", ("--continue",)),
+        ("grok", ("--continue",)),
     ],
     indirect=["host"],
 )
@@ -99,7 +101,9 @@ def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...])
     assert len({decision["session"] for decision in decisions(host.place)}) == 1
 
 
-@pytest.mark.parametrize(("host", "file"), [("codex", CODEX_FILE), ("gemini", GEMINI_FILE)], indirect=["host"])
+@pytest.mark.parametrize(
+    ("host", "file"), [("codex", CODEX_FILE), ("gemini", GEMINI_FILE), ("grok", GROK_FILE)], indirect=["host"]
+)
 def test_a_foreign_hook_that_always_blocks_is_ended(host: Host, file: str) -> None:
     foreign = make_probe(host.place.root, "foreign", answers=(BLOCK,))
     host.place.settings.write_text(file.replace("COMMAND", json.dumps(foreign.command)))
@@ -107,7 +111,7 @@ def test_a_foreign_hook_that_always_blocks_is_ended(host: Host, file: str) -> No
     assert host.play("done") == ["allowed"] * (LIMIT - 1) + ["stop_loop"]
 
 
-@run_with("codex", "gemini")
+@run_with("codex", "gemini", "grok")
 def test_an_agent_that_did_not_call_the_tool_is_reminded_once(host: Host) -> None:
     hookctl(host.place, "install", "--host", host.name, "--mode", "guard", "--nudge", host.tool)
     assert host.play("one", "two") == ["nudged", "allowed"]
@@ -157,6 +161,17 @@ def test_claude_code_s_registration_in_a_project_does_for_copilot_and_counts_onc
         hookctl(host.place, "install", "--host", name, "--scope", "project")
     assert host.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
     assert {entry["host"] for entry in decisions(host.place)} == {"copilot"}
+
+
+@run_with("grok")
+@pytest.mark.parametrize("hosts", [["claude"], ["cursor"], ["claude", "grok"]], ids=" and ".join)
+def test_claude_code_s_registration_does_for_grok_and_cursor_s_does_not(host: Host, hosts: list[str]) -> None:
+    for name in hosts:
+        hookctl(host.place, *INSTALL, "--host", name)
+    # Of the variables in Claude Code's settings it gives a hook none, so there the limit is the usual one.
+    expected = {"claude": ["blocked"] * 5 + ["tripped"], "cursor": [], "claude and grok": KEPT}
+    assert host.play("done") == expected[" and ".join(hosts)]
+    assert {entry["host"] for entry in decisions(host.place)} == ({"grok"} if codes(host.place) else set())
 
 
 # Droid

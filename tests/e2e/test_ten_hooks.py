@@ -123,6 +123,8 @@ def logged(case: Case, place: Place) -> list[str]:
     passed = [f"Write: {place.project}/made.txt"]
     if not case.serial:
         return sorted([*forbidden, "Bash: touch npm", *passed])
+    if not case.passes_change:
+        return sorted([*passed, "Bash: touch npm"])
     # Asked after the one that changes the call, it hears of the changed one.
     return sorted([*passed, "Bash: touch pnpm"] if case.changes else passed)
 
