@@ -78,11 +78,16 @@ KINDS = [
     Kind("kimi", "kimi", {"user": "home/.kimi-code/config.toml"}, _STOP, "toml", True, flat=True, event="event"),
     Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),
          ("hooks", "session.idle"), "plugin", flat=True),
+    Kind("kiro", "kiro", _files(".kiro/hooks", "hookctl.json"), _STOP, flat=True, event="trigger"),
     Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",), byte_order_mark=False),
     Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, byte_order_mark=False,
          seed='{"hooks": {}}'),
     Kind("pi", "pi", _files("", "hookctl.js", user=".pi/agent/extensions", project=".pi/extensions"),
          ("hooks", "agent_before_settle"), "extension", flat=True),
+    Kind("vscode", "vscode", _files("", "hookctl-vscode.json", user=".copilot/hooks", project=".github/hooks"), _STOP,
+         flat=True),
+    Kind("windsurf", "windsurf", _files("", "hooks.json", user=".codeium/windsurf", project=".windsurf"),
+         ("hooks", "post_cascade_response"), flat=True),
     Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
 ]  # fmt: skip
 JSON = [kind for kind in KINDS if kind.format == "json"]

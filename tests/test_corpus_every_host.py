@@ -139,7 +139,7 @@ def test_an_edit_of_the_operators_stays_through_everything(
         assert judge.read(left.decode()) == judge.read(wanted.decode())
 
 
-@each(BELLS[1::8])
+@each([(kind, path) for kind, path in BELLS if kind.name != "windsurf"][1::8])  # that has no timeouts
 def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
     kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl
 ) -> None:

@@ -71,7 +71,7 @@ def test_hosts_are_loaded_by_name() -> None:
     ("name", "meant"),
     [
         ("claud", "Did you mean claude? "), ("Claude", "Did you mean claude? "), ("emacs", UNSUPPORTED),
-        ("vscode", UNSUPPORTED), ("cline", UNSUPPORTED), ("codx", "Did you mean codex? "),
+        ("goose", UNSUPPORTED), ("cline", UNSUPPORTED), ("codx", "Did you mean codex? "),
         ("codex-cli", "Did you mean codex? "), ("cluade", "Did you mean claude? "),
         ("claude-code", "Did you mean claude? "), ("GEMINI-cli", "Did you mean gemini? "),
         ("openai-codex", "Did you mean codex? "),

@@ -110,6 +110,8 @@ def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Ho
     tool, stop = (host.reads.get(event, {}) for event in ("PreToolUse", "Stop"))
     read = {answer for answer in ("refuse", "ask", "change", "end") if tool.get(answer)}
     read |= {word for answer, word in (("refuse", "block"), ("end", "end")) if stop.get(answer)}
+    if "refuse" in tool.get("status", {}).values():
+        read.add("refuse")
     if tool.get("end_of_refusal"):
         read.add("end")
     assert set(abilities) <= read

@@ -11,7 +11,15 @@ from hookctl import hosts
 from .conftest import Hookctl, put
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
-POST_GOES_NOWHERE = ["antigravity", "cursor", "hermes", "kimi", "openhands"]  # from the reference tables
+POST_GOES_NOWHERE = [
+    "antigravity",
+    "cursor",
+    "hermes",
+    "kimi",
+    "kiro",
+    "openhands",
+    "windsurf",
+]  # from the reference tables
 
 
 def hook(event: str, more: str = "") -> str:
@@ -97,7 +105,8 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
     told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
     assert told == {
         "pre-tool: `allow` lifts no permission": [
-            "antigravity", "cursor", "gemini", "hermes", "kimi", "opencode", "openhands", "pi",
+            "antigravity", "cursor", "gemini", "grok", "hermes", "kimi", "kiro", "opencode", "openhands", "pi",
+            "windsurf",
         ]
     }  # fmt: skip
     told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
@@ -109,7 +118,7 @@ def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
     *lines, _ = hookctl("pack", "check", "own").out.splitlines()
     assert lines[-2:] == [
         "warn  post-tool: a refusal goes nowhere, since nobody reads it",
-        "    Antigravity, Cursor, Hermes, Kimi Code, OpenHands",
+        "    Antigravity, Cursor, Hermes, Kimi Code, Kiro, OpenHands, Windsurf",
     ]
     assert lines[:-2] == [
         f"{'warn' if title in lines[-1] else 'ok  '}  {title}: 1 hook"
@@ -127,7 +136,8 @@ def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) 
 
 
 def test_a_former_tool_of_claude_code_beside_others_is_nothing_to_tell(hookctl: Hookctl) -> None:
-    assert noted(hookctl, hook("PreToolUse", 'matcher = "Edit|MultiEdit|Write"'), case("PreToolUse", "deny")) == {}
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "Edit|MultiEdit|Write"'), case("PreToolUse", "deny"))
+    assert told == {"pre-tool: it has no Edit, MultiEdit, Write: not registered": ["windsurf"]}
     told = noted(hookctl, hook("PreToolUse", 'matcher = "MultiEdit"'), case("PreToolUse", "deny"))
     assert "gemini" in told["pre-tool: it has no MultiEdit: not registered"]
 
@@ -139,7 +149,7 @@ NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits
 def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
     told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
     assert told == {
-        f"pre-tool: {NOT_KNOWN}": ["antigravity", "hermes", "openhands"],
+        f"pre-tool: {NOT_KNOWN}": ["antigravity", "hermes", "openhands", "vscode", "windsurf"],
         f"pre-tool: {NOT_TOLD}": ["cursor"],
     }
     told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))

@@ -37,6 +37,8 @@ NAMES = (
     "gemini",
     "openhands",
     "openhands-wrapped",
+    "vscode",
+    "windsurf",
 )
 EACH = pytest.mark.parametrize("kind", [BY_NAME[name] for name in NAMES], ids=NAMES)
 FEW = settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))

@@ -172,7 +172,7 @@ def _make_payload(
     usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
     fields = {**usual, **sends.get(protocol, {})}
     fields = {name: value for name, value in fields.items() if value != _ABSENT}
-    payload = {**told, **_fill(fields, place), **payload}
+    payload = {**told, **_fill(fields, place), **payload, **told}  # first, and in any case
     for twin, name in sends.get("twins", {}).items():
         if name in payload:
             payload[twin] = payload[name]

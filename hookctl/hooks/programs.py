@@ -32,6 +32,7 @@ from hookctl.hooks.model import (
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.model import WRAP
+from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import owners, project
@@ -231,7 +232,7 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
     if f"/{HOOK} run " not in text.replace("'", ""):
         return text  # of protocol host: it has no runner
     try:
-        words = split_words(text.removesuffix("; exit 0"))
+        words = split_words(re.sub(f"{END}$", "", text))
     except ValueError:
         return ""
     inner = words[-1]

@@ -43,10 +43,13 @@ SHIPPED = (
     "grok",
     "hermes",
     "kimi",
+    "kiro",
     "opencode",
     "openhands",
     "pi",
     "qwen",
+    "vscode",
+    "windsurf",
 )
 
 _FOLDER = "hosts"  # in the package
@@ -165,6 +168,9 @@ def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) 
     program, folder = client(host, environ), config_folder(host, environ)
     if program or not os.path.isdir(folder):
         return program
+    if "*" in host.config.others:
+        path = settings_path(host, "user", environ)
+        return path if os.path.lexists(path) and os.path.realpath(path) not in ours else ""
     real = os.path.realpath(folder)
     names = os.listdir(real)
     own = [name for name in names if name not in host.config.others]

@@ -336,7 +336,9 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
     if "if" in handler and event in host.handlers.without_if:
-        return "has `if`, and no hook with `if` runs on this event"
+        return f"has `if`, and no hook with `if` runs on {event}"
+    if host.handlers.switch and handler.get(host.handlers.switch) is False:
+        return f"is switched off: {host.handlers.switch} is false"
     return ""
 
 
@@ -356,7 +358,7 @@ def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool
     if reason:
         return f"it {reason}, so {host.title} drops it"
     if never_runs(host, event, fields):
-        return f"no hook with `if` runs on {event}"
+        return f"it {never_runs(host, event, fields)}"
     if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
     if "args" in fields and "args" in known:

@@ -29,6 +29,8 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     tool_events = [host.events.get(name) for name in _TOOL_EVENTS]
     if not host.tools or event not in tool_events or not isinstance(matcher, str):
         return ""
+    if host.matchers.none:
+        return ""
     if matcher in FOR_ALL:
         what = "where a hook for all tools has no matcher"
         return "" if matcher in host.matchers.all else _reason(host, matcher, what)
@@ -57,7 +59,7 @@ def suggest_case(host: Host, matcher: str | None) -> str:
 
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     """Whether a matcher fits one of a tool's names, or the value that an event is matched by."""
-    if matcher is None or matcher in FOR_ALL:
+    if host.matchers.none or matcher is None or matcher in FOR_ALL:
         return matcher is None or matcher in host.matchers.all
     rules = host.matchers
     separators = "[|,] ?" if rules.commas else "[|]"

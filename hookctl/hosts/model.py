@@ -142,6 +142,7 @@ class HandlerRules(NamedTuple):
     milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
     type_default: bool = False
     group_default: bool = False
+    switch: str = ""  # a field that is false where a hook is not to run
     nulls: bool = False  # whether a field that is null counts as not there
     only: Sequence[str] = ()  # the fields that a hook may have; empty: any
     values: dict[str, dict[str, Any]] = _NOTHING
@@ -211,6 +212,7 @@ class Matchers(NamedTuple):
     """What a matcher may be, beside a name, names with | between them, and an expression."""
 
     all: Sequence[str] = ("", "*")  # those that match every tool
+    none: bool = False  # a hook has no matcher, or the host heeds none
     commas: bool = False
     parts: bool = False  # a part of a name is enough
     any_case: bool = False
@@ -252,6 +254,7 @@ class Host(NamedTuple):
     scope_rules: Scopes
     files: dict[str, str]  # the settings file of each scope, with placeholders
     files_beside: str  # a pattern for other files in the same folder that it reads too
+    not_beside: tuple[str, ...]  # names that fit it and are another host's own
     other_files: dict[str, list[str]]  # of each scope, with other subjects, but hooks too
     managed_files: dict[str, list[str]]  # patterns for each platform
     client: Client
@@ -411,6 +414,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         "scope_rules": data["scopes"],
         "files": own_files,
         "files_beside": files.get("beside", ""),
+        "not_beside": files.get("not_beside", ()),
         "other_files": files.get("also", {}),
         "managed_files": files.get("managed", {}),
         "env_path": path if channel == "settings" else (),

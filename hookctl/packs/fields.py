@@ -27,9 +27,9 @@ def fields_of(
     for key, value in registration.fields.items():
         fields[key] = value.replace("{name}", name) if isinstance(value, str) else value
     fields["command"] = command
-    if seconds is not None:
+    if seconds is not None and registration.timeout:
         fields[registration.timeout] = timeout(host, seconds)
-    if matcher is not None:
+    if matcher is not None and not host.matchers.none:
         fields["matcher"] = matcher
     if env and host.env_field:
         fields[host.env_field] = env

@@ -32,17 +32,20 @@ from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.values import NamedTuple
 
+BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
+REFUSES = 42  # the runner's status for it
 DEFAULT_TIMEOUT = 10  # seconds
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 
 
+END = rf"; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"  # of a registered command
 _WORD = r"(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
 # A command of ours in a person's own settings.
 _REGISTERED = re.compile(
     rf"(?P<head>: hookctl=[^;]*; )\[ -f (?P<hook>{_WORD}) \] && \[ -r (?P=hook) \] && "
     rf"\[ -x (?P<python>{_WORD}) \] && (?P=python) -I -S (?P=hook) "
     rf"(?P<options>run {_WORD}(?: --may-allow| --(?!files? )[a-z-]+ {_WORD})*)"
-    rf"(?P<files> --files {_WORD})?(?P<rest>(?: --file {_WORD})* {_WORD}; exit 0)"
+    rf"(?P<files> --files {_WORD})?(?P<rest>(?: --file {_WORD})* {_WORD}{END})"
 )
 
 
@@ -144,10 +147,17 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: 
 
 
 def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options: list[str]) -> str:
-    """The registered command; it ends with 0 whatever happens."""
+    """The registered command; it ends with 0 whatever happens, or with 2 where that refuses."""
     words = _words(pack, hook, host, programs.files, options)
     id = f"{pack.name}/{hook.id}"
-    return f"{head(id)}{programs.is_ready} && {programs.call} {' '.join(words)}; exit 0"
+    return f"{head(id)}{programs.is_ready} && {programs.call} {' '.join(words)}; {_end(host)}"
+
+
+def _end(host: Host) -> str:
+    """The end of a registered command; Python itself ends with 2 where it finds no file."""
+    answers = host.runner.get("answers", {}).values()
+    is_by_status = any(BY_STATUS in forms.values() for forms in answers)
+    return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"
 
 
 def _words(
@@ -169,7 +179,7 @@ def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
     words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
     id = re.escape(head(f"{pack.name}/{hook.id}"))
     started = guard.start_forms(host, PACKAGES)
-    return f"{id}{started} {words.replace(re.escape(mark), FILES_FORM)}; exit 0"
+    return f"{id}{started} {words.replace(re.escape(mark), FILES_FORM)}; {re.escape(_end(host))}"
 
 
 # The table beside the runner

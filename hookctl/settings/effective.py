@@ -119,7 +119,7 @@ def _with_neighbours(
     beside = host.files_beside
     if beside:
         for other in _find_matching(os.path.dirname(path), beside):
-            if other != path:
+            if other != path and os.path.basename(other) not in host.not_beside:
                 result.append((host, other))
     return result
 

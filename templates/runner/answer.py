@@ -8,6 +8,8 @@ from .exact import dump_plain, parse_exactly, parse_strictly
 from .files import dump, first_text
 
 REFUSED = 2  # the exit status that refuses
+BY_STATUS = "exit 2"  # the form of a host that takes that status for a refusal, too
+AS_TEXT = "text"  # the form of a host that takes plain text
 TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart")
 STOPS = ("Stop", "SubagentStop")
 REFUSES_BY_DECISION = ("UserPromptSubmit", "PostToolUse", *STOPS)
@@ -194,10 +196,14 @@ class Rendered:
 
     def __init__(self):
         self.object, self.outcome, self.dropped, self.context_bytes = {}, "none", [], 0
+        self.text = ""  # instead of an object, where the host takes plain text
+        self.told = ""  # on stderr, where the host takes an exit status for the refusal
 
     @property
     def data(self):
-        return dump_plain(self.object).encode() if self.object else b""
+        if self.object:
+            return dump_plain(self.object).encode()
+        return self.text.encode("utf-8", "replace")
 
 
 def render(forms, event, answer, may_allow, to_native):
@@ -276,6 +282,12 @@ def add(forms, name, value, rendered):
     if not form:
         rendered.dropped.append(name)
         return False
+    if form == BY_STATUS:
+        rendered.told = value
+        return True
+    if form == AS_TEXT:
+        rendered.text = value
+        return True
     merge(rendered.object, parse_exactly(form.replace("%s", dump(value)).encode()))
     return True
 

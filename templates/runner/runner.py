@@ -1,7 +1,8 @@
 """A pack's command on any host: `hook.py run EVENT --host HOST OPTIONS COMMAND`, JSON on stdin.
 
 The command is asked in Claude Code's protocol, whatever the host, and its answer is given in the
-host's own form. EVENT is Claude Code's name. The exit status is always 0. Options, before COMMAND:
+host's own form. EVENT is Claude Code's name. The exit status is 0; 42 says that the host is to see
+status 2, which no failure of ours may look like. Options, before COMMAND:
 
     --id PACK/HOOK       for the receipt
     --timeout SECONDS    10 without it; at the limit the command's process group is ended
@@ -53,6 +54,7 @@ from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refus
 from .receipts import write_receipt
 
 TIMEOUT_S = 10
+REFUSES = 42  # the registered command makes status 2 of it
 # On Claude Code a sub-agent has none of these.
 OF_MAIN_AGENT = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd")
 MANY = ("--env", "--file")
@@ -74,11 +76,12 @@ def prepare(words):
     options = read_options(words)
 
     def run():
+        run = Run(options)
         try:
-            Run(options).answer()
+            run.answer()
         except BaseException as error:
             report_error(error)
-        posix._exit(0)
+        posix._exit(run.end)
 
     return run
 
@@ -114,6 +117,7 @@ class Run:
         self.call = None
         self.data = bytearray()
         self.status = None  # of the command, when it has ended
+        self.end = 0  # our own exit status
 
     def answer(self):
         """Ask the command and answer the host; nothing where another host is to run it."""
@@ -129,6 +133,9 @@ class Run:
             rendered = self.fail(type(error).__name__)
         if rendered:
             write_all(1, rendered.data)
+            if rendered.told:
+                write_all(2, rendered.told.encode("utf-8", "replace"))
+                self.end = REFUSES
             self.write_receipt(rendered)
 
     def read_call(self):

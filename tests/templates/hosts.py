@@ -50,6 +50,8 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
         "message_id": f"m{now.total}",
         "stop_hook_active": now.stop > 0,
     },
+    "kiro": lambda now: {},
+    "vscode": lambda now: {"stop_hook_active": now.stop > 0},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
 }
 STEPS["claude-run-by-copilot"] = lambda now: {
@@ -69,6 +71,8 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
     "copilot": lambda now, text: {"prompt": text},
     "openhands": lambda now, text: {"message": text},
     "kimi": lambda now, text: {"prompt": [{"type": "text", "text": text}]},
+    "kiro": lambda now, text: {"prompt": text},
+    "vscode": lambda now, text: {"prompt": text},
     "cursor": lambda now, text: {"generation_id": f"g{now.total}", "prompt": text},
     "pi": lambda now, text: {"prompt_id": f"p{now.prompt}", "prompt": text},
     "hermes": lambda now, text: {"extra": {"task_id": "1", "turn_id": f"t{now.prompt}", "user_message": text}},
@@ -83,6 +87,7 @@ BLOCKS = {name: BLOCK for name in NAMES} | {
     "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
     "cursor": {"followup_message": ...},
     "antigravity": {"decision": "continue", "reason": ...},
+    "vscode": {"hookSpecificOutput": {"hookEventName": "Stop", **BLOCK}},
 }
 REFUSALS: dict[str, dict[str, Any]] = {
     "claude": NESTED,
@@ -97,9 +102,11 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "droid": NESTED,
     "kimi": NESTED,
     "pi": {"decision": "deny", "reason": ...},
+    "vscode": NESTED,
     "hermes": {"decision": "block", "reason": ...},
 }
-TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi")  # show or record why the agent may stop
+# Those that show or record why the agent may stop.
+TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vscode")
 
 
 @dataclass

@@ -1,0 +1,149 @@
+"""Hosts that read an exit status instead of JSON: the whole command, as it is registered, says no with status 2."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import Hookctl, put
+
+from .hosts import PAYLOADS
+
+PACK = """
+[pack]
+name = "strict"
+version = "1"
+
+[[hooks]]
+id = "ask"
+event = "{event}"
+command = {command}
+timeout = 5
+{more}
+"""
+REFUSES = "echo 'not today, ä' >&2; exit 2"
+WINDSURF = {
+    "pre-tool": {
+        "agent_action_name": "pre_run_command", "trajectory_id": "t1", "execution_id": "e1",
+        "timestamp": "2026-11-24T10:30:00Z", "tool_info": {"command_line": "make check", "cwd": "/home/u/project"},
+    },
+    "prompt": {
+        "agent_action_name": "pre_user_prompt", "trajectory_id": "t1", "execution_id": "e1",
+        "timestamp": "2026-11-24T10:30:00Z", "tool_info": {"user_prompt": "begin"},
+    },
+}  # fmt: skip
+SENT = {"kiro": PAYLOADS["kiro"], "windsurf": WINDSURF}
+SETTINGS = {"kiro": ".kiro/hooks/hookctl.json", "windsurf": ".codeium/windsurf/hooks.json"}
+EACH = pytest.mark.parametrize("host", SENT)
+EVENTS = pytest.mark.parametrize("event", ["pre-tool", "prompt"])
+
+
+class Ended(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+class Installed:
+    """A pack with one hook in a host's settings, run as the host does."""
+
+    def __init__(self, isolated: Path, hookctl: Hookctl, host: str) -> None:
+        self.isolated, self.hookctl, self.host = isolated, hookctl, host
+        self.settings = isolated / "home" / SETTINGS[host]
+
+    def install(self, event: str, command: str, more: str = "") -> None:
+        put(
+            self.isolated / "strict.toml",
+            PACK.format(event=event, command=json.dumps(command, ensure_ascii=False), more=more),
+        )
+        done = self.hookctl("install", str(self.isolated / "strict.toml"), "--host", self.host)
+        assert done.code == 0, done
+
+    @property
+    def command(self) -> str:
+        (text,) = re.findall(r'"(: hookctl=strict/ask; (?:[^"\\]|\\.)*)"', self.settings.read_text())
+        return str(json.loads(f'"{text}"'))
+
+    def run(self, event: str) -> Ended:
+        sent = json.dumps({**SENT[self.host][event]})
+        done = subprocess.run(
+            self.command, shell=True, input=sent, capture_output=True, text=True, cwd=self.isolated / "work"
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def installed(isolated: Path, hookctl: Hookctl, host: str) -> Installed:
+    return Installed(isolated, hookctl, host)
+
+
+@EVENTS
+@EACH
+@pytest.mark.parametrize(
+    "command", [REFUSES, """echo '{"decision": "block", "reason": "not today, ä"}'"""], ids=["status", "json"]
+)
+def test_a_refusal_is_status_2_with_the_reason_on_stderr(installed: Installed, event: str, command: str) -> None:
+    installed.install(event, command)
+    assert installed.run(event) == (2, "", "not today, ä")
+
+
+@EVENTS
+@EACH
+@pytest.mark.parametrize("command", ["true", "exit 1", "exit 42", "kill -9 $$"])
+def test_nothing_else_looks_like_one(installed: Installed, event: str, command: str) -> None:
+    """Neither a failure, nor the status that the runner itself has for a refusal."""
+    installed.install(event, command)
+    assert installed.run(event) == (0, "", "")
+
+
+@EACH
+def test_a_failing_hook_that_is_to_refuse_does(installed: Installed) -> None:
+    installed.install("pre-tool", "exit 1", 'on_failure = "deny"')
+    ended = installed.run("pre-tool")
+    assert (ended.status, ended.out) == (2, "") and "strict/ask failed (exit status 1)" in ended.err
+
+
+@EACH
+def test_a_runner_that_is_gone_refuses_nothing(installed: Installed) -> None:
+    """Python ends with 2 where it finds no file."""
+    installed.install("pre-tool", REFUSES)
+    (launcher,) = re.findall(r"\[ -f (\S+) \]", installed.command)
+    Path(launcher).write_text("raise SystemExit(2)\n")
+    assert installed.run("pre-tool").status == 0
+    Path(launcher).unlink()
+    assert installed.run("pre-tool") == (0, "", "")
+
+
+@EACH
+def test_what_a_person_is_to_allow_is_refused(installed: Installed) -> None:
+    nested: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": "ask"}
+    installed.install("pre-tool", f"echo '{json.dumps({'hookSpecificOutput': nested})}'")
+    ended = installed.run("pre-tool")
+    assert ended.status == 2 and "A person has to allow this" in ended.err
+
+
+@pytest.mark.parametrize("host", ["kiro"])
+def test_context_is_plain_text_where_that_is_read(installed: Installed) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "be kind, ä"}}
+    installed.install("prompt", f"echo '{json.dumps(answer)}'")
+    assert installed.run("prompt") == (0, "be kind, ä", "")
+
+
+@EACH
+def test_such_a_command_is_known_updated_and_taken_out(installed: Installed, isolated: Path) -> None:
+    installed.install("pre-tool", REFUSES)
+    hooks = installed.hookctl("hooks", "--host", installed.host, "--json").data["hooks"]
+    assert [hook["owner"] for hook in hooks] == ["strict"]
+    installed.install("pre-tool", "exit 2", "")
+    assert installed.run("pre-tool").status == 2
+    found = installed.hookctl("doctor", "--host", installed.host, "--json").data["findings"]
+    assert [one for one in found if one["level"] != "info"] == []
+    fired = installed.hookctl("fire", "pre-tool", "--tool", "Bash", "--host", installed.host)
+    assert "deny" in fired.out or "refuse" in fired.out
+    assert installed.hookctl("uninstall", "strict", "--host", installed.host).code == 0
+    assert not installed.settings.exists()
