@@ -156,6 +156,7 @@ def _describe_mode(
         limit,
         read_cap(host, cap),
         host.title,
+        can_block=bool(host.dialect.block),
         can_end=bool(host.dialect.end),
         can_wrap=host.registration.wraps and can_wrap,
         can_end_refused=bool(host.dialect.refuse_end),

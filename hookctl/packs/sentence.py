@@ -16,16 +16,20 @@ def sentence(
     cap: float,
     host: str,
     *,
+    can_block: bool = True,
     can_end: bool = True,
     can_wrap: bool = False,
     can_end_refused: bool = True,
 ) -> str:
     """The guard's action on a stop and on a tool call.
 
-    `limit` and `cap` count blocks, 0 or less for no end; `host` is a title. `can_end`: its hooks
-    can end a turn; `can_wrap`: `--wrap` would help; `can_end_refused`: a refusal can end a turn.
+    `limit` and `cap` count blocks, 0 or less for no end; `host` is a title. `can_block`: its hooks
+    can keep it working; `can_end`: they can end a turn; `can_wrap`: `--wrap` would help;
+    `can_end_refused`: a refusal can end a turn.
     """
     parts = [_STOPS[mode](options, limit, cap, host)]
+    if mode in ("breaker", "keepalive") and not can_block:
+        parts = [f"only watches: no hook keeps {host} working at a stop"]
     if mode == "guard" and not can_end:
         parts = [only_counts(host, can_wrap=can_wrap)]
     if mode != "off" and options.get("required_tools"):

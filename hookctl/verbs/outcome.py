@@ -90,6 +90,8 @@ def _describe_guard(
     counting = [target.host.title for target in targets if not target.host.dialect.end]
     if settings.mode == "guard" and counting:
         does = f"never blocks by itself, and only counts on {', '.join(counting)}: see the message"
+    if settings.mode in _FIRST_STEPS and not any(one.host.dialect.block for one in targets):
+        does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
         *_describe_caps(settings.mode, targets),
