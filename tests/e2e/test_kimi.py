@@ -22,6 +22,7 @@ from .plugins import by_own_means
 from .probe import make_probe
 from .product import codes, decisions, hookctl, hookctl_json, leave_work
 from .test_kimi_facts import OPERATORS, entry
+from .test_rules import SENTENCE
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
@@ -213,3 +214,16 @@ def test_a_refusal_of_another_hook_is_no_end(kimi: Client, place: Place) -> None
     hookctl(place, "install", *HOST, "--mode", "guard")
     run = play(kimi, place, Script(["done"], limit=4))
     assert (run.requests, codes(place)) == (2, ["allowed"])
+
+
+def test_the_model_reads_the_rules_while_they_are_installed(kimi: Client, place: Place) -> None:
+    def is_told() -> bool:
+        run = play(kimi, place, ["done"])
+        return SENTENCE in json.dumps(run.log[0].request.body, ensure_ascii=False)
+
+    assert not is_told()
+    hookctl(place, "install", *HOST, "--rules")
+    assert is_told()
+    hookctl(place, "uninstall")
+    assert not is_told()
+    assert not (place.settings.parent / "AGENTS.md").exists()

@@ -12,7 +12,7 @@ import pytest
 
 from hookctl.packs import tracing
 
-from . import claude, copilot, droid, gemini, qwen
+from . import claude, copilot, droid, gemini, kimi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .product import hookctl, hookctl_json, state_folder
@@ -111,6 +111,18 @@ CASES = {
         },
         copilot.shell("echo tool"),
     ),
+    "kimi": Case(
+        kimi,
+        {
+            "start": Hook("SessionStart", "lost"),
+            "prompt": Hook("UserPromptSubmit", "said at the prompt, né 日"),
+            "pre": Hook("PreToolUse", "lost", "nobody reads this"),
+            "failing": Hook("PreToolUse", "lost", "a warning", 1),
+            "post": Hook("PostToolUse", "lost"),
+            "stop": Hook("Stop", "lost"),
+        },
+        kimi.shell("echo tool"),
+    ),
 }
 
 
@@ -145,11 +157,16 @@ def lay_out(case: Case, root: Path) -> tuple[Place, bytes]:
     probe.write_text(PROBE)
     key = "bash" if case.driver is copilot else "command"
     events: dict[str, list[Any]] = {}
+    entries: list[str] = []  # of a host with one list of all hooks
     for name, hook in case.hooks.items():
         for kind, text in (("out", hook.out), ("err", hook.err), ("status", str(hook.status))):
             (answers / f"{name}.{kind}").write_text(text)
         handler = {"type": "command", key: f"/bin/sh {probe} {name} '{seen}' \"{answers}\""}
+        entries += ["[[hooks]] # mine", f'event = "{hook.event}"', f"command = {json.dumps(handler[key])}", ""]
         events.setdefault(hook.event, []).append(handler if key == "bash" else {"hooks": [handler]})
+    if case.driver is kimi:
+        place.settings.write_text("\n".join(entries))
+        return place, place.settings.read_bytes()
     settings: dict[str, Any] = {"version": 1} if key == "bash" else {}
     if place.settings.exists():
         settings = json.loads(place.settings.read_text())
@@ -173,7 +190,7 @@ def play(case: Case, client: Client, place: Place) -> Played:
 def name_commands(place: Place) -> dict[str, str]:
     """The commands in the settings, to the hook's own: some clients show them, where a hook blocks or fails."""
     names = {}
-    for text in re.findall(r'"(?:command|bash)": ("(?:[^"\\]|\\.)*")', place.settings.read_text()):
+    for text in re.findall(r'"?(?:command|bash)"?(?:: | = )("(?:[^"\\]|\\.)*")', place.settings.read_text()):
         command = json.loads(text)
         names[command] = tracing.own_command(command)
     return names
