@@ -15,7 +15,11 @@ _FOLDER = Path(__file__).parent / "payloads"
 PAYLOADS = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_FOLDER.glob("*.json"))}
 NAMES = [name for name in PAYLOADS if "-" not in name]
 # These send the same to a hook of another host's file as to one of their own.
-PAYLOADS |= {"claude-run-by-grok": PAYLOADS["grok"]}
+PAYLOADS["claude-run-by-grok"] = PAYLOADS["grok"]
+# VS Code tells a hook of its folder where the hook names one, so the bytes may differ.
+PAYLOADS["claude-run-by-vscode"] = {event: dict(reversed(sent.items())) for event, sent in PAYLOADS["vscode"].items()}
+PAYLOADS["copilot-run-by-vscode"] = PAYLOADS["claude-run-by-vscode"]
+PAYLOADS["vscode-run-by-copilot"] = PAYLOADS["claude-run-by-copilot"]
 # Another host's file, and who reads it
 BORROWED = {name: name.rpartition("-")[2] for name in PAYLOADS if "-run-by-" in name}
 # What a host's hooks have in their environment, and so has whatever is started in one of its shells.
@@ -51,13 +55,14 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
         "stop_hook_active": now.stop > 0,
     },
     "kiro": lambda now: {},
-    "vscode": lambda now: {"stop_hook_active": now.stop > 0},
+    "vscode": lambda now: {"timestamp": f"2026-11-24T10:30:{now.total:02}.000Z", "stop_hook_active": now.stop > 0},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
 }
 STEPS["claude-run-by-copilot"] = lambda now: {
     "timestamp": f"2026-11-22T08:00:{now.total:02}.000Z",
     "stop_hook_active": now.stop > 0,
 }
+STEPS["vscode-run-by-copilot"] = STEPS["claude-run-by-copilot"]
 STEPS |= {name: STEPS[host] for name, host in BORROWED.items() if name not in STEPS}
 
 # They give a block's reason to the agent as a prompt, and tell of it or write it down as of one.

@@ -34,7 +34,7 @@ GROUPS = {
         "vscode",
     ],
 }
-LET_GO = {name: "R" if name in TALKATIVE else "A" for name in ALL}
+LET_GO = {name: "R" if BORROWED.get(name, name) in TALKATIVE else "A" for name in ALL}
 
 
 def session_of(lab: Lab, name: str, registered: str = "needed") -> Session:

@@ -13,7 +13,7 @@ from hookctl.hosts.model import Host
 from hookctl.packs import guard
 from hookctl.packs.runner import host_file
 
-from .hosts import BORROWED, NAMES, PAYLOADS, VARIABLES, Session
+from .hosts import BORROWED, NAMES, PAYLOADS, TALKATIVE, VARIABLES, Session
 from .lab import TABLE, Lab
 from .modules import module
 from .runner_bench import Bench
@@ -72,8 +72,19 @@ def test_claude_code_is_itself_where_it_tells_little(event: str, monkeypatch: py
     payload = {**sends["common"], **sends.get(event, {}), "hook_event_name": event}
     payload = {name: value for name, value in payload.items() if value != "{absent}"}
     assert caller("claude", payload, monkeypatch, **EVERY_VARIABLE) == "claude"
-    # One that tells the time one day is still no other host.
+    # One that tells the time one day is still no Copilot.
+    del payload["transcript_path"]
     assert caller("claude", {**payload, "timestamp": "2026-11-22T08:00:00.000Z"}, monkeypatch) == "claude"
+
+
+@pytest.mark.parametrize("event", PAYLOADS["vscode"])
+@pytest.mark.parametrize("registered", ["claude", "copilot"])
+def test_vs_code_is_known_in_the_other_spelling_that_was_seen(
+    registered: str, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"sessionId": "session_id", "hookEventName": "hook_event_name"}
+    payload = {names.get(name, name): value for name, value in PAYLOADS["vscode"][event].items()}
+    assert caller(registered, payload, monkeypatch) == "vscode"
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations(TABLE["claude"]["also_run_by"])])
@@ -116,7 +127,7 @@ def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab:
             lab.host = session.name.partition("-")[0]
             said += session.stop()
         letters.append(said)
-    assert letters == [letter * len(names) for letter in ("BBAA" if host != "claude" else "BBRA")]
+    assert letters == [letter * len(names) for letter in ("BBRA" if host in TALKATIVE else "BBAA")]
     assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
     assert {line["host"] for line in lab.log()} == {host}
 
