@@ -158,6 +158,21 @@ def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> 
     assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
 
 
+def test_work_holds_the_process_that_has_it_and_no_other(pi: Client, place: Place) -> None:
+    hookctl(place, "install", *HOST)
+    leave_work(place)
+    second = []
+
+    def ask(number: int) -> None:
+        if number == 2:
+            second.append(play(pi, place, ["quick"]).requests)
+
+    assert play(pi, place, Script(["one"], before=ask)).requests == LIMIT + 1
+    assert second == [1]
+    assert codes(place) == ["blocked", "not_owner", *KEPT[1:]]
+    assert play(pi, place, ["three"]).requests == LIMIT + 1, "that process has ended"
+
+
 def nested(event: str, **answer: str | dict[str, str]) -> str:
     """The command of a hook that answers in Claude Code's nested form."""
     return f"echo '{json.dumps({'hookSpecificOutput': {'hookEventName': event, **answer}})}'"

@@ -127,7 +127,7 @@ def in_order(value: Any) -> Any:
 
 def document_door(format: str, kinds: tuple[str, ...]) -> Door:
     def seeds() -> Seeds:
-        if format == "plugin":
+        if format in formats.PROGRAMS:
             yield formats.parse(format, b"").append(("hooks", "session.idle"), OURS["hooks"][0]).data
         for kind in kinds:
             for path in BY_NAME[kind].corpus():
@@ -451,6 +451,7 @@ DOORS = [
     document_door("toml", ("codex-config",)),
     document_door("yaml", ("hermes",)),
     document_door("plugin", ("opencode",)),
+    document_door("extension", ("pi",)),
     Door("settings", check_settings, settings_seeds),
     Door("ledger", check_ledger, record_seeds("ledger.json")),
     Door("committed", check_committed, committed_seeds, prepare_project),
