@@ -222,6 +222,17 @@ def test_what_hooks_say_of_a_call_stands_behind_its_own_result_once(stage: Stage
     assert told == [["b\n", "after"], ["a\n", "before\n\nafter"], ["a\n", "after"]]
 
 
+@pytest.mark.parametrize("command", ["""echo '{"decision":"block","reason":"wrong"}'""", "echo wrong >&2; exit 2"])
+def test_why_a_call_was_wrong_stands_behind_its_result(stage: Stage, command: str) -> None:
+    (answer,) = stage.hook(AFTER, command=command).play(after())["answers"]
+    assert [part["text"] for part in answer["content"]] == ["a\n", "wrong"]
+
+
+def test_hooks_that_add_nothing_say_nothing_to_the_model(stage: Stage) -> None:
+    result = stage.hook(START).hook(PROMPT).play([START, {"reason": "new"}], typed(), typed(streamingBehavior="steer"))
+    assert (result["asked"], result["answers"]) == ([], [None] * 3)
+
+
 def test_a_result_without_words_of_hooks_stays_as_it_is(stage: Stage) -> None:
     assert stage.hook(AFTER).play(after(failed=True))["answers"] == [None]
     assert stage.heard()[0]["tool_response"]["is_error"] is True
@@ -253,8 +264,10 @@ def test_context_of_a_prompt_that_is_typed_while_the_agent_works_is_a_part_of_it
 def test_a_session_begins_once_and_a_reload_is_neither_its_begin_nor_its_end(stage: Stage) -> None:
     stage.hook(START).hook(END)
     again = [START, {"reason": "new"}]
-    stage.play(again, again, [START, {"reason": "reload"}], [END, {"reason": "reload"}], [END, {"reason": "new"}])
-    assert [heard["hook_event_name"] for heard in stage.heard()] == [START, END]
+    stage.play([START, {"reason": "reload"}], again, again, [END, {"reason": "reload"}], [END, {"reason": "new"}])
+    start, end = stage.heard()
+    assert (start["hook_event_name"], start["source"]) == (START, "new")
+    assert (end["hook_event_name"], end["reason"]) == (END, "new")
 
 
 def test_a_message_is_shown_or_written_to_stderr_where_nobody_looks(stage: Stage) -> None:
