@@ -57,7 +57,6 @@ def test_nothing_stays_behind(
     for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # they lie in HOME, and go with it
         monkeypatch.delenv(name)
     path, before = kind.path(isolated, scope), first_file(kind)
-    put(isolated / "home" / ".codex" / "config.toml", 'model = "o3"\n')  # Codex's own switch of a hook goes there
     if before is not None:
         put(path, before)
     start = kept(isolated)

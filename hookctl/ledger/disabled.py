@@ -87,6 +87,7 @@ class DisabledFile(NamedTuple):
     known_as: str  # the path as the host has it
     project: str = ""  # its real path
     layers: tuple[Layer, ...] = ()
+    made: tuple[str, ...] = ()  # the file and the folders above it, where a disable made them
 
     @property
     def hooks(self) -> tuple[DisabledHook, ...]:
@@ -129,6 +130,7 @@ def _rename(disabled: Mapping[str, DisabledFile], change: Any) -> dict[str, Disa
             layers.append(layer._replace(hooks=tuple(hooks)))
         known_as, project = change(file.known_as), file.project and change(file.project)
         file = file._replace(known_as=known_as, project=project, layers=tuple(layers))
+        file = file._replace(made=tuple(map(change, file.made)))
         renamed[change(path)] = file
     return renamed
 

@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -102,6 +103,11 @@ class _File:
             self.text = formats.parse(host.format, newest.text.encode(), where=snapshot.path)
             self.hooks = list(newest.hooks)
         self.new: list[DisabledHook] = []
+        self.made = known.made if known else ()
+        if snapshot.data is None:
+            folder = os.path.dirname(snapshot.path)
+            folders = draft.sources.once(files.missing_folders, folder)
+            self.made = (snapshot.path, *folders)
 
     def path_before(self, path: Path) -> Path:
         """The path of a hook in the text of the layer, by its path in the file."""
@@ -115,7 +121,7 @@ class _File:
         if document.data != draft.before.data:
             draft.document = document
         layer = make_layer(draft, self.text.data.decode(), tuple(hooks))
-        return make_file(draft, [*self.layers, layer])
+        return make_file(draft, [*self.layers, layer])._replace(made=self.made)
 
 
 class _Disabling:
@@ -370,7 +376,10 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         rest = tuple(hook for hook in layer.hooks if hook not in (*chosen, *back))
         if rest:
             layers.insert(0, layer if rest == layer.hooks else make_layer(draft, layer.text, rest))
-    draft.disabled_after = with_counts(make_file(draft, layers), [draft])
+    if not layers:
+        draft.made = known.made
+    left = make_file(draft, layers)._replace(made=known.made)
+    draft.disabled_after = with_counts(left, [draft])
     names = {hook.name for hook in chosen if hook.name}
     entries = []
     for entry in draft.disabled:
@@ -521,8 +530,9 @@ def make_plan(
     plans = [plan_file(records, draft) for draft in drafts]
     settings = tuple(_changes_of(plans))
     kept = change_book(sources, changed)
+    rmdirs = dict.fromkeys(folder for plan in plans for folder in plan.rmdirs)
     changes = (*kept, *settings) if keeps_first else (*settings, *kept)
-    return Plan(tuple(plans), changes, changed_records(records, plans), ())
+    return Plan(tuple(plans), changes, changed_records(records, plans), tuple(rmdirs))
 
 
 def _changes_of(plans: list[FilePlan]) -> Iterable[Change]:

@@ -5,7 +5,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished as a `F
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -107,6 +107,7 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
+        self.made: Sequence[str] = ()  # the file and its folders, if a disable made them for us
         self.packages: list[Packages] = []  # of the guard's launchers
         # The last reading, and its arguments:
         self._current: Current | None = None
@@ -381,6 +382,9 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
+    if draft.made and not edited.strip():
+        draft.rmdirs += draft.made[1:]
+        return None
     if record and draft.is_exact:
         backup = draft.sources.backup(record.sha256_before)
         if backup is not None and _has_same_values(record.format, backup, draft.document):
