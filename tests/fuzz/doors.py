@@ -451,7 +451,6 @@ DOORS = [
     document_door("toml", ("codex-config",)),
     document_door("yaml", ("hermes",)),
     document_door("plugin", ("opencode",)),
-    document_door("extension", ("pi",)),
     Door("settings", check_settings, settings_seeds),
     Door("ledger", check_ledger, record_seeds("ledger.json")),
     Door("committed", check_committed, committed_seeds, prepare_project),
