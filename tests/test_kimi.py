@@ -145,3 +145,27 @@ def test_install_and_status_claim_one_block_in_a_turn_and_no_more(hookctl: Hookc
     hookctl("install", *HOST, "--mode", "keepalive")
     (page,) = hookctl("status", "--json").data["files"]
     assert "until it ends or 1 stop was blocked without progress" in page["guard"]
+
+
+def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: Path, isolated: Path) -> None:
+    config.write_text("")
+    hooks = [
+        {"event": "Stop", "command": "bell"},
+        {"event": "PreToolUse", "command": "look", "matcher": "Bash"},
+        {"event": "Stop", "command": "bad", "name": "x"},
+        {"event": "Sometime", "command": "never"},
+        {"command": "lost"},
+        "text",
+    ]
+    for name, value in (("one", hooks), ("two", "./hooks.json"), ("three", None)):
+        put(isolated / name / "kimi.plugin.json", json.dumps({"name": name, "hooks": value}, indent=1))
+    rows = [{"id": name, "root": str(isolated / name), "enabled": name != "three"} for name in ("one", "two", "three")]
+    put(config.parent / "plugins" / "installed.json", json.dumps({"version": 1, "plugins": rows}))
+    found = hookctl("hooks", *HOST, "--json").data["hooks"]
+    assert {hook["command"]: (hook["owner"], hook["state"], hook["line"]) for hook in found} == {
+        "bell": ("one", "runs", 4),
+        "look": ("one", "runs", 8),
+        "bad": ("one", "ignored", 13),
+        "never": ("one", "unknown_event", 18),
+        "lost": ("one", "unknown_event", 22),
+    }
