@@ -155,8 +155,8 @@ def test_a_file_of_our_own_comes_and_goes_beside_the_operator_s(host: Host) -> N
 
 
 @run_with("copilot")
-@pytest.mark.parametrize("hosts", [["claude"], ["claude", "copilot"]], ids=" and ".join)
-def test_claude_code_s_registration_in_a_project_does_for_copilot_and_counts_once(host: Host, hosts: list[str]) -> None:
+@pytest.mark.parametrize("hosts", [["claude"], ["vscode"], ["claude", "copilot", "vscode"]], ids=" and ".join)
+def test_another_ones_registration_in_a_project_does_for_copilot_and_counts_once(host: Host, hosts: list[str]) -> None:
     for name in hosts:
         hookctl(host.place, "install", "--host", name, "--scope", "project")
     assert host.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
