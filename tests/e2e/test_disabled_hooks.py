@@ -10,7 +10,7 @@ from hookctl import hosts
 from hookctl.system.folders import Folders
 from hookctl.verbs import disable, enable
 
-from . import codex, gemini
+from . import codex, gemini, grok
 from .clients import Client
 from .test_listed_hooks import CASES, QUICK, Case, Machine, _trusted
 
@@ -27,7 +27,7 @@ def test_a_disabled_hook_does_not_run_until_it_is_enabled(
     client: Client = request.getfixturevalue(case.host)
     machine = Machine(case, case.driver.Place.make(tmp_path / "place"))
     machine.plant()
-    if case.driver in (codex, gemini):
+    if case.driver in (codex, gemini, grok):
         machine = _trusted(machine, client)
     place, running = machine.place, machine.expected()
     folders = Folders(str(place.home / "state"), str(place.home / "data"), place.environment(), str(place.project))

@@ -13,7 +13,7 @@ from hookctl.hooks.inventory import take_inventory
 from hookctl.hooks.model import Hook
 from hookctl.system.folders import Folders
 
-from . import claude, codex, copilot, droid, gemini, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, grok, openhands, qwen
 from . import hermes as hermes_driver
 from .agent import Place
 from .clients import Client
@@ -43,6 +43,7 @@ CASES = [
         ("~/.copilot/settings.json", ".github/copilot/settings.json", ".claude/settings.json"),
         (copilot.TRUST,),
     ),
+    Case(grok, ("~/.grok/hooks/more.json", ".grok/hooks/more.json")),
     Case(droid, (".factory/hooks.json",)),  # which hides those in the project's settings
     Case(openhands),
 ]
@@ -144,7 +145,7 @@ def test_a_client_runs_the_hooks_that_are_listed_as_running_and_no_other(
     client: Client = request.getfixturevalue(case.host)
     machine = Machine(case, case.driver.Place.make(tmp_path / "place"))
     machine.plant()
-    if case.driver in (codex, gemini):
+    if case.driver in (codex, gemini, grok):
         # The environment of a test lets Gemini CLI trust the folder; Codex asks for both approvals.
         machine = _trusted(machine, client)
     states = {(machine.word(hook) or hook.command): hook.state for hook in machine.listed()}
@@ -167,6 +168,12 @@ def _trusted(machine: Machine, client: Client) -> Machine:
         assert "runs" not in {hook.state for hook in machine.listed()}
         trusted = place.home / ".gemini" / "trustedFolders.json"
         trusted.write_text(json.dumps({str(place.project): "TRUST_FOLDER"}))
+        return machine
+    if machine.case.driver is grok:
+        untrusted = {machine.word(hook) for hook in machine.listed() if "does not trust this folder" in hook.reason}
+        assert "project" in untrusted
+        assert "user" not in untrusted
+        grok.trust_project(place, place.project)
         return machine
     assert "runs" not in {hook.state for hook in machine.listed()}
     assert machine.play(client) == {}

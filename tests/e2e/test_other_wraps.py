@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from . import codex, copilot, droid, gemini, qwen
-from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, QWEN_FILE
+from . import codex, copilot, droid, gemini, grok, qwen
+from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE, QWEN_FILE
 from .agent import Place, Run
 from .clients import Client
 from .model_server import Script
@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 _HOSTS = {
     "codex": (codex, CODEX_FILE, (codex.YOLO,)),
     "gemini": (gemini, GEMINI_FILE, (gemini.YOLO,)),
+    "grok": (grok, GROK_FILE, (grok.YOLO,)),
     "qwen": (qwen, QWEN_FILE, (qwen.YOLO,)),
     "droid": (droid, DROID_FILE, ()),
     "copilot": (copilot, COPILOT_FILE.replace("bash", "command"), ()),
@@ -68,7 +69,7 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
 
 
 class Foreign(NamedTuple):
-    """A script that denies every stop, and writes each down."""
+    """A script that denies every stop, and writes each down but for Grok Build's at the session's end."""
 
     script: Path
 
@@ -86,7 +87,7 @@ def foreign(host: Host) -> Foreign:
     folder.mkdir()
     script = folder / "foreign.sh"
     called = shlex.quote(str(script.with_suffix(".called")))
-    script.write_text(f"cat > /dev/null\necho called >> {called}\necho {shlex.quote(BLOCK)}\n")
+    script.write_text(f'grep -q \'"reason":"shutdown"\' || echo called >> {called}\necho {shlex.quote(BLOCK)}\n')
     return Foreign(script)
 
 
@@ -112,7 +113,7 @@ def run_with(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("host", names, indirect=True)
 
 
-@run_with("gemini", "qwen")
+@run_with("gemini", "grok", "qwen")
 def test_a_command_with_a_variable_is_refused(host: Host, foreign: Foreign) -> None:
     before = host.register(f"{foreign.command} $HOME")
     assert "cannot be wrapped, because of its variables" in host.wrap("foreign", code=2)
@@ -168,6 +169,7 @@ def test_a_hook_in_another_file_of_the_folder_is_wrapped_once_it_is_moved(host: 
 _PROJECT = {
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
+    "grok": ".grok/hooks/hookctl.json",
     "qwen": ".qwen/settings.json",
     "droid": ".factory/settings.json",
     "copilot": ".github/hooks/hookctl.json",
@@ -183,7 +185,7 @@ def test_a_project_s_hook_is_wrapped_there(host: Host, foreign: Foreign) -> None
     before = file.read_bytes()
     if host.name == "codex":
         codex.trust_project(place, place.project)
-    trust = {"codex": (codex.BYPASS,), "copilot": (copilot.TRUST,)}.get(host.name, ())
+    trust = {"codex": (codex.BYPASS,), "copilot": (copilot.TRUST,), "grok": (grok.TRUST,)}.get(host.name, ())
     hookctl(place, "install", *scope, "--mode", "off", "--wrap", "foreign")
     run = host.driver.play(host.client, place, Script(["done"], limit=LIMIT * 4), *host.options, *trust)
     assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)

@@ -25,6 +25,7 @@ STARTS = {
     "opencode": opencode.subagent("MARKER"),
     "openhands": Call("task", {**TASK, "subagent_type": "bash-runner", **SUMMARY}),
     "droid": Call("Task", {**TASK, "subagent_type": "worker", "await": True}),
+    "grok": Call("spawn_subagent", {**TASK, "background": False}),
     "kimi": Call("Agent", {**TASK, "subagent_type": "coder"}),
     "hermes": Call("delegate_task", {"goal": PROMPT, "context": "none"}),
 }

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, hermes, kimi, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -56,6 +56,7 @@ CASES = [
     Case(gemini, (gemini.YOLO,), sees=_TEXT, alone=6),
     Case(qwen, (qwen.YOLO,), ends=False, alone=5),
     Case(copilot, ends=False),
+    Case(grok, (grok.YOLO,), ends=False, alone=12),
     Case(droid, alone=11),
     Case(opencode),
     Case(pi, sees=_TEXT, code=1),

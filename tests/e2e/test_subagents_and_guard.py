@@ -1,4 +1,4 @@
-"""The guard and sub-agents that are sessions of their own, with the two real clients that have such."""
+"""The guard and sub-agents that are sessions of their own, with the real clients that have such."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from .test_packs_in_subagents import AWAIT, STARTS
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 LIMIT = 2
-_THESE = [pytest.param(case, id=case.host) for case in CASES if case.host in ("droid", "hermes")]
+_THESE = [pytest.param(case, id=case.host) for case in CASES if case.host in ("droid", "grok", "hermes")]
 
 
 @pytest.fixture
@@ -34,4 +34,5 @@ def test_a_sub_agent_is_not_kept_and_the_main_agent_is(case: Case, stage: tuple[
     run = case.driver.play(client, place, script, *case.options, timeout=300)
     assert run.count("sub") == len(inner)
     assert [code for code in codes(place) if code != "subagent"] == ["blocked"] * LIMIT + ["tripped"]
-    assert "subagent" in codes(place)
+    # A sub-agent of Grok Build ends with another event than a stop.
+    assert ("subagent" in codes(place)) is (case.host != "grok")

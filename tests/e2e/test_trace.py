@@ -12,7 +12,7 @@ import pytest
 
 from hookctl.packs import tracing
 
-from . import claude, copilot, droid, gemini, kimi, qwen
+from . import claude, copilot, droid, gemini, grok, kimi, qwen
 from .agent import Place, Run
 from .clients import Client
 from .product import hookctl, hookctl_json, state_folder
@@ -29,7 +29,7 @@ exit $(cat "$3/$1.status")
 """
 # What differs from run to run: sessions, times, ports, numbers of processes.
 RANDOM = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f-]{8,}|\b[0-9a-f]{8,}\b|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?|[0-9]{2,}(\.[0-9]+)?|\b[0-9]+m?s\b|(?<=_ms\":)[0-9]+|toolu_\w+"
+    r"[0-9a-f]{8}-[0-9a-f-]{8,}|\b[0-9a-f]{8,}\b|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?|[0-9]{2,}(\.[0-9]+)?|\b[0-9]+m?s\b|(?<=[_n][mM]s\":)[0-9]+|toolu_\w+"
 )
 
 
@@ -98,6 +98,7 @@ CASES = {
         gemini.shell("echo tool"),
         (gemini.YOLO,),
     ),
+    "grok": Case(grok, hooks_in_claudes_words(), grok.shell("echo tool"), (grok.YOLO,)),
     "qwen": Case(qwen, hooks_in_claudes_words(), qwen.shell("echo tool"), (qwen.YOLO,)),
     "droid": Case(droid, hooks_in_claudes_words("prompt"), droid.shell("echo tool")),
     "copilot": Case(
