@@ -89,13 +89,16 @@ export default (pi) => {
     if (texts.length) waiting.set(toolCallId, texts) // the call's result brings them
   })
 
-  on("tool_result", async ({ toolName, toolCallId, input, content, details, isError }, context, ask) => {
+  on("tool_result", async (event, context, ask) => {
+    const { toolName, toolCallId, input, content, structuredContent, details, isError } = event
     const prompt_id = turnOf(context.sessionManager).prompt?.id
     const tool_response = { output: textOf(content), details, is_error: isError }
     const answers = await ask({ tool_name: toolName, tool_input: input, tool_use_id: toolCallId, prompt_id, tool_response })
     const texts = [...(waiting.get(toolCallId) ?? []), ...answers.flatMap(feedbackOf)]
     waiting.delete(toolCallId)
-    if (texts.length) return { content: [...content, { type: "text", text: texts.join("\n\n") }] }
+    if (!texts.length) return
+    // Newer versions drop structured content that does not come with the new content.
+    return { content: [...content, { type: "text", text: texts.join("\n\n") }], structuredContent }
   })
 
   on("agent_before_settle", async ({ outcome, entries }, context, ask) => {

@@ -199,7 +199,7 @@ def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> 
             "// hookctl plugin 2: OpenCode loads",
             "fde0e1596a6c91bd4751abf65e78d35a3a514f6d688cbeb745e3daab9a07ad33",
         ),
-        ("pi", "// hookctl plugin 2: Pi loads", "8fd56896c1c9d894a79b7cc26e1959407f957ab150b6049a24d77f42a2a66d7d"),
+        ("pi", "// hookctl plugin 2: Pi loads", "f0b7eaf1a7517238ea93e67ec73f95110409123f6d2dcfdbdbdeb4b881d25cb6"),
     ],
 )
 def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -> None:

@@ -228,6 +228,12 @@ def test_why_a_call_was_wrong_stands_behind_its_result(stage: Stage, command: st
     assert [part["text"] for part in answer["content"]] == ["a\n", "wrong"]
 
 
+def test_structured_content_stays_beside_what_a_hook_adds(stage: Stage) -> None:
+    kind, told = after()
+    (answer,) = stage.hook(AFTER, added("look")).play([kind, {**told, "structuredContent": {"a": 1}}])["answers"]
+    assert answer["structuredContent"] == {"a": 1}
+
+
 def test_hooks_that_add_nothing_say_nothing_to_the_model(stage: Stage) -> None:
     result = stage.hook(START).hook(PROMPT).play([START, {"reason": "new"}], typed(), typed(streamingBehavior="steer"))
     assert (result["asked"], result["answers"]) == ([], [None] * 3)
