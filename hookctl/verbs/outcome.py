@@ -94,31 +94,23 @@ def _describe_guard(
         does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
-        *_describe_caps(settings.mode, targets),
-        *_describe_looks(settings.mode, targets),
+        *_describe_blocks(settings.mode, targets),
         *_next(folders, plan, targets, steps),
     ]
 
 
-def _describe_caps(mode: str, targets: list[Target]) -> list[Line]:
-    """The hosts that ask a hook a few times in a turn, and then let the agent stop."""
+def _describe_blocks(mode: str, targets: list[Target]) -> list[Line]:
+    """How many blocks a host takes in a turn, and how it shows one that looks like a failure."""
     hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
-    return [
-        Line(f"{host.title} takes {count_blocks(host, host.cap['default'])}, and no more.")
-        for host in hosts.values()
-        if host.cap.get("asks")
-    ]
-
-
-def _describe_looks(mode: str, targets: list[Target]) -> list[Line]:
-    """How a host shows a block where that looks like a failure."""
-    hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
-    shown = [(host.title, host.client.block_shown) for host in hosts.values()]
-    return [
-        Line(f"{title} shows that as `{before}{_FIRST_WORDS[mode]}...`; it is no failure.")
-        for title, before in shown
-        if before
-    ]
+    lines = []
+    for host in hosts.values():
+        if host.cap.get("asks"):
+            most = count_blocks(host, host.cap["default"])
+            lines.append(Line(f"{host.title} takes {most}, and no more."))
+        if host.client.block_shown:
+            shown = f"{host.client.block_shown}{_FIRST_WORDS[mode]}..."
+            lines.append(Line(f"{host.title} shows that as `{shown}`; it is no failure."))
+    return lines
 
 
 def _advise_on_dispatch(targets: list[Target], scope: str) -> list[str]:
