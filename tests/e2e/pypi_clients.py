@@ -1,6 +1,7 @@
 """Clients that are Python programs: each in an environment of its own, at a pinned version, in the clients' cache."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,10 @@ _NAMES = ("PATH", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
 
 # Taken when this module is read: the tests' own HOME is another one, and pip's cache and settings lie in this one.
 _ENVIRONMENT = {k: v for k, v in os.environ.items() if k in _NAMES or k.startswith(_PREFIXES)}
-# An environment can be moved as long as its scripts are not called by their first line.
 _PYTHON = '#!/bin/sh\nexec "$(dirname "$0")/bin/python" "$@"\n'
-_LAUNCHER = '#!/bin/sh\nhere=$(dirname "$0")\nexec "$here/bin/python" "$here/bin/{0}" "$@"\n'
+_LAUNCHER = '#!/bin/sh\nexec "$(dirname "$0")/bin/{0}" "$@"\n'
+# A script's first lines, which sh and Python both read; its Python lies beside it.
+_FIRST_LINES = b'#!/bin/sh\n\'\'\'exec\' "$(dirname "$0")/python" "$0" "$@"\n\' \'\'\'\n'
 
 
 class Failed(Exception):
@@ -76,6 +78,7 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
         _run([*pip, "install", "--quiet", "--prefer-binary", *specs], spec, environment)
         if not (prefix / "bin" / program).is_file():
             raise Failed(f"{spec} has no program {program}")
+        _make_movable(prefix / "bin")
         (prefix / program).write_text(_PYTHON if program == "python" else _LAUNCHER.format(program))
         (prefix / program).chmod(0o755)
         if not (folder / program).is_file():
@@ -85,6 +88,15 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
             except OSError:
                 if not (folder / program).is_file():
                     raise
+
+
+def _make_movable(folder: Path) -> None:
+    """Let scripts find their Python wherever the environment lies: a client may start another script of its own."""
+    named = re.compile(rb"#!(/bin/sh\n'''exec' )?" + re.escape(bytes(folder)) + rb"/python.*\n(' '''\n)?")
+    for script in folder.iterdir():
+        text = script.read_bytes()
+        if named.match(text):
+            script.write_bytes(named.sub(lambda _: _FIRST_LINES, text, count=1))
 
 
 def _run(command: list[str], spec: str, environment: Mapping[str, str]) -> None:

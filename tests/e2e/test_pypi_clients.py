@@ -43,6 +43,8 @@ def test_a_package_is_installed_into_an_environment_of_its_own_that_can_be_moved
     assert program == tmp_path / "cache" / "made-up-1.0" / "made"
     done = subprocess.run([program, "a b", "c"], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.stdout == f"{program.parent} a b c\n", done.stderr
+    done = subprocess.run([program.parent / "bin" / "made"], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.stdout == f"{program.parent}\n", "a script that another one starts does not find its Python"
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["made-up-1.0"]
     again = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment={})
     assert again == program, "it was fetched again"
