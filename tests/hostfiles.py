@@ -89,6 +89,7 @@ KINDS = [
     Kind("windsurf", "windsurf", _files("", "hooks.json", user=".codeium/windsurf", project=".windsurf"),
          ("hooks", "post_cascade_response"), flat=True),
     Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
+    Kind("vibe", "vibe", _files(".vibe", "hooks.toml"), ("hooks", "post_agent"), "toml", True, flat=True, event="type"),
 ]  # fmt: skip
 JSON = [kind for kind in KINDS if kind.format == "json"]
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -71,7 +71,9 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
     codes = [one["code"] for one in findings]
     blocks = bool(hosts.load(host).dialect.block)  # else there is nothing to try
     assert {"never_ran", *(["self_test_passed"] if blocks else [])} <= set(codes)
-    assert [code for code in codes if code.startswith("cap_")] == ["cap_below_limit"] * (host in ("hermes", "kimi"))
+    assert [code for code in codes if code.startswith("cap_")] == ["cap_below_limit"] * (
+        host in ("hermes", "kimi", "vibe")
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,10 @@ from tests.conftest import Hookctl, put
         ("claude", "mcp__hub", "mcp__hub__.*"),
         ("gemini", "Task", "invoke_agent"),
         ("qwen", "Execute", "run_shell_command"),
+        ("vibe", "Bash|Write", "behind re:, with | between them"),
+        ("vibe", "re:Execute|Create", "which has file_system.bash, process.start, file_system.write_file"),
+        ("vibe", "Task", "agents.spawn"),
+        ("vibe", "", "where a hook for all tools has no matcher"),
     ],
 )
 def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None:
@@ -66,6 +70,8 @@ def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None
 )
 def test_what_may_match(host: str, matcher: object) -> None:
     described = hosts.load(host)
+    if described.matchers.prefix and isinstance(matcher, str):
+        matcher = described.matchers.prefix + matcher
     for event in described.events.values():
         assert explain_mismatch(described, event, matcher) == ""
 
@@ -85,6 +91,7 @@ def test_what_may_match(host: str, matcher: object) -> None:
         ("gemini", "mcp_hub_create"),
         ("hermes", "mcp__hub__create"),
         ("opencode", "Bash|Write"),
+        *(("vibe", name) for name in ("Bash", "bash", "file_system.bash", "b*", "re:bash|edit", "re:^(Bash|Write)$")),
     ],
 )
 def test_what_the_host_understands(host: str, matcher: str) -> None:
@@ -92,7 +99,7 @@ def test_what_the_host_understands(host: str, matcher: str) -> None:
 
 
 @pytest.mark.parametrize("host", hosts.names())
-@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes", "kimi")), ("", ("copilot",))])
+@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes", "kimi")), ("", ("copilot", "vibe"))])
 def test_a_matcher_for_all_tools(host: str, matcher: str, nowhere: tuple[str, ...]) -> None:
     reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
     assert ("matches no tool" in reason) == (host in nowhere)
@@ -104,7 +111,8 @@ def test_every_host_has_its_own_tools(host: str) -> None:
     for kind, tools in described.tools.items():
         for tool in tools if kind != "mcp" else ():
             assert explain_mismatch(described, described.events["pre-tool"], tool) == ""
-            assert explain_mismatch(described, described.events["pre-tool"], f"{tool}|Other") == ""
+            either = f"{described.matchers.prefix}{tool}|Other"
+            assert explain_mismatch(described, described.events["pre-tool"], either) == ""
 
 
 ALL = """[pack]

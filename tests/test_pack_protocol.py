@@ -17,6 +17,7 @@ SAYS_FAILED = {
     "opencode": "tool.execute.after",
     "openhands": "post_tool_use",
     "hermes": "post_tool_call",
+    "vibe": "post_tool",
     "pi": "tool_result",
 }
 

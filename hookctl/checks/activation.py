@@ -234,6 +234,9 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
         return
     scopes = ", ".join(registration.hook.source.scope for registration in guards)
     path = guards[0].hook.source.path
+    if facts.host.scope_rules.same_name_once:
+        yield facts.find("two_scopes.one_name", path, scopes=scopes)
+        return
     commands = {str(registration.hook.fields["command"]) for registration in guards}
     if facts.host.scope_rules.same_command_once and len(commands) == 1:
         yield facts.find("two_scopes.one_command", path, scopes=scopes)

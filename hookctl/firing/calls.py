@@ -142,7 +142,7 @@ def _fits_soon(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
 
 def _names_of(host: Host, tool: str) -> list[str]:
     """The names that a matcher is held against: the tool's, and Claude Code's where it counts."""
-    names = [tool]
+    names = [tool, *host.matchers.names.get(tool, ())]
     for former, name in guard_module("matching").FORMER.items():
         if name == tool and host.runner.get("own_protocol"):
             names.append(former)

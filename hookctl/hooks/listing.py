@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from hookctl.hooks import roots, states
-from hookctl.hooks.model import RUNS, TWICE, Handler, Hook, HookFile, Obstacle
+from hookctl.hooks.model import (
+    DISABLED,
+    FOLDER_UNTRUSTED,
+    IGNORED,
+    OFF,
+    RUNS,
+    TWICE,
+    UNKNOWN_EVENT,
+    Handler,
+    Hook,
+    HookFile,
+    Obstacle,
+)
 from hookctl.hosts import hook_id
 from hookctl.values import NamedTuple
 
 _Place = tuple[HookFile, Handler]
+_NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
 
 
 class _First(NamedTuple):
@@ -32,6 +46,36 @@ def list_hooks(files: Iterable[HookFile]) -> list[Hook]:
     return [hook._replace(id=id) for hook, id in zip(hooks, hook_id.number(names), strict=True)]
 
 
+def _find_namesakes(handlers: list[_Place]) -> dict[int, list[Obstacle]]:
+    """By its number, what a hook is lost for whose name another one has, where only one may."""
+    firsts: dict[tuple[str, str], _First] = {}
+    lost: dict[int, list[Obstacle]] = {}
+    numbered = groupby(enumerate(handlers), key=lambda item: item[1][0].path)
+    in_order = [
+        item for _, items in numbered for item in sorted(items, key=lambda item: item[1][1].line)
+    ]
+    for number, (file, handler) in in_order:
+        name = handler.fields.get("name")
+        if not file.host.scope_rules.same_name_once or not isinstance(name, str):
+            continue
+        obstacles = [*states.find_obstacles(file, handler), *file.shared]
+        if any(obstacle.state in _NOT_LOADED for obstacle in obstacles):
+            continue
+        first = firsts.setdefault((file.host.name, name), _First(file, handler))
+        if first.handler is not handler:
+            lost[number] = [_judge_namesake(file, handler, first)]
+    return lost
+
+
+def _judge_namesake(file: HookFile, handler: Handler, first: _First) -> Obstacle:
+    """State and reason of a hook that has the name of one before it."""
+    title = file.host.title
+    if handler.own_id and handler.own_id == first.handler.own_id:
+        return Obstacle(TWICE, f"the same hook is on {first.place}, and {title} runs it once")
+    reason = f"the hook on {first.place} has the same name, and {title} runs only that one"
+    return Obstacle(IGNORED, reason, "give it another name")
+
+
 def _digest(file: HookFile, handler: Handler) -> str:
     command = command_of(file, handler)
     return hook_id.digest(file.host.name, file.scope, handler.event, handler.matcher, command)
@@ -40,9 +84,10 @@ def _digest(file: HookFile, handler: Handler) -> str:
 def _judge(handlers: list[_Place]) -> Iterator[Hook]:
     """The hooks with their states; of equal ones in settings only the first runs."""
     firsts: dict[tuple[str, ...], _First] = {}
-    for file, handler in handlers:
+    namesakes = _find_namesakes(handlers)
+    for number, (file, handler) in enumerate(handlers):
         command = command_of(file, handler)
-        own = states.find_obstacles(file, handler)
+        own = [*namesakes.get(number, ()), *states.find_obstacles(file, handler)]
         shared = () if handler.disabled else file.shared
         whole = _sum_up([*own, *shared]) or Obstacle(RUNS, file.note)
         run = roots.expand(command, file.variables)  # two plugins may have files of one name

@@ -48,6 +48,7 @@ SHIPPED = (
     "openhands",
     "pi",
     "qwen",
+    "vibe",
     "vscode",
     "windsurf",
 )

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from hookctl import hosts
 from hookctl.hosts import Host
@@ -34,8 +35,16 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     if matcher in FOR_ALL:
         what = "where a hook for all tools has no matcher"
         return "" if matcher in host.matchers.all else _reason(host, matcher, what)
-    whole = re.fullmatch(_WHOLE, matcher)
-    names = (whole[1] or whole[2]) if whole else matcher
+    prefix = host.matchers.prefix
+    if prefix and not matcher.startswith(prefix) and re.search("[|,]", matcher):
+        return _reason(host, matcher, f"where names stand behind {prefix}, with | between them")
+    return _explain_names(host, matcher, matcher.removeprefix(prefix))
+
+
+def _explain_names(host: Host, matcher: str, text: str) -> str:
+    """Why none of the names in a matcher is one of a tool; '' if one is, or may be."""
+    whole = re.fullmatch(_WHOLE, text)
+    names = (whole[1] or whole[2]) if whole else text
     if not re.fullmatch(_NAMES, names):
         return ""  # an expression
     if "," in names and not (host.matchers.commas and not whole):
@@ -62,8 +71,12 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     if host.matchers.none or matcher is None or matcher in FOR_ALL:
         return matcher is None or matcher in host.matchers.all
     rules = host.matchers
+    if rules.prefix and not matcher.startswith(rules.prefix):
+        pattern = matcher.lower() if rules.any_case else matcher
+        return any(fnmatchcase(name.lower() if rules.any_case else name, pattern) for name in names)
+    matcher = matcher.removeprefix(rules.prefix)
     separators = "[|,] ?" if rules.commas else "[|]"
-    if re.fullmatch(r"[\w|, -]+", matcher) and not rules.parts:
+    if re.fullmatch(r"[\w|, -]+", matcher) and not (rules.parts or rules.prefix):
         listed = [part.strip() for part in re.split(separators, matcher)]
         if rules.any_case:
             listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
@@ -111,7 +124,8 @@ def _list_instead(host: Host, names: Sequence[str], *, is_whole: bool) -> list[s
 
 
 def _own_tools(host: Host) -> list[str]:
-    return [tool for kind, tools in host.tools.items() if kind != "mcp" for tool in tools]
+    tools = [tool for kind, tools in host.tools.items() if kind != "mcp" for tool in tools]
+    return tools + [name for names in host.matchers.names.values() for name in names]
 
 
 def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:

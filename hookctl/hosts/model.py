@@ -6,7 +6,7 @@ The fields have the names of the keys. A key that the file leaves out has the de
 import functools
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
 from hookctl.documents import LISTED, syntax
@@ -53,6 +53,7 @@ class Scopes(NamedTuple):
     precedence: Sequence[str] = ()
     start_folder_only: bool = False
     same_command_once: bool = False
+    same_name_once: bool = False
     first_only: bool = False
 
 
@@ -198,6 +199,7 @@ class FolderTrust(NamedTuple):
     switch: Sequence[str] = ()
     settings: str = ""  # the file with the switch; empty: that of the hooks
     off_at: str = ""  # the value of the switch that trusts every folder; empty: false
+    lists: bool = False  # the file has a list of folders for each word
 
 
 class GuardNeeds(NamedTuple):
@@ -217,6 +219,8 @@ class Matchers(NamedTuple):
     parts: bool = False  # a part of a name is enough
     any_case: bool = False
     whole: bool = False  # an expression has to fit the whole name
+    prefix: str = ""  # of an expression; without it a matcher is one name, with * and ? in it
+    names: Mapping[str, Sequence[str]] = {}  # what else a matcher may call a tool
 
 
 class OtherAgent(NamedTuple):

@@ -6,11 +6,12 @@ from typing import Any
 
 from hookctl.hosts import Host, timeout
 from hookctl.model import Wanted
+from hookctl.settings.targets import GUARD
 
 
 def fields_of(
     host: Host,
-    name: str,
+    id: str,
     command: str,
     seconds: int | None,
     *,
@@ -20,12 +21,17 @@ def fields_of(
 ) -> dict[str, Any]:
     """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host.
 
-    `name` tells it from others: Qwen Code runs only one of a name, event and matcher.
+    A name tells it from others: Qwen Code runs only one of a name, event and matcher, Mistral Vibe
+    only one of a name.
     """
     registration = host.registration
     fields: dict[str, Any] = {}
+    whole_name = id.replace("/", "-")
+    name = GUARD if id.startswith(f"{GUARD}/") else whole_name
     for key, value in registration.fields.items():
-        fields[key] = value.replace("{name}", name) if isinstance(value, str) else value
+        if isinstance(value, str):
+            value = value.replace("{name}", name).replace("{id}", whole_name)
+        fields[key] = value
     fields["command"] = command
     if seconds is not None and registration.timeout:
         fields[registration.timeout] = timeout(host, seconds)

@@ -144,7 +144,7 @@ def _wanted_hook(
     is_stop = hook.event == "stop"
     fields = fields_of(
         host,
-        GUARD,
+        id,
         command(id, target, folder, settings.python, hook.event),
         hook.timeout or 10,
         matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
@@ -205,7 +205,8 @@ def matcher_of(settings: Settings, host: Host) -> str | None:
     # Hosts take names split at | literally, and anything else for a regular expression.
     if "*" in tools:
         return None
-    return "|".join(tool if tool.isidentifier() else re.escape(tool) for tool in tools)
+    pattern = "|".join(tool if tool.isidentifier() else re.escape(tool) for tool in tools)
+    return host.matchers.prefix + pattern
 
 
 def wanted_limit(settings: Settings) -> str:

@@ -86,7 +86,7 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
     if host.runner.get("patch") in names:  # a shell command may hold a patch too
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
-    return Fit(f"^({pattern})$", True, tuple(lacking))
+    return Fit(f"{host.matchers.prefix}^({pattern})$", True, tuple(lacking))
 
 
 def own_names(host: Host, name: str) -> list[str]:

@@ -122,8 +122,7 @@ def runner_wants(
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     values = {key: claim.value for key, claim in env.items()}
     command = _command(pack, hook, host, programs, options)
-    name = f"{pack.name}-{hook.id}"
-    fields = fields_of(host, name, command, seconds, matcher=matching.matcher, env=values)
+    fields = fields_of(host, id, command, seconds, matcher=matching.matcher, env=values)
     path = host.shape.event_path(event, pack.name)
     return [Wanted(path, "element", fields, id, _forms(pack, hook, host, options))]
 

@@ -124,8 +124,7 @@ def _element(
     id = f"{pack.name}/{hook.id}"
     command = "".join(_command(pack, hook, host, event, files_text))
     values = {key: claim.value for key, claim in env.items()}
-    name = f"{pack.name}-{hook.id}"
-    fields = fields_of(host, name, command, hook.timeout, matcher=_matcher(hook), env=values)
+    fields = fields_of(host, id, command, hook.timeout, matcher=_matcher(hook), env=values)
     forms = _forms(pack, hook, host, event)
     return Wanted(host.shape.event_path(event, pack.name), "element", fields, id, forms)
 

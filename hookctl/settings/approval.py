@@ -145,12 +145,25 @@ def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     folders = document.get(tuple(trust.folders))
     if not isinstance(folders, dict):
         return {}
+    if trust.lists:
+        return _levels_of_lists(folders)
     if not trust.level:
         return folders
     levels = {}
     for name, settings in folders.items():
         if isinstance(settings, dict):
             levels[name] = settings.get(trust.level)
+    return levels
+
+
+def _levels_of_lists(lists: dict[str, Any]) -> dict[str, Any]:
+    """The word of each folder in a list; of two words the first, and only of a real path."""
+    levels: dict[str, Any] = {}
+    for word, folders in lists.items():
+        for folder in folders if isinstance(folders, list) else ():
+            is_path = isinstance(folder, str) and "\0" not in folder
+            if is_path and folder == os.path.realpath(folder):
+                levels.setdefault(folder, word)
     return levels
 
 

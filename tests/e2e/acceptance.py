@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from . import claude, codex, copilot, droid, gemini, grok, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, grok, openhands, qwen, vibe
 from .agent import Place
 from .probe import Probe
+from .product import LIMIT
 
 
 def _nothing(place: Place) -> None:
@@ -28,6 +29,7 @@ class Case:
     arguments: tuple[str, ...] = ()
     prepare: Callable[[Place], None] = _nothing  # what a user has accepted before
     quick: bool = False  # runs on every change
+    cap: int = LIMIT  # so many blocks in a turn does the client heed, if they are fewer than the limit
 
     @property
     def host(self) -> str:
@@ -36,6 +38,11 @@ class Case:
     @property
     def scope(self) -> str:
         return "project" if self.project_file else "user"
+
+    @property
+    def kept(self) -> list[str]:
+        """The guard's reasons in a turn whose work does not move."""
+        return ["blocked"] * self.cap + ["tripped" if self.cap == LIMIT else "host_cap"]
 
     def settings(self, place: Place) -> Path:
         return place.project / self.project_file if self.project_file else place.settings
@@ -106,6 +113,14 @@ OPENHANDS_FILE = """\
     "stop": [ { "matcher" : "*", "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
 """
 
+VIBE_FILE = """\
+# by hand
+[[hooks]]
+    name = "bell"   # rings
+    type = 'post_agent'
+    command = COMMAND
+    timeout = 5.0"""
+
 
 def _trust(place: Place) -> None:
     codex.trust_project(place, place.project)
@@ -131,4 +146,6 @@ CASES = [
     Case(grok, GROK_FILE, ".grok/hooks/hookctl.json", prepare=_trust_in_grok),
     Case(openhands, OPENHANDS_FILE),
     Case(openhands, OPENHANDS_FILE, ".openhands/hooks.json"),
+    Case(vibe, VIBE_FILE, cap=3),
+    Case(vibe, VIBE_FILE, ".vibe/hooks.toml", arguments=(vibe.TRUST,), cap=3),
 ]

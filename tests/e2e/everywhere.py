@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen, vibe
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -25,6 +25,7 @@ class Case:
     options: tuple[str, ...] = ()
     changes: bool = True  # a changed input is used
     contexts: tuple[str, ...] = ("SessionStart", "UserPromptSubmit")
+    asks_starts: bool = True  # hooks hear of a session's start
     asks_prompts: bool = True  # hooks hear of a prompt
     answers: bool = True  # what a hook says after a call reaches the model
     serial: bool = False  # after a refusal it asks no further hook
@@ -93,6 +94,16 @@ CASES = [
         changes=False,
         contexts=("UserPromptSubmit",),
         answers=False,
+    ),
+    # Its hooks hear of tool calls and of the end of a turn, and of nothing else.
+    Case(
+        vibe,
+        ("write_file", {"path": "PATH", "content": "TEXT"}),
+        (vibe.YOLO,),
+        contexts=(),
+        asks_starts=False,
+        asks_prompts=False,
+        serial=True,
     ),
 ]
 QUICK = (claude, codex)

@@ -17,7 +17,7 @@ _ENVIRONMENT = {k: v for k, v in os.environ.items() if k in _NAMES or k.startswi
 _PYTHON = '#!/bin/sh\nexec "$(dirname "$0")/bin/python" "$@"\n'
 _LAUNCHER = '#!/bin/sh\nexec "$(dirname "$0")/bin/{0}" "$@"\n'
 # A script's first lines, which sh and Python both read; its Python lies beside it.
-_FIRST_LINES = b'#!/bin/sh\n\'\'\'exec\' "$(dirname "$0")/python" "$0" "$@"\n\' \'\'\'\n'
+_FIRST_LINES = b"#!/bin/sh\n'''exec' \"$(dirname \"$0\")/python\" \"$0\" \"$@\"\n' '''\n"
 
 
 class Failed(Exception):

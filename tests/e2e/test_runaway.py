@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen
+from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen, vibe
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Call
@@ -63,6 +63,7 @@ CASES = [
     Case(openhands, ends=False, alone=4, environment=(("STEPS", "60"),)),
     Case(hermes, (hermes.YOLO, hermes.ACCEPT), ends=False),
     Case(kimi, ends=False, alone=13),
+    Case(vibe, (vibe.YOLO,), ends=False),
 ]
 QUICK = (claude, codex)
 _EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]

@@ -14,7 +14,7 @@ from .test_packs_in_subagents import AWAIT, STARTS
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 LIMIT = 2
-_THESE = [pytest.param(case, id=case.host) for case in CASES if case.host in ("droid", "grok", "hermes")]
+_THESE = [pytest.param(case, id=case.host) for case in CASES if case.host in ("droid", "grok", "hermes", "vibe")]
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "kiro": lambda now: {},
     "vscode": lambda now: {"timestamp": f"2026-11-24T10:30:{now.total:02}.000Z", "stop_hook_active": now.stop > 0},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
+    "vibe": lambda now: {},
 }
 STEPS["claude-run-by-copilot"] = lambda now: {
     "timestamp": f"2026-11-22T08:00:{now.total:02}.000Z",
@@ -90,6 +91,7 @@ BLOCKS = {name: BLOCK for name in NAMES} | {
     "gemini": {"decision": "deny", "reason": ...},
     "openhands": {"decision": "deny", "reason": ...},
     "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
+    "vibe": {"decision": "deny", "reason": ...},
     "cursor": {"followup_message": ...},
     "antigravity": {"decision": "continue", "reason": ...},
     "vscode": {"hookSpecificOutput": {"hookEventName": "Stop", **BLOCK}},
@@ -109,9 +111,10 @@ REFUSALS: dict[str, dict[str, Any]] = {
     "pi": {"decision": "deny", "reason": ...},
     "vscode": NESTED,
     "hermes": {"decision": "block", "reason": ...},
+    "vibe": {"decision": "deny", "reason": ...},
 }
 # Those that show or record why the agent may stop.
-TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vscode")
+TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vibe", "vscode")
 
 
 @dataclass
@@ -204,7 +207,8 @@ class Session:
         answer = json.loads(said)
         if same_form(answer, BLOCKS[self.host]):
             return "B"
-        form = {"decision": "allow", "reason": ...} if self.host == "openhands" else {"systemMessage": ...}
+        forms = {"openhands": {"decision": "allow", "reason": ...}, "vibe": {"system_message": ...}}
+        form = forms.get(self.host, {"systemMessage": ...})
         assert self.host in TALKATIVE and same_form(answer, form), said
         return "R"
 

@@ -18,7 +18,7 @@ from hookctl.packs.runner import host_file
 from .hosts import PAYLOADS
 from .lab import PYTHON, compile_package
 
-HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "pi")
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "pi", "vibe")
 BASES = {
     **PAYLOADS,
     "opencode": {
@@ -46,6 +46,7 @@ SHELLS = {
     "droid": "Execute",
     "hermes": "terminal",
     "pi": "bash",
+    "vibe": "file_system.bash",
 }
 
 

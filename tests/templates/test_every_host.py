@@ -31,6 +31,7 @@ GROUPS = {
         "antigravity",
         "droid",
         "kiro",
+        "vibe",
         "vscode",
     ],
 }

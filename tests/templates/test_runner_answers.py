@@ -37,16 +37,18 @@ def refusal(host: str, event: str, reason: str = "R") -> Any:
             return {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"decision": "block" if host == "hermes" else "deny", "reason": reason}
     if event == PROMPT:
-        if host in ("opencode", "droid", "hermes"):
+        if host in ("opencode", "droid", "hermes", "vibe"):
             return None
         return {"decision": "deny" if host == "openhands" else "block", "reason": reason}
     if event == POST:
         if host in ("openhands", "hermes"):
             return None
+        if host == "vibe":
+            return {"hook_specific_output": {"additional_context": reason}}
         if host in ("qwen", "droid"):
             return nested(POST, additionalContext=reason)
         return {"decision": "block", "reason": reason}
-    return {"decision": "deny" if host in ("gemini", "openhands") else "block", "reason": reason}
+    return {"decision": "deny" if host in ("gemini", "openhands", "vibe") else "block", "reason": reason}
 
 
 CAN_ASK = {"qwen": decide("ask"), "copilot": {"permissionDecision": "ask", "permissionDecisionReason": "R"}}
@@ -56,6 +58,7 @@ CAN_CHANGE = {
     "opencode": nested(updatedInput=WHOLE),
     "pi": nested(updatedInput=WHOLE),
     "droid": nested(updatedInput=WHOLE),
+    "vibe": {"hook_specific_output": {"tool_input": WHOLE}},
 }
 TAKES_CONTEXT = {
     PRE: {"codex": nested(**CONTEXT), "copilot": CONTEXT, "opencode": nested(**CONTEXT), "pi": nested(**CONTEXT)},
@@ -67,6 +70,7 @@ TAKES_CONTEXT = {
         "opencode": nested(POST, **CONTEXT),
         "pi": nested(POST, **CONTEXT),
         "droid": nested(POST, **CONTEXT),
+        "vibe": {"hook_specific_output": {"additional_context": "C"}},
     },
     PROMPT: {
         "codex": nested(PROMPT, **CONTEXT),
@@ -96,7 +100,7 @@ ENDS = {
     PROMPT: {"codex": END, "gemini": END, "qwen": END},
     "Stop": {"codex": END, "gemini": END},
 }
-SHOWS_MESSAGES = ("codex", "gemini", "qwen", "opencode", "pi")
+SHOWS_MESSAGES = ("codex", "gemini", "qwen", "opencode", "pi", "vibe")
 OTHERS = HOSTS[1:]
 
 
@@ -127,8 +131,12 @@ def told_context(host: str, event: str) -> Told:
     return Told(None, "none", ("context",))
 
 
+def shown(host: str, text: str) -> dict[str, str]:
+    return {"system_message" if host == "vibe" else "systemMessage": text}
+
+
 def told_message(host: str) -> Told:
-    return Told(MESSAGE, "none") if host in SHOWS_MESSAGES else Told(None, "none", ("message",))
+    return Told(shown(host, "M"), "none") if host in SHOWS_MESSAGES else Told(None, "none", ("message",))
 
 
 def told_ask(host: str) -> Told:
@@ -216,7 +224,7 @@ def test_answers_elsewhere(bench: Bench, host: str, event: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode", "pi"]
+    "host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode", "pi", "vibe"]
 )
 def test_the_end_of_a_turn_beats_a_block_of_its_stop(bench: Bench, host: str) -> None:
     check(bench, host, "Stop", {**END, **BLOCK}, told_end(host, "Stop"))
@@ -230,6 +238,7 @@ AFTER_FAILURE = {
     "pi": nested(FAILURE, **CONTEXT),
     "openhands": None,
     "hermes": None,
+    "vibe": None,
 }
 
 
@@ -246,6 +255,7 @@ def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> Non
         "pi": {"tool_response": {"output": "boom", "is_error": True}},
         "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
         "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},
+        "vibe": {"tool_status": "failure", "tool_output": None, "tool_error": "boom"},
     }[host]
     payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, FAILURE, **fields)
     for command in ("echo C >&2; exit 2", say(json.dumps(nested(FAILURE, **CONTEXT)))):
@@ -267,14 +277,14 @@ def test_a_refusal_on_codex_stands_alone(bench: Bench) -> None:
 def test_a_command_that_fails_changes_nothing_unless_it_is_to_refuse(bench: Bench, host: str) -> None:
     why = "exit status 3: boom"
     text = f"hookctl: the hook p/x failed: {why}"
-    told = Told({"systemMessage": text} if host in SHOWS_MESSAGES else None, "failed")
+    told = Told(shown(host, text) if host in SHOWS_MESSAGES else None, "failed")
     check(bench, host, PRE, "", told, status=3, stderr="boom")
     refused = f"The hook p/x failed ({why}), and a failing one refuses."
     told = Told(refusal(host, PRE, refused), "failed")
     check(bench, host, PRE, "", told, "--on-failure", "deny", status=3, stderr="boom")
     told = Told(refusal(host, PROMPT, refused), "failed", () if refusal(host, PROMPT) else ("refuse",))
     check(bench, host, PROMPT, "", told, "--on-failure", "deny", status=3, stderr="boom")
-    check(bench, host, "Stop", "", Told({"systemMessage": text} if host in SHOWS_MESSAGES else None, "failed"),
+    check(bench, host, "Stop", "", Told(shown(host, text) if host in SHOWS_MESSAGES else None, "failed"),
           "--on-failure", "deny", status=3, stderr="boom")  # fmt: skip
 
 

@@ -258,7 +258,7 @@ def test_a_stdin_that_the_host_never_closes_ends_in_time(bench: Bench) -> None:
 ODD = [None, 7, -1.5, True, "", "x", "\ud800", [], [1, "a"], {}, {"a": {"b": [None]}}, "{", '{"a": 1}', "9" * 400]
 FIELDS = ["session_id", "cwd", "hook_event_name", "transcript_path", "tool_name", "tool_input", "tool_response"]
 FIELDS += ["prompt", "message_id", "extra", "toolName", "toolArgs", "working_dir", "message", "mcp_context", "agent_id"]
-HOSTS_BY_TURN = ["codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "claude"]
+HOSTS_BY_TURN = ["codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "vibe", "claude"]
 
 
 @pytest.mark.parametrize("host", HOSTS_BY_TURN)

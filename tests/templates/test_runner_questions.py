@@ -166,6 +166,7 @@ CAN = {
     "openhands": ["refuse"],
     "droid": ["refuse", "change"],
     "hermes": ["refuse"],
+    "vibe": ["refuse", "change"],
 }
 TURNS = {
     "claude": "p1",
@@ -205,7 +206,7 @@ def test_the_whole_question_with_null_for_what_is_unknown(bench: Bench, host: st
         "cwd": str(bench.project),
         "permission_mode": payload.get("permission_mode"),
         "hook_event_name": "PreToolUse",
-        "tool_use_id": payload.get("tool_use_id"),
+        "tool_use_id": payload.get("tool_call_id" if host == "vibe" else "tool_use_id"),
         "tool_name": "Bash",
         "tool_input": {"command": "ls"},
     }
@@ -411,6 +412,7 @@ def test_a_sub_agents_own_stop_and_prompt_are_not_the_main_ones(bench: Bench, ev
     [
         ("droid", {"calling_session_id": "M"}),
         ("hermes", {"extra": {"platform": "subagent", "user_message": "begin"}}),
+        ("vibe", {"parent_session_id": "M"}),
     ],
 )
 def test_a_sub_agent_that_is_a_session_begins_and_ends_unheard(

@@ -58,6 +58,7 @@ STOPS: dict[str, Callable[[Any], bool]] = {
     "openhands": lambda said: said.get("decision") == "deny" or said.get("continue") is False,
     "droid": lambda said: nested_word(said) == "deny" or said.get("continue") is False,
     "hermes": lambda said: said.get("decision") == "block",
+    "vibe": lambda said: said.get("decision") == "deny",
 }
 # The person is asked, or the call is refused where nobody is there.
 ASKS: dict[str, Callable[[Any], bool]] = {
@@ -74,6 +75,8 @@ def input_on(host: str, said: Any) -> Any:
         return specific.get("tool_input", SENT)
     if host == "copilot":
         return said.get("modifiedArgs", SENT)
+    if host == "vibe":
+        return said.get("hook_specific_output", {}).get("tool_input", SENT)
     if host in ("claude", "droid", "opencode", "pi"):
         return {**SENT, **inner(said).get("updatedInput", {})}
     if host == "codex" and nested_word(said) == "allow":

@@ -237,7 +237,7 @@ def is_called(call):
         return True
     if not host.called_by:
         return False
-    return any(name in payload for name in host.called_by) or begins_with(
+    return any(payload.get(name) for name in host.called_by) or begins_with(
         call.transcript, host.called_by
     )
 

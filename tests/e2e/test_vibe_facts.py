@@ -1,0 +1,327 @@
+"""The behaviour of the real Mistral Vibe that hookctl relies on; expected values are in pins/vibe.toml."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+
+from .agent import Run
+from .clients import Client
+from .dialects import Call
+from .hooks import END, NESTED, UNDECIDED, lost_fields, say, verdict
+from .model_server import Script
+from .probe import BLOCK, Probe, make_probe
+from .vibe import TRUST, YOLO, Place, play, shell, subagent, within
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+DENY = verdict("deny", "go on")
+TOOL_NAMES = hosts.load("vibe").matchers.names
+
+
+def hook(event: str, hook: Probe | str, **fields: Any) -> str:
+    """A hook in the client's own form; its name is the event unless the fields have one."""
+    command = hook if isinstance(hook, str) else hook.command
+    values = {"name": event, "type": event, "command": command, **fields}
+    return "[[hooks]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+
+
+def write(path: Path, *hooks: str) -> bytes:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(hooks))
+    return path.read_bytes()
+
+
+def end_with(*hooks: Probe | str) -> list[str]:
+    """Hooks of the end of a turn, each under a name of its own."""
+    return [hook("post_agent", each, name=f"hook {number}") for number, each in enumerate(hooks)]
+
+
+def run_turn(vibe: Client, place: Place, *replies: str | Call, **options: Any) -> Run:
+    return play(vibe, place, Script([*replies, "done"], limit=12), YOLO, **options)
+
+
+def test_the_client_is_the_pinned_version(vibe: Client, place: Place) -> None:
+    command = [*vibe.command, "--version"]
+    done = subprocess.run(command, env=place.environment(), capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"vibe {vibe.version}\n"
+
+
+def test_without_a_hook_the_model_is_asked_once(vibe: Client, place: Place) -> None:
+    run = play(vibe, place, ["done"])
+    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
+    assert len(run.log) == 1, "there is side traffic that the server does not know"
+
+
+# The end of a turn
+
+
+def test_three_retries_a_turn_are_heeded_of_all_hooks_together(vibe: Client, place: Place) -> None:
+    """The one that denies next is asked, but not heeded; a tool call between them changes nothing, a prompt does."""
+    answers = (DENY, "", DENY, "")
+    first, second = make_probe(place.root, "first", answers), make_probe(place.root, "second", (DENY,))
+    before = write(place.settings, *end_with(first, second))
+    run = run_turn(vibe, place, "one", shell("true 1"), "two", shell("true 2"), "three", shell("true 3"))
+    cap = vibe.pins["cap"]["default"]
+    assert (run.requests, run.code, run.out) == (4 + cap, 0, "done\n")
+    assert run.told("user") == ["begin", *["go on"] * cap]
+    assert (len(first.heard()), len(second.heard())) == (4, 2)
+    assert play(vibe, place, ["done"], YOLO, "--continue").requests == 1 + cap
+    assert len({heard.payload["session_id"] for heard in second.heard()}) == 1
+    assert place.settings.read_bytes() == before
+
+
+def test_what_retries(vibe: Client, place: Place) -> None:
+    answers = (DENY, json.dumps({"decision": "deny"}), verdict("deny", "three", system_message="shown", more=1))
+    write(place.settings, *end_with(make_probe(place.root, answers=answers)))
+    assert run_turn(vibe, place).told("user")[1::2] == ["go on", "three"]
+
+
+def test_what_passes(vibe: Client, place: Place) -> None:
+    passing = [
+        *UNDECIDED,
+        say(BLOCK),
+        say(END),
+        say("text"),
+        say("[1]"),
+        say(f"{DENY}\n{DENY}"),
+        say(DENY, code=1),
+        say(DENY, code=2),
+        say(code=2, errors="on"),
+        "/nowhere/hook",
+    ]
+    write(place.settings, *end_with(*passing))
+    run = run_turn(vibe, place)
+    assert (run.requests, run.code, run.out, run.errors) == (1, 0, "done\n", "")
+
+
+def test_a_timeout_is_in_seconds_and_its_hook_s_answer_is_lost(vibe: Client, place: Place) -> None:
+    late = make_probe(place.root, "late", (verdict("deny", "late"),), seconds=3)
+    slow = make_probe(place.root, "slow", (verdict("deny", "in time"), ""), seconds=2)
+    write(
+        place.settings,
+        hook("post_agent", late, name="late", timeout=1),
+        hook("post_agent", slow, name="slow", timeout="20"),
+    )
+    assert run_turn(vibe, place).told("user") == ["begin", "in time"]
+
+
+# Tool calls
+
+
+def test_a_refused_call_is_not_made_and_the_model_is_told(vibe: Client, place: Place) -> None:
+    refuses, unheard = make_probe(place.root, "refuses", (verdict("deny", "no"),)), make_probe(place.root, "unheard")
+    write(place.settings, hook("pre_tool", refuses), hook("pre_tool", unheard, name="behind it"))
+    run = run_turn(vibe, place, shell("touch made"))
+    assert run.told("tool") == ["no"]
+    assert (len(refuses.heard()), unheard.heard()) == (1, [])
+    assert not (place.project / "made").exists()
+
+
+def test_what_refuses_no_call(vibe: Client, place: Place) -> None:
+    passing = [say(NESTED), say(BLOCK), say(code=2, errors="no"), say("text"), say(verdict("ask"))]
+    write(place.settings, *(hook("pre_tool", each, name=str(number)) for number, each in enumerate(passing)))
+    run_turn(vibe, place, shell("touch made"))
+    assert (place.project / "made").exists()
+
+
+def test_a_strict_hook_that_fails_refuses(vibe: Client, place: Place) -> None:
+    write(place.settings, hook("pre_tool", say(code=3, errors="broken"), strict=True))
+    assert run_turn(vibe, place, shell("touch made")).told("tool") == ["broken"]
+
+
+def test_the_next_hook_sees_a_changed_input_and_claude_codes_names_are_read(vibe: Client, place: Place) -> None:
+    changes = json.dumps({"hook_specific_output": {"tool_input": {"file_path": "other.txt", "content": "other"}}})
+    sees = make_probe(place.root, "sees")
+    write(place.settings, hook("pre_tool", say(changes), name="changes"), hook("pre_tool", sees))
+    run_turn(vibe, place, Call("write_file", {"path": "made.txt", "content": "made"}))
+    assert sees.heard()[0].payload["tool_input"] == {"file_path": "other.txt", "content": "other"}
+    assert [path.name for path in place.project.iterdir()] == ["other.txt"]
+
+
+def test_what_is_said_after_a_call(vibe: Client, place: Place) -> None:
+    """What is added to a failed call's result stands in its place."""
+    added = json.dumps({"hook_specific_output": {"additional_context": "ADDED"}})
+    replaced = verdict("deny", "REPLACED")
+    answers = make_probe(place.root, answers=(added, added, replaced))
+    write(place.settings, hook("post_tool", answers))
+    calls = [shell("echo one"), Call("read_file", {"path": "/nowhere"}), shell("echo two")]
+    first, failed, last = run_turn(vibe, place, *calls).told("tool")
+    assert "stdout: one" in first and first.endswith("\nADDED")
+    assert (failed, last) == ("ADDED", "REPLACED")
+
+
+def test_payloads_have_the_pinned_fields_and_tools_their_names(vibe: Client, place: Place) -> None:
+    pinned = vibe.pins["payload"]
+    probes = {event: make_probe(place.root, event) for event in pinned}
+    write(place.settings, *(hook(event, probe) for event, probe in probes.items()))
+    (place.project / "there.txt").write_text("one\n")
+    edit = {"file_path": str(place.project / "there.txt"), "old_string": "one", "new_string": "two"}
+    calls = [
+        shell("echo 1; exit 3"),
+        Call("write_file", {"path": "made.txt", "content": "made"}),
+        Call("read_file", {"path": "there.txt"}),
+        Call("edit", edit),
+        Call("todo", {"action": "read"}),
+        within("tools.process.start({command: 'true'})"),
+    ]
+    run_turn(vibe, place, *calls)
+    assert lost_fields(pinned, probes) == {}
+    before = {heard.payload["tool_name"]: heard.payload["tool_input"] for heard in probes["pre_tool"].heard()}
+    assert list(before) == [
+        "file_system.bash",
+        "file_system.write_file",
+        "file_system.read_file",
+        "file_system.search_replace",
+        "vibe.todo",
+        "process.start",
+    ], "a program that calls tools is told itself now, or a tool has another name"
+    assert before["file_system.write_file"] == {"file_path": "made.txt", "content": "made"}
+    assert before["file_system.search_replace"].items() >= edit.items()
+    after = [heard.payload for heard in probes["post_tool"].heard()]
+    assert (after[0]["tool_output"]["returncode"], after[0]["tool_status"]) == (3, "success")
+    assert [payload["tool_status"] for payload in after].count("success") >= 5
+
+
+@pytest.mark.parametrize("tool", TOOL_NAMES)
+def test_a_matcher_is_held_against_every_name_of_a_tool(vibe: Client, place: Place, tool: str) -> None:
+    calls = {
+        "file_system.bash": shell("true"),
+        "process.start": within("tools.process.start({command: 'true'})"),
+        "file_system.write_file": Call("write_file", {"path": "made.txt", "content": "made"}),
+        "file_system.search_replace": Call("edit", {"file_path": "a", "old_string": "one", "new_string": "two"}),
+        "file_system.read_file": Call("read_file", {"path": "a"}),
+        "agents.spawn": subagent("MARKER"),
+        "vibe.todo": Call("todo", {"action": "read"}),
+    }
+    (place.project / "a").write_text("one\n")
+    prefix = vibe.pins["matcher"]["prefix"]
+    names = [tool, *TOOL_NAMES[tool]]
+    fit = [*names, names[1].upper(), f"{names[1][:-1]}?", "*", f"{prefix}nothing|{names[1].upper()}", f"{prefix}.*"]
+    miss = ["", names[1][:-1], f"{names[1]}|nothing", f"{names[1]},nothing", f"{prefix}{names[1][:-1]}", f"{prefix}("]
+    probes = {text: make_probe(place.root, f"p{number}") for number, text in enumerate([*fit, *miss])}
+    write(place.settings, *(hook("pre_tool", probe, name=text, match=text) for text, probe in probes.items()))
+    run = play(vibe, place, Script([calls[tool], "done"], limit=9, sub_marker="MARKER"), YOLO)
+    assert run.code == 0
+    assert [text for text, probe in probes.items() if probe.heard()] == fit
+
+
+def test_a_subagent_is_a_session_of_its_own_with_the_same_hooks(vibe: Client, place: Place) -> None:
+    probes = {event: make_probe(place.root, event) for event in vibe.pins["payload"]}
+    write(place.settings, *(hook(event, probe) for event, probe in probes.items()))
+    script = [subagent("MARKER"), Call("wait", {"timeout_ms": 20_000}), "done"]
+    run = play(vibe, place, Script(script, limit=9, sub_marker="MARKER", sub_replies=[shell("true"), "looked"]), YOLO)
+    assert run.count("sub") == 2
+    ends = [heard.payload for heard in probes["post_agent"].heard()]
+    parents = {payload["session_id"]: payload["parent_session_id"] for payload in ends}
+    (main,) = (session for session, parent in parents.items() if parent is None)
+    assert [parent for parent in parents.values() if parent] == [main]
+    asked = {heard.payload["tool_name"]: heard.payload["parent_session_id"] for heard in probes["pre_tool"].heard()}
+    assert (asked["agents.spawn"], asked["file_system.bash"]) == (None, main)
+
+
+# Files, names and trust
+
+
+def test_of_one_name_the_first_hook_runs_and_the_project_s_come_first(vibe: Client, place: Place) -> None:
+    names = ("user", "project", "twice", "second")
+    user, project, twice, second = (make_probe(place.root, name) for name in names)
+    write(
+        place.settings,
+        hook("post_agent", user, name="same"),
+        hook("post_agent", twice, name="twice"),
+        hook("pre_tool", second, name="twice"),
+    )
+    write(place.project / ".vibe" / "hooks.toml", hook("post_agent", project, name="same"))
+    for options, expected in (((), [1, 0, 1, 0]), ((TRUST,), [1, 1, 2, 0])):
+        play(vibe, place, Script([shell("true"), "done"], limit=9), YOLO, *options)
+        assert [len(probe.heard()) for probe in (user, project, twice, second)] == expected
+
+
+def test_a_project_s_hooks_want_a_trusted_folder_and_the_nearest_word_counts(vibe: Client, place: Place) -> None:
+    probe, trust = make_probe(place.root), place.config / vibe.pins["trust"]["file"]
+    write(place.project / ".vibe" / "hooks.toml", hook("post_agent", probe))
+    inside, link = place.project / "sub", place.root / "link"
+    inside.mkdir()
+    link.symlink_to(place.project)
+    project, above = str(place.project), str(place.project.parent)
+
+    def runs(trusted: list[str], untrusted: list[str], *options: str, cwd: Path | None = None) -> bool:
+        trust.write_text(f"trusted = {json.dumps(trusted)}\nuntrusted = {json.dumps(untrusted)}\n")
+        before, data = len(probe.heard()), trust.read_bytes()
+        assert run_turn(vibe, place, cwd=cwd).code == 0
+        assert trust.read_bytes() == data
+        return len(probe.heard()) > before
+
+    assert [runs([], []), runs([project], []), runs([above], []), runs([above], [project])] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    assert [runs([project], [project]), runs([project], [above]), runs(["/"], [])] == [True, True, True]
+    assert [runs([f"{project}/"], []), runs([str(link)], [])] == [False, False], "they are held against the real path"
+    assert runs([project], [], cwd=inside) is False, "the files of a folder above are read now"
+    assert runs([project], [], cwd=link) is True
+
+
+def test_a_broken_file_is_ignored_and_a_broken_entry_alone(vibe: Client, place: Place) -> None:
+    good, bad = make_probe(place.root, "good"), make_probe(place.root, "bad")
+    entries = [
+        hook("Stop", bad, name="event"),
+        hook("post_agent", bad, name="matcher", match="*"),
+        hook("post_agent", bad, name="strict", strict=True),
+        hook("post_agent", bad, name="blank").replace("command = ", 'command = " " # '),
+        hook("post_agent", bad, name="x").replace("name = ", "# "),
+        hook("post_agent", bad, name=5),
+        hook("post_agent", bad, name="timeout", timeout="x"),
+        hook("post_agent", bad, name="text", description=5),
+    ]
+    whole = write(place.settings, "own = 1\n", *entries, hook("post_agent", good, more=1), "[table]\n")
+    run = run_turn(vibe, place)
+    assert (run.code, run.errors, len(good.heard()), len(bad.heard())) == (0, "", 1, 0)
+    for broken in (whole + b"[[hooks]\n", b"[hooks]\n", b"hooks = {}\n"):
+        place.settings.write_bytes(broken)
+        run = run_turn(vibe, place)
+        assert (run.requests, run.code, run.errors) == (1, 0, "")
+        assert place.settings.read_bytes() == broken
+    place.settings.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
+    run_turn(vibe, place)
+    assert (len(good.heard()), len(bad.heard())) == (2, 0)
+
+
+def test_the_config_folder_moves_with_its_variable(vibe: Client, place: Place) -> None:
+    usual, moved = make_probe(place.root, "usual"), make_probe(place.root, "moved")
+    write(place.settings, hook("post_agent", usual))
+    write(place.root / "elsewhere" / "hooks.toml", hook("post_agent", moved))
+    # The driver writes the address of the model where the client looks for it.
+    (place.root / "elsewhere" / "config.toml").symlink_to(place.config / "config.toml")
+    name = vibe.pins["variables"]["config_folder"]
+    run_turn(vibe, place, environment={name: str(place.root / "elsewhere")})
+    assert (len(usual.heard()), len(moved.heard())) == (0, 1)
+
+
+def test_a_hook_starts_in_the_start_folder_with_a_shell_and_no_variable_of_its_own(vibe: Client, place: Place) -> None:
+    probe = make_probe(place.root)
+    write(place.settings, hook("post_agent", f"[ $(pwd) = '{place.project}' ] && {probe.command}"))
+    run_turn(vibe, place)
+    environment = probe.heard()[0].environment
+    assert not any(str(place.project) in value for name, value in environment.items() if name != "PWD")
+    assert probe.heard()[0].payload["session_id"] not in environment.values()
+
+
+def test_hooks_of_plugins_are_not_run(vibe: Client, place: Place) -> None:
+    """Its documents say that they are."""
+    probe = make_probe(place.root)
+    plugin = place.config / "plugins" / "noisy"
+    write(plugin / "ai.mistral.vibe" / "hooks.toml", hook("post_agent", probe))
+    manifest = {
+        "$schema": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
+        "name": "noisy",
+        "version": "1.0.0",
+        "extensions": {"ai.mistral.vibe": {"schemaVersion": 1}},
+    }
+    (plugin / "plugin.json").write_text(json.dumps(manifest))
+    assert run_turn(vibe, place).code == 0
+    assert probe.heard() == []
