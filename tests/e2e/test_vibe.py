@@ -1,0 +1,49 @@
+"""hookctl's promises, kept with the real Mistral Vibe beyond the story that all clients share."""
+
+import pytest
+
+from .clients import Client
+from .model_server import Script
+from .probe import make_probe
+from .product import hookctl, hookctl_json
+from .test_vibe_facts import hook, write
+from .vibe import TRUST, YOLO, Place, play, shell
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
+OWN_FOLDERS = True
+
+
+def test_the_hooks_that_are_listed_as_running_run_and_no_other(vibe: Client, place: Place) -> None:
+    names = ("user", "project", "twice", "second", "own")
+    probes = {name: make_probe(place.root, name) for name in names}
+    write(
+        place.settings,
+        hook("post_agent", probes["user"], name="same"),
+        hook("post_agent", probes["twice"], name="twice"),
+        hook("pre_tool", probes["second"], name="twice"),
+        hook("post_tool", probes["own"], name="own"),
+    )
+    write(place.project / ".vibe" / "hooks.toml", hook("post_agent", probes["project"], name="same"))
+
+    def check(*options: str) -> set[str]:
+        """What runs, which is what is listed as running."""
+        before = {name: len(probe.heard()) for name, probe in probes.items()}
+        assert play(vibe, place, Script([shell("true"), "done"], limit=9), YOLO, *options).code == 0
+        ran = {name for name, probe in probes.items() if len(probe.heard()) > before[name]}
+        by_command = {probe.command: name for name, probe in probes.items()}
+        rows = hookctl_json(place, "hooks", "--host", "vibe")["hooks"]
+        listed = {by_command[row["command"]] for row in rows if row["state"] == "runs"}
+        assert ran == listed
+        return ran
+
+    assert check() == {"user", "twice", "own"}
+    trust = f'trusted = ["{place.project}"]\nuntrusted = []\n'
+    (place.config / vibe.pins["trust"]["file"]).write_text(trust)
+    assert check() == {"project", "twice", "own"}
+    installed = place.settings.read_bytes()
+    (own,) = (row for row in hookctl_json(place, "hooks", "--host", "vibe")["hooks"] if row["event"] == "post_tool")
+    hookctl(place, "disable", own["id"])
+    assert check(TRUST) == {"project", "twice"}
+    hookctl(place, "enable", own["id"])
+    assert check() == {"project", "twice", "own"}
+    assert place.settings.read_bytes() == installed
