@@ -35,6 +35,7 @@ NAMES = (
     "droid",
     "droid-hooks",
     "gemini",
+    "grok",
     "openhands",
     "openhands-wrapped",
     "vscode",
