@@ -131,3 +131,10 @@ def test_what_is_the_same_on_many_hosts_is_said_once(isolated: Path, hookctl: Ho
     assert hookctl("install", "--host=droid", "--set", "MAX_STOP_BLOCKS=3").code == 0
     guard = [line.partition(": ")[2] for line in hookctl("status").out.splitlines() if line.startswith("    guard")]
     assert [sentence[:16] for sentence in guard] == ["blocks at most 5", "blocks at most 3", "blocks at most 5"]
+
+
+def test_a_limit_that_no_document_names_is_not_said_to_be_none(hookctl: Hookctl) -> None:
+    rows = rows_of(hookctl("hosts").out)
+    assert [rows[name]["CAP"] for name in ("kiro", "codex", "windsurf", "claude")] == ["?", "none", "-", "8"]
+    assert "not known: its documents name none" in hookctl("hosts", "kiro").out
+    assert "host cap" not in hookctl("hosts", "windsurf").out

@@ -51,10 +51,19 @@ def _make_row(host: dict[str, Any]) -> dict[str, str]:
     }
     for ability in _ABILITIES:
         row[ability.upper()] = "yes" if host["can"][ability] else "-"
-    row["CAP"] = str(host["cap"]["default"]) if host["cap"] else "none"
+    row["CAP"] = _limit(host)
     row["SURE"] = sure.get("stop", host["sure"])
     row["SETTINGS"] = tilde(next(iter(host["files"].values())))
     return row
+
+
+def _limit(host: dict[str, Any]) -> str:
+    """How many blocks the host takes; a question mark where its documents name no limit."""
+    if host["cap"]:
+        return str(host["cap"]["default"])
+    if not host["can"]["block"]:
+        return "-"
+    return "?" if host["sure"] == "docs" else "none"
 
 
 def _name_packs(packs: list[dict[str, Any]] | None) -> str:
@@ -85,7 +94,8 @@ def describe_host(facts: dict[str, Any]) -> list[Line]:
     rows.append(("detected", tilde(facts["detected"]) or "no"))
     for pack in facts["packs"] or ():
         rows.append(("pack", f"{pack['pack']} {pack['version']} ({pack['scope']} scope)"))
-    rows.append(("host cap", _describe_cap(facts["cap"])))
+    if facts["can"]["block"]:
+        rows.append(("host cap", _describe_cap(facts["cap"], facts["sure"])))
     rows.append(("session", _describe_session(facts["session"])))
     rows.append(("process", _describe_process(facts["process"])))
     for event in facts["events"]:
@@ -136,7 +146,9 @@ def _describe_process(told_by: str | None) -> str:
     return variable if told_by == "parent" else f"{told_by}, else the {variable}"
 
 
-def _describe_cap(cap: dict[str, Any] | None) -> str:
+def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:
+    if cap is None and sure == "docs":
+        return "not known: its documents name none"
     if cap is None:
         return "none: it takes as many blocks as come"
     name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
