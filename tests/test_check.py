@@ -97,7 +97,8 @@ def forge(top: Path, old: str, new: str) -> None:
     """Change a text in every settings file of the project and in its record, as one commit can."""
     changed = 0
     for path in top.rglob("*"):
-        if path.is_file() and path.suffix in (".json", ".js") and "guard" not in path.parent.parts:
+        is_settings = path.suffix in (".json", ".js") or path.name == "hooks.toml"
+        if path.is_file() and is_settings and "guard" not in path.parent.parts:
             text = path.read_text()
             changed += old in text
             path.write_text(text.replace(old, new))

@@ -8,7 +8,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import Asked, Place, find_event, make_call, parse_input, require_question
+from hookctl.firing.calls import Asked, Place, find_event, is_meant, make_call, parse_input, require_question
 
 from .templates.hosts import NAMES, PAYLOADS
 
@@ -20,7 +20,7 @@ def payload(name: str, event: str, tool: str = "", input: dict[str, Any] | None 
     return dict(make_call(hosts.load(name), Asked(event, tool, input), PLACE).payload)
 
 
-TOOLS_OWN = ("tool_input", "toolInput", "toolArgs", "args", "tool_response", "toolResult")
+TOOLS_OWN = ("tool_input", "toolInput", "toolArgs", "args", "tool_response", "toolResult", "tool_output")
 
 
 def shape(value: Any, name: str = "") -> Any:
@@ -61,6 +61,13 @@ def test_a_payload_of_ones_own_is_sent_byte_for_byte() -> None:
     data = b'{ "tool_name" : "Bash",\n"x":1}'
     call = make_call(hosts.load("claude"), Asked("pre-tool", payload=data), PLACE)
     assert (call.data, call.tool) == (data, "Bash")
+
+
+@pytest.mark.parametrize(("matcher", "runs"), [(None, True), ("", True), (".*", True), ("Bash", False), ("*", False)])
+def test_a_matcher_counts_at_a_stop_on_kimi_alone(matcher: str | None, runs: bool) -> None:
+    call = make_call(hosts.load("kimi"), Asked("stop"), PLACE)
+    assert is_meant(call, matcher) == runs
+    assert is_meant(make_call(hosts.load("claude"), Asked("stop"), PLACE), matcher)
 
 
 @pytest.mark.parametrize("name", hosts.names())

@@ -12,6 +12,7 @@ from hookctl.hooks import ids
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Handler, Hook, HookFile, Obstacle
 from hookctl.hosts import hook_id
+from hookctl.hosts.loading import never_runs
 
 CLAUDE = hosts.load("claude")
 
@@ -286,3 +287,21 @@ def test_the_command_is_what_the_hook_runs(host: str, fields: dict[str, Any], te
     handler = Handler(("hooks", "Stop", 0), "Stop", fields)
     hook = only(file(handler, host=host))
     assert (hook.command, hook.state) == (text, "runs")
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("for f in a b; do echo $f; done", False),
+        ('while read -r line; do echo "${line}"; done', False),
+        ("for f in a b; do echo '$f'; done", False),
+        ("for f in a b; do echo $''f; done", True),
+        ("f=1; for f in a b; do echo $f; done", True),
+        ("echo $HOME for you", True),
+    ],
+)
+def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bool) -> None:
+    """As measured: see tests/e2e/test_grok_facts.py."""
+    entry = {"type": "command", "command": command}
+    assert bool(never_runs(hosts.load("grok"), "Stop", entry)) != runs
+    assert never_runs(hosts.load("claude"), "Stop", entry) == ""

@@ -11,6 +11,7 @@ from hookctl.packs.protocol import FAILURE_EVENT, fit, native_event
 SAYS_FAILED = {
     "claude": "PostToolUseFailure",
     "qwen": "PostToolUseFailure",
+    "grok": "PostToolUseFailure",
     "kimi": "PostToolUseFailure",
     "gemini": "AfterTool",
     "copilot": "postToolUseFailure",

@@ -57,7 +57,7 @@ def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Pa
     """As measured: see tests/e2e, and docs/hosts.md."""
     if "project" in hosts.load(host).scopes:
         done = hookctl("install", "--host", host, "--scope", "project")
-        said = ("claude", "droid", "gemini", "openhands", "pi", "qwen")
+        said = ("claude", "droid", "gemini", "openhands", "pi", "qwen", "vibe")
         assert (done.code, "not in the folders below it" in done.err) == (0, host in said)
     done = hookctl("install", "--host", host)
     assert (done.code, "not in the folders below it" in done.err) == (0, False)

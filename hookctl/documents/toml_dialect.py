@@ -49,6 +49,8 @@ def translate(source: str, string: str) -> Translation:
     before: list[int] = []  # the parts since the last bracket that are no gap
     for match in re.finditer(_TOKEN.format(string=string), source, re.DOTALL):
         kind, text = match.lastgroup, match[0]
+        if kind == "other":  # a quote without an end, which a line break less would close
+            return Translation(source, source, (0,), (0,))
         in_table = brackets[-1:] == ["{"]
         if in_table and kind in ("break", "comment"):
             text = ""

@@ -11,7 +11,7 @@ from hookctl import clock
 from hookctl.errors import usage_error
 from hookctl.firing.model import Call
 from hookctl.hosts import Host
-from hookctl.hosts.matchers import fits
+from hookctl.hosts.matchers import explain_mismatch, fits
 from hookctl.packs.native import native_payload
 from hookctl.packs.protocol import EVENTS, SHORT, TOOL_EVENTS, native_event
 from hookctl.system import files
@@ -118,6 +118,8 @@ def is_meant(call: Call, matcher: str | None) -> bool:
     """Whether the host runs a hook with this matcher for the call."""
     if SHORT.get(call.protocol) in TOOL_EVENTS:
         return _fits_soon(call.host, matcher, _names_of(call.host, call.tool))
+    if explain_mismatch(call.host, call.event, matcher):
+        return False
     values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
     texts = [value for value in values if isinstance(value, str)]
     return not texts or not matcher or matcher == "*" or _fits_soon(call.host, matcher, texts)

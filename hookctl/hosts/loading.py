@@ -339,6 +339,19 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
         return f"has `if`, and no hook with `if` runs on {event}"
     if host.handlers.switch and handler.get(host.handlers.switch) is False:
         return f"is switched off: {host.handlers.switch} is false"
+    name = _find_loop_variable(handler.get("command")) if host.handlers.needs_variables else ""
+    if name:
+        return f"has ${name} in its command, which {host.title} does not find: write $''{name}"
+    return ""
+
+
+def _find_loop_variable(command: Any) -> str:
+    """A variable that only a loop or `read` of the command sets; empty if there is none."""
+    if not isinstance(command, str):
+        return ""
+    for name in re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command):
+        if re.search(rf"\$(?:{name}\b|\{{{name}\b)", command) and f"{name}=" not in command:
+            return str(name)
     return ""
 
 

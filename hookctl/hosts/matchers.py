@@ -28,6 +28,8 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     a name that is another host's, or nearly one of this host's, is known to be none.
     """
     tool_events = [host.events.get(name) for name in _TOOL_EVENTS]
+    if host.matchers.every_event and event not in tool_events and isinstance(matcher, str):
+        return _explain_elsewhere(host, event, matcher)
     if not host.tools or event not in tool_events or not isinstance(matcher, str):
         return ""
     if host.matchers.none:
@@ -39,6 +41,26 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
     if prefix and not matcher.startswith(prefix) and re.search("[|,]", matcher):
         return _reason(host, matcher, f"where names stand behind {prefix}, with | between them")
     return _explain_names(host, matcher, matcher.removeprefix(prefix))
+
+
+def _explain_elsewhere(host: Host, event: str, matcher: str) -> str:
+    """Why a matcher matches nothing on an event without a tool; '' if it does, or may."""
+    name = json.dumps(matcher)
+    if fits(host, matcher, [""]):
+        return ""
+    if not _is_expression(matcher):
+        return f"the matcher {name} is no expression, as {host.title} wants it"
+    if event == host.events.get("stop"):
+        return f"the matcher {name} has nothing to match on {event}: leave it out"
+    return ""
+
+
+def _is_expression(matcher: str) -> bool:
+    try:
+        re.compile(matcher)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def _explain_names(host: Host, matcher: str, text: str) -> str:

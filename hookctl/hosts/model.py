@@ -137,6 +137,7 @@ class HandlerRules(NamedTuple):
     """What the host knows of hook entries."""
 
     types: Sequence[str] = ()  # empty: any
+    needs_variables: bool = False  # a command with a variable that is not set never runs
     without_if: Sequence[str] = ()  # events on which a hook with `if` never runs
     fields: Sequence[str] = ()
     timeout: str = "number"  # number | integer | whole | any
@@ -219,6 +220,7 @@ class Matchers(NamedTuple):
     parts: bool = False  # a part of a name is enough
     any_case: bool = False
     whole: bool = False  # an expression has to fit the whole name
+    every_event: bool = False  # a matcher counts on events without a tool, too
     prefix: str = ""  # of an expression; without it a matcher is one name, with * and ? in it
     names: Mapping[str, Sequence[str]] = {}  # what else a matcher may call a tool
 

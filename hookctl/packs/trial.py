@@ -30,7 +30,7 @@ class Trial(NamedTuple):
     """What came of one run."""
 
     outcome: str  # as in the receipt; "" if the hook was not asked
-    stdout: str  # for the host
+    answer: str  # for the host
     dropped: tuple[str, ...] = ()  # what the host cannot take
     ms: int = 0
 
@@ -112,7 +112,9 @@ class Bench:
         receipt = self._take_receipt()
         dropped = tuple(receipt.get("dropped", ()))
         outcome, ms = str(receipt.get("outcome", "")), int(receipt.get("ms", 0))
-        return Trial(outcome, done.stdout.decode("utf-8", "replace"), dropped, ms)
+        # An exit status that refuses has its reason on stderr.
+        said = done.stderr if done.returncode == 2 else done.stdout
+        return Trial(outcome, said.decode("utf-8", "replace"), dropped, ms)
 
     def _take_receipt(self) -> dict[str, Any]:
         """The last receipt, after which there is none."""

@@ -81,7 +81,7 @@ def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any
             "case": case.name,
             "expected": case.expect,
             "outcome": trial.outcome,
-            "stdout": trial.stdout,
+            "stdout": trial.answer,
             "dropped": [*trial.dropped],
             "ms": trial.ms,
             "failed": bool(problem),
@@ -123,9 +123,9 @@ def _judge_text(case: Case, trial: Trial) -> str:
     """Whether the answer has the words that it should have."""
     if not case.text or trial.outcome in ("none", *_NO_ANSWER):
         return ""
-    if case.text in trial.stdout or case.text in _read_answer(trial.stdout):
+    if case.text in trial.answer or case.text in _read_answer(trial.answer):
         return ""
-    return f"{case.text!r} is not in the answer: {trial.stdout.strip()[:200]}"
+    return f"{case.text!r} is not in the answer: {trial.answer.strip()[:200]}"
 
 
 def _read_answer(stdout: str) -> str:

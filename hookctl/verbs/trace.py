@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -116,6 +117,8 @@ def _find_targets(
 
 def _has_hooks(sources: Sources, target: Target, messages: list[Message]) -> bool:
     """Whether a settings file has hooks; one that cannot be read is named."""
+    if not os.path.lexists(target.path):
+        return False
     try:
         if target.project:
             project.require_own(target.project)

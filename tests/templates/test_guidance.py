@@ -27,7 +27,7 @@ def start(lab: Lab, **fields: Any) -> str:
 
 
 def test_the_hosts_that_take_context() -> None:
-    assert TOLD == ["claude", "codex", "copilot", "droid", "gemini", "openhands", "pi", "qwen"]
+    assert TOLD == ["claude", "codex", "copilot", "droid", "gemini", "openhands", "pi", "qwen", "vscode"]
 
 
 @pytest.mark.parametrize("host", TOLD)

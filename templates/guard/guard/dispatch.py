@@ -55,9 +55,7 @@ def refuse(call, name, refusals):
 def is_counted(call, name, arguments):
     """Are calls of this tool counted here, and can they be refused?"""
     settings = call.settings
-    # A host may tell the tool's group too: file_system.bash.
-    names = (name, name.rpartition(".")[2], "*")
-    listed = name and any(tool in names for tool in settings.dispatch_tools)
+    listed = name and (name in settings.dispatch_tools or "*" in settings.dispatch_tools)
     if (
         not listed
         or arguments is None
