@@ -7,6 +7,7 @@ file whose code differs is refused: it is another program's, or it was edited.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
@@ -25,6 +26,12 @@ _START = "\nconst settings =\n"
 _END = (
     "// From here on every file of this version is the same;"
     " hookctl does not touch one that differs.\n"
+)
+
+_NO_DATA = "this file has settings that a program reads otherwise than hookctl does"
+_HINT = (
+    "If it is another program's, move it away; if its code was edited, remove it."
+    " Then run the command again."
 )
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next
@@ -57,7 +64,19 @@ class PluginDocument(JsonDocument):
         is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
         if (before, after) != current_code(host) and not is_known:
             raise _foreign_file(text, host, where)
-        return cls._from_parts(settings, host, (before, after), where)
+        document = cls._from_parts(settings, host, (before, after), where)
+        document._require_data()
+        return document
+
+    def _require_data(self) -> None:
+        """Refuse (foreign_file) what JavaScript reads otherwise than JSON does."""
+        offsets = [match.start() for match in re.finditer("[\u2028\u2029]", self._text)]
+        spans = [(scalar.start, scalar.end) for scalar in super().scalars()] if offsets else []
+        for offset in offsets:  # it ends a comment there, and not in a string
+            if not any(start <= offset < end for start, end in spans):
+                raise self.error_at("foreign_file", offset, _NO_DATA, _HINT)
+        if _has_key(self.value, "__proto__"):
+            raise self.error_at("foreign_file", 0, _NO_DATA, _HINT)
 
     @classmethod
     def _from_parts(
@@ -136,6 +155,13 @@ def current_code(host: str) -> tuple[str, str]:
     return before, after + own
 
 
+def _has_key(value: Any, name: str) -> bool:
+    """Whether a table has this key, or one inside it."""
+    if isinstance(value, dict):
+        return name in value or any(_has_key(inner, name) for inner in value.values())
+    return isinstance(value, list) and any(_has_key(inner, name) for inner in value)
+
+
 def _read_template(folder: str, name: str) -> str:
     return read_data("templates", folder, name).decode()
 
@@ -158,8 +184,4 @@ def _foreign_file(text: str, host: str, where: str) -> HookctlError:
     pairs = zip(before + settings + after, text, strict=False)
     offset = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     message = "this file is not as hookctl writes it"
-    hint = (
-        "If it is another program's, move it away; if its code was edited, remove it."
-        " Then run the command again."
-    )
-    return error_at("foreign_file", text, where, offset, message, hint)
+    return error_at("foreign_file", text, where, offset, message, _HINT)

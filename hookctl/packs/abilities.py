@@ -130,6 +130,6 @@ def _unanswered(host: Host) -> Iterator[str]:
     if not dialect.end:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):
-        yield "a hook cannot refuse a tool call"
+        yield "the guard cannot refuse a tool call"
     elif not dialect.refuse_end:
         yield "a refused tool call cannot end the turn"

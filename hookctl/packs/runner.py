@@ -130,8 +130,11 @@ def runner_wants(
 def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: bool) -> list[str]:
     """The runner's options for a hook, but for its files."""
     options = []
-    if hook.timeout not in (None, DEFAULT_TIMEOUT):
-        options += ["--timeout", str(hook.timeout)]
+    limit = hook.timeout or DEFAULT_TIMEOUT
+    if host.registration.longest:  # the host would end the runner, which then could not refuse
+        limit = min(limit, host.registration.longest - MARGIN)
+    if limit != DEFAULT_TIMEOUT:
+        options += ["--timeout", str(limit)]
     is_shared = any(agent.ignores_matchers for agent in host.also_read_by)
     if (filtered or is_shared) and hook.event in MATCHED_EVENTS and hook.matcher:
         options += ["--matcher", quote(host, hook.matcher)]

@@ -6,7 +6,7 @@ The host's own files show it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -146,7 +146,7 @@ def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     if not isinstance(folders, dict):
         return {}
     if trust.lists:
-        return _levels_of_lists(folders)
+        return _levels_of_lists(folders, trust.trusted)
     if not trust.level:
         return folders
     levels = {}
@@ -156,10 +156,10 @@ def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     return levels
 
 
-def _levels_of_lists(lists: dict[str, Any]) -> dict[str, Any]:
-    """The word of each folder in a list; of two words the first, and only of a real path."""
+def _levels_of_lists(lists: dict[str, Any], trusted: Container[Any]) -> dict[str, Any]:
+    """The word of each folder in a list; of two words the trusting one, and only of a real path."""
     levels: dict[str, Any] = {}
-    for word, folders in lists.items():
+    for word, folders in sorted(lists.items(), key=lambda item: item[0] not in trusted):
         for folder in folders if isinstance(folders, list) else ():
             is_path = isinstance(folder, str) and "\0" not in folder
             if is_path and folder == os.path.realpath(folder):

@@ -31,7 +31,7 @@ function start(hook, payload, env) {
       try {
         process.kill(-child.pid, "SIGKILL") // its whole process group
       } catch {}
-    }, (hook.timeout ?? 60) * 1000)
+    }, Math.min((hook.timeout ?? 60) * 1000, 2 ** 31 - 1)) // a longer one would end at once
     const end = (ended) => {
       clearTimeout(timer)
       resolve(ended)

@@ -132,11 +132,11 @@ class Run:
             report_error(error)
             rendered = self.fail(type(error).__name__)
         if rendered:
+            self.end = REFUSES if rendered.told else 0  # also where nobody takes the words
+            self.write_receipt(rendered)
             write_all(1, rendered.data)
             if rendered.told:
                 write_all(2, rendered.told.encode("utf-8", "replace"))
-                self.end = REFUSES
-            self.write_receipt(rendered)
 
     def read_call(self):
         """Read what the host sent, and find the folders; then nothing limits the time."""

@@ -197,9 +197,9 @@ def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> 
         (
             "opencode",
             "// hookctl plugin 2: OpenCode loads",
-            "fde0e1596a6c91bd4751abf65e78d35a3a514f6d688cbeb745e3daab9a07ad33",
+            "04a0f27efc246ae13d471ed2764dc68141d1d8038eb447906800aa77e4bd6309",
         ),
-        ("pi", "// hookctl plugin 2: Pi loads", "f0b7eaf1a7517238ea93e67ec73f95110409123f6d2dcfdbdbdeb4b881d25cb6"),
+        ("pi", "// hookctl plugin 2: Pi loads", "ec76d66c26b9cb262cb77245d38d1efd3a8a435bf022861a41c2253abe0fbf91"),
     ],
 )
 def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -> None:
@@ -209,3 +209,21 @@ def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -
     assert code.startswith(first)
     assert hashlib.sha256(code.encode()).hexdigest() == digest
     assert digest not in plugin._EARLIER
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '{ "hooks": {}, "__proto__": {"hooks": {}} }',
+        '{ "hooks": {"a": [{"\\u005f_proto__": 1}]} }',
+        '{ "hooks": {} // x\u2028, evil: 1\n }',
+        '{ "hooks": {} /* " */ // "\u2029, evil: 1 //"\n }',
+    ],
+)
+def test_settings_that_a_program_reads_otherwise_are_refused(settings: str) -> None:
+    before, after = plugin.current_code("pi")
+    with pytest.raises(HookctlError) as caught:
+        PluginDocument.parse((before + settings + after).encode(), where="f.js", host="pi")
+    assert caught.value.code == "foreign_file"
+    fine = before + '{ "hooks": {"a": ["x\u2028y"]} // "\n }\n' + after
+    assert PluginDocument.parse(fine.encode(), where="f.js", host="pi").value == {"hooks": {"a": ["x\u2028y"]}}

@@ -92,6 +92,16 @@ def test_a_refusal_is_status_2_with_the_reason_on_stderr(installed: Installed, e
     assert installed.run(event) == (2, "", "not today, ä")
 
 
+@EACH
+@pytest.mark.parametrize("lost", ["2>&-", "2>/dev/full"])
+def test_a_refusal_holds_where_nobody_takes_its_words(installed: Installed, lost: str) -> None:
+    installed.install("pre-tool", REFUSES)
+    sent = json.dumps(SENT[installed.host]["pre-tool"])
+    command = f"{{ {installed.command}\n}} {lost}"
+    done = subprocess.run(command, shell=True, input=sent, text=True, cwd=installed.isolated / "work", check=False)
+    assert done.returncode == 2
+
+
 @EVENTS
 @EACH
 @pytest.mark.parametrize("command", ["true", "exit 1", "exit 42", "kill -9 $$"])
