@@ -16,6 +16,7 @@ _TOKEN = (
     r"(?P<gap>[ \t]+)|(?P<break>\r\n|\n|\r)|(?P<comment>#[^\r\n]*)|(?P<mark>[\[\]{{}},])"
     r"|(?P<string>{string})|(?P<bare>[^\s,\[\]{{}}#\"']+)|(?P<other>.)"
 )
+_BETWEEN = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+[,}]")  # members of an inline table
 _ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9A-Fa-f]{2})|(?P<escape>e)|.)", re.DOTALL)
 _SHORT_TIME = re.compile(r"((?:\d{4}-\d\d-\d\d[Tt])?\d\d:\d\d)(?![\d:.])")
 
@@ -47,19 +48,25 @@ def translate(source: str, string: str) -> Translation:
     origins: list[int] = []
     brackets: list[str] = []
     before: list[int] = []  # the parts since the last bracket that are no gap
+    may_break: bool | None = None  # behind the last part that is no gap
     for match in re.finditer(_TOKEN.format(string=string), source, re.DOTALL):
         kind, text = match.lastgroup, match[0]
         if kind == "other":  # a quote without an end, which a line break less would close
             return Translation(source, source, (0,), (0,))
         in_table = brackets[-1:] == ["{"]
         if in_table and kind in ("break", "comment"):
-            text = ""
+            if may_break is None:
+                is_after_mark = not before or parts[before[-1]] in ("{", ",")
+                may_break = is_after_mark or bool(_BETWEEN.match(source, match.end()))
+            text = "" if may_break else text
         elif kind == "string" and text.startswith('"'):
             text = _ESCAPE.sub(_old_escape, text)
         elif kind == "bare":
             text = _SHORT_TIME.sub(r"\1:00", text, count=1)
         elif text == "}" and len(before) > 1 and _is_trailing_comma(parts, before):
             parts[before[-1]] = ""
+        if kind not in ("gap", "break", "comment"):
+            may_break = None
         parts.append(text)
         origins.append(match.start())
         if kind == "mark" and text in "[{":

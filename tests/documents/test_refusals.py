@@ -21,6 +21,8 @@ LONG = [
     ("toml", "a = " + "[" * 5000 + "]" * 5000, "unparsable 1:105", "deep"),
     ("toml", "a = " + "[" * 101 + "]" * 101, "unparsable 1:105", "deep"),
     ("toml", 'a = { "b\nc" = 1 }', "unparsable 1:9", "Illegal character"),  # two lines are not joined to one string
+    ("toml", "a = { b\n = 1 }", "unparsable 1:8", "="),
+    ("toml", "a = { b = # c\n 1 }", "unparsable 1:11", "value"),
     ("toml", "a" + ".a" * 50_000 + " = 1", "unparsable 1:1", "many parts"),
     ("toml", "[x]\n [ a" + ". 'a'" * 101 + "]", "unparsable 2:4", "many parts"),
     ("toml", "x = { a" + '."\\""' * 101 + " = 1}", "unparsable 1:7", "many parts"),
