@@ -65,7 +65,7 @@ def test_hooks_in_an_inline_table_of_many_lines(config: Path, hookctl: Hookctl, 
         ("a = {,}\n", 1, 6),
         ("a = {b = 1,,}\n", 1, 12),
         ('a = "\\x4"\n', 1, 8),
-        ("a = {\n b = 1\n c = 2\n}\n", 3, 2),
+        ("a = {\n b = 1\n c = 2\n}\n", 2, 7),
     ],
 )
 def test_what_is_neither_is_refused_at_its_place(text: str, line: int, column: int) -> None:
