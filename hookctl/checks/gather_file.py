@@ -12,6 +12,7 @@ from hookctl.checks.gather_guard import add_guard, add_packs
 from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
+from hookctl.hosts import readers
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Current, PathFault, Record
@@ -152,8 +153,7 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
 def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherReader]:
     """The other agents that read this file, if the guard is in it."""
     for entry in facts.host.also_read_by if facts.guard else ():
-        is_known = entry.host and not entry.never_ours
-        if is_known and facts.target.scope in entry.scopes:
+        if entry.runs_ours and facts.target.scope in entry.scopes:
             yield _describe_reader(machine, facts, entry)
 
 
@@ -167,8 +167,8 @@ def _describe_reader(machine: Machine, facts: FileFacts, entry: OtherAgent) -> O
         if has_guard and not guard_path and layer.real_path != facts.real_path:
             guard_path = layer.source.path
     is_there = bool(guard_path) or bool(hosts.client(other, machine.environ))
-    condition = f" {entry.condition}" if entry.condition else ""
-    return OtherReader(other.title, condition, is_there, guard_path)
+    condition = readers.condition(entry)
+    return OtherReader(other.title, condition and f" {condition}", is_there, guard_path)
 
 
 def _add_repository(machine: Machine, facts: FileFacts) -> FileFacts:

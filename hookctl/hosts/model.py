@@ -234,13 +234,12 @@ class OtherAgent(NamedTuple):
     host: str = ""  # its name, if it is one of hookctl's hosts
     name: str = ""  # as people call it, if it is none
     only: str = ""  # the condition, if it does not always read them
-    ignores_matchers: bool = False
     never_ours: bool = False  # whether it skips hooks in the form that hookctl gives them there
 
     @property
-    def condition(self) -> str:
-        """When or how it reads the files, in words; empty if always and as their host does."""
-        return self.only or ("without the matchers" if self.ignores_matchers else "")
+    def runs_ours(self) -> bool:
+        """Whether it is a host that runs hookctl's hooks there."""
+        return bool(self.host) and not self.never_ours
 
 
 class Host(NamedTuple):

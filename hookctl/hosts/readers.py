@@ -13,9 +13,16 @@ def title_of(agent: OtherAgent) -> str:
     return agent.name or hosts.load(agent.host).title
 
 
+def condition(agent: OtherAgent) -> str:
+    """When or how it reads the files, in words; empty if always and as their host does."""
+    heeds_none = agent.host and hosts.load(agent.host).matchers.none
+    return agent.only or ("without the matchers" if heeds_none else "")
+
+
 def describe(agent: OtherAgent) -> str:
     """The other agent, and the condition if it does not always read the files."""
-    return f"{title_of(agent)} ({agent.condition})" if agent.condition else title_of(agent)
+    when = condition(agent)
+    return f"{title_of(agent)} ({when})" if when else title_of(agent)
 
 
 def find_read_by(name: str) -> Iterator[tuple[Host, OtherAgent]]:

@@ -43,7 +43,6 @@ class Fit(NamedTuple):
     """What a matcher becomes on a host."""
 
     matcher: str | None  # the host's own; None for all tools
-    filtered: bool  # the runner has to look at each call, since the host cannot tell
     lacking: tuple[str, ...] = ()  # tools that the host does not have
     never: bool = False  # it fits no tool of the host
 
@@ -67,12 +66,10 @@ def tells_failures(host: Host) -> bool:
 
 def fit(host: Host, event: str, matcher: str | None) -> Fit:
     """What a matcher of Claude Code's settings becomes on a host."""
-    if matcher in ALL:
-        return Fit(None, False)
     if host.runner.get("own_protocol"):
-        return Fit(matcher, False)
+        return Fit(None if matcher in ALL else matcher)
     if event not in TOOL_EVENTS or not _NAMES.fullmatch(matcher or ""):
-        return Fit(None, True)
+        return Fit(None)
     names: list[str] = []
     lacking: list[str] = []
     for name in re.split("[|,] ?", matcher or ""):
@@ -81,12 +78,12 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
         if not own:
             lacking.append(name)
     if not names:
-        return Fit(None, True, tuple(lacking), never=True)
+        return Fit(None, tuple(lacking), never=True)
     lacking = [name for name in lacking if name not in GONE]
     if host.runner.get("patch") in names:  # a shell command may hold a patch too
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
-    return Fit(f"{host.matchers.prefix}^({pattern})$", True, tuple(lacking))
+    return Fit(f"{host.matchers.prefix}^({pattern})$", tuple(lacking))
 
 
 def own_names(host: Host, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
-from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, fit, native_event
+from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event
 from hookctl.packs.shortfalls import (
     Note,
     no_event,
@@ -118,7 +118,7 @@ def runner_wants(
     notes += unknown_mcp_names(pack, hook, host)
     notes += notes_on_answers(pack, hook, host, answers)
     id = f"{pack.name}/{hook.id}"
-    options = _options(hook, host, env, filtered=matching.filtered)
+    options = _options(hook, host, env)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     values = {key: claim.value for key, claim in env.items()}
     command = _command(pack, hook, host, programs, options)
@@ -127,7 +127,7 @@ def runner_wants(
     return [Wanted(path, "element", fields, id, _forms(pack, hook, host, options))]
 
 
-def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: bool) -> list[str]:
+def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
     """The runner's options for a hook, but for its files."""
     options = []
     limit = hook.timeout or DEFAULT_TIMEOUT
@@ -135,8 +135,7 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim], *, filtered: 
         limit = min(limit, host.registration.longest - MARGIN)
     if limit != DEFAULT_TIMEOUT:
         options += ["--timeout", str(limit)]
-    is_shared = any(agent.ignores_matchers for agent in host.also_read_by)
-    if (filtered or is_shared) and hook.event in MATCHED_EVENTS and hook.matcher:
+    if hook.event in MATCHED_EVENTS and hook.matcher not in ALL:
         options += ["--matcher", quote(host, hook.matcher)]
     if hook.on_failure == "deny":
         options += ["--on-failure", "deny"]

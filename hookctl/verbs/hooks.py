@@ -124,7 +124,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
 
 def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
     for agent in hook.readers:
-        yield {"agent": readers.title_of(agent), "only": agent.condition}
+        yield {"agent": readers.title_of(agent), "only": readers.condition(agent)}
 
 
 def shown_command(hook: Hook) -> str:

@@ -94,7 +94,7 @@ def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
         "host": agent.host or None,
         "scopes": [*agent.scopes],
         "plugins": [*agent.plugins],
-        "only": agent.condition,
+        "only": readers.condition(agent),
         "sure": agent.sure,
     }
 
