@@ -9,6 +9,7 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.firing.calls import Asked, Place, find_event, is_meant, make_call, parse_input, require_question
+from hookctl.system.package_data import guard_module
 
 from .templates.hosts import NAMES, PAYLOADS
 
@@ -68,6 +69,27 @@ def test_a_matcher_counts_at_a_stop_on_kimi_alone(matcher: str | None, runs: boo
     call = make_call(hosts.load("kimi"), Asked("stop"), PLACE)
     assert is_meant(call, matcher) == runs
     assert is_meant(make_call(hosts.load("claude"), Asked("stop"), PLACE), matcher)
+
+
+@pytest.mark.parametrize("matcher", [None, "", "*", "Edit", "run_in_terminal", "["])
+@pytest.mark.parametrize("event", ["pre-tool", "stop"])
+def test_vs_code_runs_every_hook_whatever_its_matcher(event: str, matcher: str | None) -> None:
+    assert is_meant(make_call(hosts.load("vscode"), Asked(event, tool="Bash"), PLACE), matcher)
+
+
+ONE_EVENT = ["gemini", "hermes", "opencode", "openhands", "pi", "vibe"]  # for calls that went well and others
+
+
+@pytest.mark.parametrize("name", ONE_EVENT)
+def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: str) -> None:
+    host = hosts.load(name)
+    table = {**host.runner, "tools": host.tools}
+    usual = make_call(host, Asked("post-tool", tool="Bash"), PLACE)
+    failed = make_call(host, Asked("post-tool-failure", tool="Bash"), PLACE)
+    assert (failed.event, failed.protocol) == (usual.event, usual.protocol)
+    for call, is_failed in ((usual, False), (failed, True)):
+        (question,) = guard_module("payload").questions(table, "PostToolUse", call.payload, name)
+        assert (question.portable["ok"] is False) == is_failed
 
 
 @pytest.mark.parametrize("name", hosts.names())

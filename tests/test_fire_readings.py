@@ -128,6 +128,16 @@ def test_copilot_cli_loses_the_reason_of_an_exit_status() -> None:
     assert read("codex", nested("deny"), 2, "my reason").reason == "my reason"
 
 
+@pytest.mark.parametrize("name", ["claude", "kiro", "windsurf"])
+def test_braces_in_a_reason_are_no_placeholders(name: str) -> None:
+    assert read(name, "", 2, 'no {status} for {"a": 1} {').reason == 'no {status} for {"a": 1} {'
+
+
+def test_vs_code_has_the_reason_of_a_block_in_the_inner_object() -> None:
+    block = {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "R"}}
+    assert read("vscode", block, event="stop") == Reading("block", "R", source="nested", refuses=True)
+
+
 CONTEXT = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "C"}}
 
 

@@ -12,8 +12,8 @@ from hookctl.errors import usage_error
 from hookctl.firing.model import Call
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch, fits
-from hookctl.packs.native import native_payload
-from hookctl.packs.protocol import EVENTS, SHORT, TOOL_EVENTS, native_event
+from hookctl.packs.native import mark_failed, native_payload
+from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, SHORT, TOOL_EVENTS, native_event
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
@@ -65,15 +65,23 @@ class Asked(NamedTuple):
 def find_event(host: Host, name: str) -> tuple[str, str]:
     """The host's own name of an event, and Claude Code's; '' for what the host does not have.
 
-    The name may be hookctl's, Claude Code's, or the host's own.
+    The name may be hookctl's, Claude Code's, or the host's own. A host with one event for all calls
+    that have run has no other for those that failed.
     """
-    short = name if name in EVENTS else SHORT.get(name, "")
+    short = _short_name(name)
     if short and (native := native_event(host, short)):
+        if short == FAILURE_EVENT and native == host.events.get("post-tool"):
+            short = "post-tool"
         return native, EVENTS[short]
     for short, own in host.events.items():
         if own == name:
             return own, EVENTS[short]
     return (name, "") if name in host.handlers.events else ("", "")
+
+
+def _short_name(name: str) -> str:
+    """The short form of an event's name, or of Claude Code's; '' if it is neither."""
+    return name if name in EVENTS else SHORT.get(name, "")
 
 
 def require_question(hosts: Sequence[Host], asked: Asked) -> None:
@@ -98,6 +106,8 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
         return Call(host, event, protocol, payload, asked.payload, _tool_in(payload), SESSION)
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
     payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
+    if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
+        mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
 

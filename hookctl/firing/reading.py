@@ -33,6 +33,7 @@ _BLOCKING = ("UserPromptSubmit", "PostToolUse", *STOPS)  # a refusal is a block 
 _NESTED = "hookSpecificOutput"
 _REASONS = (
     f"{_NESTED}.permissionDecisionReason",
+    f"{_NESTED}.reason",
     "permissionDecisionReason",
     "reason",
     "agent_message",
@@ -100,7 +101,8 @@ class _Reader:
                 continue
             if action == "nothing":
                 return None
-            reason = self._rules.get("status_reason", told).format(status=status)
+            own_words = self._rules.get("status_reason")
+            reason = own_words.format(status=status) if own_words else told
             if action == "refuse":
                 return Reading(self._refusal, reason, source="status", refuses=True)
             if action == "end":

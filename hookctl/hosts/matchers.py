@@ -90,9 +90,11 @@ def suggest_case(host: Host, matcher: str | None) -> str:
 
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     """Whether a matcher fits one of a tool's names, or the value that an event is matched by."""
-    if host.matchers.none or matcher is None or matcher in FOR_ALL:
-        return matcher is None or matcher in host.matchers.all
     rules = host.matchers
+    if rules.none or matcher is None:
+        return True
+    if matcher in FOR_ALL:
+        return matcher in rules.all
     if rules.prefix and not matcher.startswith(rules.prefix):
         pattern = matcher.lower() if rules.any_case else matcher
         return any(fnmatchcase(name.lower() if rules.any_case else name, pattern) for name in names)

@@ -30,6 +30,15 @@ def native_payload(
     return payload
 
 
+def mark_failed(host: Host, payload: dict[str, Any]) -> None:
+    """Make the payload of a call that has run that of one that failed."""
+    fields = host.runner.get("fields", {})
+    if "exit_status" in fields:
+        _put(payload, _path(host, "exit_status"), 1)
+    else:
+        _put(payload, _path(host, "failed"), True)
+
+
 def native_tool(host: Host, tool: str) -> str:
     """The host's name of a tool, the first where it has several; a name of its own stays."""
     names = own_names(host, tool)
