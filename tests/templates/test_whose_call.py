@@ -3,6 +3,7 @@
 import itertools
 import json
 import posix
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,23 @@ def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab:
     assert letters == [letter * len(names) for letter in ("BBRA" if host in TALKATIVE else "BBAA")]
     assert lab.codes() == ["blocked", "blocked", "tripped", "open"]
     assert {line["host"] for line in lab.log()} == {host}
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_a_call_is_left_to_the_callers_own_registration_where_it_has_one(lab: Lab, name: str) -> None:
+    """Beside ours, as install names them; only what uninstall leaves there is none."""
+    lab.config(max_stop_blocks=9, dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
+    lab.host, host = name.partition("-")[0], BORROWED[name]
+    lab.environment |= VARIABLES.get(host, {})
+    borrowed, own = (lab.hook.parents[1] / f"{each}-user" for each in (lab.host, host))
+    for folder in {borrowed, own} - {lab.hook.parent}:
+        shutil.copytree(lab.hook.parent, folder)
+    sent = {event: {**payload, "cwd": str(lab.project)} for event, payload in PAYLOADS[name].items()}
+    for event, payload in [*sent.items()] * 2:
+        assert lab.call(event, borrowed, **payload) == ""
+    assert not lab.state.exists()
+    (own / "hook.py").unlink()
+    assert "Work remains (2)" in lab.call("stop", borrowed, **sent["stop"])
 
 
 @pytest.mark.parametrize("name", BORROWED)

@@ -4,7 +4,7 @@ After dispatch_end refusals of one call in a session its turn is ended, where th
 A person's prompt begins anew, and so does another call that runs; a new window does not.
 """
 
-from .call import event_call, is_disabled, read_call, read_clock, read_input, read_turn
+from .call import event_call, is_disabled, read_clock, read_own_call, read_turn
 from .files import KIB, digest, digest_bytes, dump, first_text, save_object
 from .hosts import printable, say
 from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
@@ -20,7 +20,7 @@ ENDED = (
 
 def on_dispatch(event, host):
     """Refuse a listed tool's call that was made too often; ignore everything else."""
-    call = read_call(event, host, read_input)
+    call = read_own_call(event, host)
     name, arguments = event_call(call.payload)
     if not is_counted(call, name, arguments) or is_disabled(call.locked):
         return

@@ -3,7 +3,7 @@
 Prompt and tool events are for hosts whose stop does not tell about prompts and tool calls.
 """
 
-from .call import event_call, read_call, read_input, read_turn, reason_to_ignore, reason_to_skip
+from .call import event_call, read_own_call, read_turn, reason_to_ignore, reason_to_skip
 from .files import digest, dump, exists, first_text
 from .hosts import FILES, fill, fill_own, list_values, say, word_answer
 from .progress import (
@@ -32,7 +32,7 @@ TEXTS = {
 
 def on_prompt(event, host):
     """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
-    call = read_call(event, host, read_input)
+    call = read_own_call(event, host)
     text = prompt_text(call.payload)
     turn = read_turn(call.payload)
     if is_unneeded(call) or not (text or turn):
@@ -61,7 +61,7 @@ def prompt_text(payload):
 
 def on_tool(event, host):
     """Count a tool call that has run; a new turn's id begins that turn."""
-    call = read_call(event, host, read_input)
+    call = read_own_call(event, host)
     if is_unneeded(call):
         return
     path, state = open_session(call)
@@ -98,7 +98,7 @@ def keep_work(call, state):
 
 def on_session_start(event, host):
     """Tell the agent what work waits; silent if there is none, or another session holds it."""
-    call = read_call(event, host, read_input)
+    call = read_own_call(event, host)
     settings = call.settings
     if reason_to_ignore(call) or not settings.guidance or settings.mode not in TEXTS:
         return

@@ -2,7 +2,7 @@
 
 import posix
 
-from .call import Expired, read_call, read_input, reason_to_ignore
+from .call import Expired, read_own_call, reason_to_ignore
 from .files import digest, open_to_replace
 from .hosts import answer, describe_failure
 from .progress import name_task, observe
@@ -27,7 +27,7 @@ class Decision:
 
 def on_stop(event, host):
     """Answer a stop, and log it."""
-    call = read_call(event, host, read_input)
+    call = read_own_call(event, host)
     try:
         decided = decide(call)
     except (Exception, Expired) as error:
