@@ -169,3 +169,16 @@ def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: 
         "never": ("one", "unknown_event", 18),
         "lost": ("one", "unknown_event", 22),
     }
+
+
+def test_messages_name_a_hook_by_its_position_in_the_list(hookctl: Hookctl, config: Path) -> None:
+    hookctl("install", *HOST)
+    (doubled,) = (row for row in config.read_text().split("\n\n") if "hookctl=guard/stop" in row)
+    config.write_text(f"{STOP}\n{config.read_text()}\n{doubled}\n")
+
+    def said() -> list[str]:
+        return [found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]]
+
+    assert "guard/stop is registered 2 times (hooks[2], hooks[5]), so it runs that often" in said()
+    config.write_text(f"{STOP}\n{STOP}matcher = 1\n")
+    assert any("line 5: hooks[1] has matcher, which must be of type string" in message for message in said())

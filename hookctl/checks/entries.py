@@ -199,8 +199,8 @@ def _quote_value(name: str, value: Any) -> str:
 
 def _judge_doubled(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
     for id, copies in sorted(hooks.by_id.items()):
-        if len(copies) > 1:
-            paths = ", ".join(".".join(map(str, hook_entry.path)) for hook_entry in copies)
+        if len(copies) > 1 and file.document:
+            paths = ", ".join(file.document.name_of(hook_entry.path) for hook_entry in copies)
             yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)
 
 

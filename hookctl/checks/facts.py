@@ -69,7 +69,7 @@ class FoundHook(NamedTuple):
     def place(self) -> str:
         """Its path and line in its file, in words."""
         line = self.source.document.position(self.path)[0]
-        return f"{'.'.join(map(str, self.path))}, line {line}"
+        return f"{self.source.document.name_of(self.path)}, line {line}"
 
 
 class Layer(NamedTuple):

@@ -227,7 +227,7 @@ def judge_traps(facts: HostFacts) -> Iterator[Finding]:
     """Every hook of other tools that the host reads here."""
     for hook in facts.running:
         if not hook.id:
-            place = ".".join(map(str, hook.path))
+            place = hook.source.document.name_of(hook.path)
             yield from _judge_idle(facts, hook, place)
             yield from _judge_script(facts, hook, place)
             yield from _judge_commands(facts, hook, place)

@@ -13,6 +13,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, shapes
 from hookctl.masking import masked_text
+from hookctl.model import Path
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -79,34 +80,35 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
         fix, level = fault.fix or _suggest_fix(file, fault.subject), fault.level
         level = level or levels(fault.code)[0]
         yield Finding(fault.code, level, message, file.host.name, file.path, fix)
-    yield from _judge_hooks(file, document.value)
+    yield from _judge_hooks(file, document)
     yield from _judge_env_names(file, document)
 
 
-def _judge_hooks(file: FileFacts, root: dict[str, Any]) -> Iterator[Finding]:
+def _judge_hooks(file: FileFacts, document: Document) -> Iterator[Finding]:
     """The map of events as a whole, and the timeouts in it."""
-    host = file.host
+    host, root = file.host, document.value
     named = host.shape.root[:1]
     events_map = root.get(*named, {}) if named else {}
     is_lost = not isinstance(events_map, dict) and not (events_map is None and host.null_is_absent)
     if is_lost and file.record is None:
-        yield file.find("lost_hook", name=named[0], fix=_suggest_fix(file, "it"))
+        needed = document.needed_at(tuple(named), "an object")
+        yield file.find("lost_hook", name=named[0], needed=needed, fix=_suggest_fix(file, "it"))
     for above, events in shapes.event_maps(host.shape, root):
         for event in events:
             if loading.is_event(host, event):
-                yield from _judge_timeouts(file, (*above, event), event, events[event])
+                yield from _judge_timeouts(file, document, (*above, event), events[event])
 
 
 def _judge_timeouts(
-    file: FileFacts, path: tuple[Any, ...], event: str, groups: Any
+    file: FileFacts, document: Document, path: Path, groups: Any
 ) -> Iterator[Finding]:
     """Timeouts of other tools' hooks that look wrong in the host's unit."""
     host = file.host
-    for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {event: groups}):
+    for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {path[-1]: groups}):
         given, command = loading.timeout_seconds(host, fields), fields.get("command")
         if given is None or (isinstance(command, str) and shapes.is_ours(command)):
             continue
-        name, value = ".".join(map(str, (*path, *below[1:]))), fields.get("timeout")
+        name, value = document.name_of((*path, *below[1:])), fields.get("timeout")
         if host.timeout_unit == "milliseconds" and given < 1:
             yield file.find("timeout_unit", name=name, value=value, milliseconds=given * 1000)
         elif host.handlers.milliseconds_from < float("inf") and given != value:

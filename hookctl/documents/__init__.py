@@ -88,6 +88,10 @@ class Document:
         """Every key and value in the order of the text; between them are marks and comments."""
         return iter(())
 
+    def name_of(self, path: Path) -> str:
+        """The path as people find it in the file."""
+        return ".".join(map(str, path))
+
     def needed_at(self, path: Path, needed: str) -> str:
         """What the value at path has to be in the file, where it is to be shown as `needed`."""
         return needed
@@ -294,7 +298,7 @@ def too_deep(text: str, where: str) -> HookctlError:
 
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that is not what an edit needs; `needed` names that."""
-    name = ".".join(map(str, path)) or "the document"
+    name = document.name_of(path) or "the document"
     needed = document.needed_at(path, needed)
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)

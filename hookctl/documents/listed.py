@@ -148,6 +148,15 @@ class ListedDocument(Document):
         """Every key and value in the order of the text, with the paths that they have there."""
         return self._real.scalars()
 
+    def name_of(self, path: Path) -> str:
+        """The path with positions in the list; of an event, the field with it of its first hook."""
+        if self._is_event(path) and self.get(path):
+            path = (*path, 0, *([self._listing.event] if path[-1] else ()))
+        name = ""
+        for key in self._translate(path):
+            name += f"[{key}]" if isinstance(key, int) else f".{key}"
+        return name.removeprefix(".")
+
     def needed_at(self, path: Path, needed: str) -> str:
         """What people have to write where the map would be: the list."""
         return "an array" if path == self._listing.path else needed

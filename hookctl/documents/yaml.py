@@ -202,7 +202,7 @@ class YamlDocument(Document):
             reason = "takes members of another mapping in here (<<), which an edit could hide"
         else:
             return
-        name = ".".join(map(str, path)) or "the document"
+        name = self.name_of(path) or "the document"
         hint = "Write it out there, then run the command again."
         raise self.error_at("unsupported_yaml", offset, f"{name} {reason}", hint)
 

@@ -14,6 +14,7 @@ from hookctl.checks.facts import FoundHook
 from hookctl.checks.machine import hooks_of
 from hookctl.hooks.model import Handler
 from hookctl.hosts import Host, shapes
+from hookctl.hosts.loading import takes_group
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.settings.effective import Source
@@ -33,9 +34,9 @@ def list_handlers(source: Source) -> tuple[Handler, ...]:
 def _list_loaded(source: Source) -> Iterator[Handler]:
     """The well-formed handlers; on a host without groups, also those in groups."""
     for hook in hooks_of(source):
-        inner = hook.fields.get("hooks") if not hook.id else None
-        if isinstance(inner, list) and source.host.shape.is_flat(hook.event):
-            yield from _list_in_group(hook, inner)
+        is_listed = source.host.shape.is_flat(hook.event)
+        if not hook.id and is_listed and takes_group(source.host, hook.fields):
+            yield from _list_in_group(hook, hook.fields["hooks"])
         else:
             matcher = _matcher(hook.matcher)
             note = ""

@@ -77,7 +77,7 @@ def _suggest_event(host: Host, event: str) -> str:
 def _judge_entry(file: HookFile, handler: Handler) -> Obstacle | None:
     """What is wrong with the entry itself."""
     host, fields = file.host, dict(handler.fields)
-    reason = handler.lost or _prefixed(loading.fault(host, fields))
+    reason = handler.lost or _prefixed(loading.fault(host, handler.event, fields))
     if reason:
         return Obstacle(IGNORED, f"{reason}; {host.title} {host.faults.entry}")
     reason = loading.never_runs(host, handler.event, fields)

@@ -96,7 +96,7 @@ def faults(host: Host, document: Document) -> Iterator[Fault]:
     yield from _faults_at_root(host, root)
     for above, events in shapes.event_maps(host.shape, root):
         for event in events:
-            yield from _faults_of_event(host, (*above, event), events[event])
+            yield from _faults_of_event(host, document, (*above, event), events[event])
 
 
 def reason_not_loaded(host: Host, document: Document) -> str:
@@ -147,24 +147,25 @@ def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
             yield Fault("wrong_key", message, True, fix=f"Set {name} to {text}.")
 
 
-def _faults_of_event(host: Host, path: Path, groups: Any) -> Iterator[Fault]:
+def _faults_of_event(host: Host, document: Document, path: Path, groups: Any) -> Iterator[Fault]:
     """The faults of one event: is it unknown, and which of its entries are not loaded?"""
     event, known = str(path[-1]), host.handlers.events
     is_ignored = len(path) == 1 and event in host.guarding.ignored_keys
     if event in host.handlers.no_events or is_ignored:
         return
     if not event or (known and event not in known):
-        message = f"{_dotted(path)}: {host.title} {host.client.seen} has no such event"
+        message = f"{_place(document, path)}: {host.title} {host.client.seen} has no such event"
         fix = _suggest_event(event, known)
         if not event:  # of a list whose hooks name their events
-            message, fix = f"{_dotted(path[:-1])}: a hook names no event", "Give it one."
+            message, fix = f"{_place(document, path)} names no event", "Give it one."
         if host.guarding.unknown_events:
             yield Fault("unknown_event", message, True, "the name")
         elif host.shape.root or isinstance(groups, list):
             yield Fault("unknown_event", message, False, fix=fix, level="warning")
     elif is_event(host, event):
         for fault in _faults_of_groups(host, event, groups):
-            yield _fault_of_entry(host, event, _dotted((*path, *fault.path)), fault)
+            place = _place(document, (*path, *fault.path))
+            yield _fault_of_entry(host, event, place, fault)
 
 
 def _suggest_event(event: str, known: Sequence[str]) -> str:
@@ -174,13 +175,13 @@ def _suggest_event(event: str, known: Sequence[str]) -> str:
     return nearest(event, known) + rest
 
 
-def _fault_of_entry(host: Host, event: str, name: str, fault: _EntryFault) -> Fault:
+def _fault_of_entry(host: Host, event: str, place: str, fault: _EntryFault) -> Fault:
     is_whole = _is_guarding(host, event) and not fault.is_harmless
     if fault.is_group:
         is_whole = is_whole and host.guarding.groups
     if is_whole:
-        return Fault("invalid_hook", f"{name} {fault.reason}", True, "that entry")
-    message = f"{name} {fault.reason}; {host.title} {host.faults.entry}"
+        return Fault("invalid_hook", f"{place} {fault.reason}", True, "that entry")
+    message = f"{place} {fault.reason}; {host.title} {host.faults.entry}"
     return Fault("lost_hook", message, False, "that entry")
 
 
@@ -189,8 +190,8 @@ def _is_guarding(host: Host, event: str) -> bool:
     return event in host.guarding.events or "*" in host.guarding.events
 
 
-def _dotted(path: Path) -> str:
-    return ".".join(map(str, path))
+def _place(document: Document, path: Path) -> str:
+    return f"line {document.position(path)[0]}: {document.name_of(path)}"
 
 
 def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFault]:
@@ -205,8 +206,8 @@ def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFau
         is_dict = isinstance(group, dict)
         if host.shape.is_flat(event):
             # There may be groups there too; their content is not checked.
-            is_group = is_dict and isinstance(group.get("hooks"), list)
-            reason = "" if is_group else fault(host, group)
+            is_group = is_dict and takes_group(host, group)
+            reason = "" if is_group else fault(host, event, group)
             if reason:
                 yield _EntryFault((number,), reason)
             continue
@@ -218,9 +219,17 @@ def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFau
         if not _has_valid_matcher(host, group):
             yield _EntryFault((number, "matcher"), "is not a string")
         for index, handler in enumerate(handlers):
-            reason = fault(host, handler)
+            reason = fault(host, event, handler)
             if reason:
                 yield _EntryFault((number, "hooks", index), reason)
+
+
+def takes_group(host: Host, fields: dict[str, Any]) -> bool:
+    """Whether what stands among the hooks of an event is a group of them to the host.
+
+    In one list of all hooks there is none.
+    """
+    return isinstance(fields.get("hooks"), list) and not host.registration.event
 
 
 def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
@@ -228,8 +237,8 @@ def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
     return isinstance(matcher, str) or (matcher is None and host.handlers.nulls)
 
 
-def fault(host: Host, handler: Any) -> str:
-    """Why the host does not load an entry; empty if it does."""
+def fault(host: Host, event: str, handler: Any) -> str:
+    """Why the host does not load an entry of an event; empty if it does."""
     if not isinstance(handler, dict):
         return "is not an object"
     given, rules = handler, host.handlers
@@ -241,7 +250,7 @@ def fault(host: Host, handler: Any) -> str:
         return "has no type"
     if rules.types and handler["type"] not in rules.types:
         return f"has a type that is none of {', '.join(rules.types)}"
-    reason = _timeout_fault(host, handler) or _field_fault(host, handler, given)
+    reason = _timeout_fault(host, handler) or _field_fault(host, event, handler, given)
     strange = [name for name in handler if rules.only and name not in rules.only]
     if strange and not reason:
         name = json.dumps(masked_text(strange[0]), ensure_ascii=False)
@@ -259,6 +268,8 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
     """What a value must be by a rule of the host's file; empty if it fits."""
     if value is None and rule.get("null"):
         return ""
+    if value in rule.get("aliases", ()):
+        return ""
     kinds = _KINDS[rule["type"]]
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"of type {rule['type']}"
@@ -266,7 +277,7 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
         items = value.values() if isinstance(value, dict) else value
         if any(_needed(item, {"type": rule["items"]}) for item in items):
             return f"of type {rule['type']}, with every item of type {rule['items']}"
-    if "one_of" in rule and value not in (*rule["one_of"], *rule.get("aliases", ())):
+    if "one_of" in rule and value not in rule["one_of"]:
         return f"one of {', '.join(rule['one_of'])}"
     if "above" in rule and value <= rule["above"]:
         return f"above {rule['above']}"
@@ -274,12 +285,14 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
         return f"{rule['most']} or less"
     if rule.get("filled") and not value:
         return "more than an empty text"
+    if rule.get("visible") and not value.strip():
+        return "more than blanks"
     if rule.get("url") and not re.fullmatch(_URL, value.strip()):
         return "a URL"
     return ""
 
 
-def _field_fault(host: Host, handler: dict[str, Any], given: dict[str, Any]) -> str:
+def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[str, Any]) -> str:
     """What is wrong with the fields of an entry, by the host's rules for its type.
 
     `given` still has the nulls that count as absent.
@@ -288,16 +301,19 @@ def _field_fault(host: Host, handler: dict[str, Any], given: dict[str, Any]) -> 
     field_rules = dict(by_type.get("*", {}))
     if isinstance(kind, str):
         field_rules |= by_type.get(kind, {})
-    for name, rule in field_rules.items():
-        if rule.get("null") is False and given.get(name, "") is None:
+    for key, rule in field_rules.items():
+        name = host.registration.names.get(key, key)
+        if rule.get("null") is False and given.get(key, "") is None:
             return f"has {name}, which must be of type {rule['type']}"
-        if name not in handler:
+        if key not in handler:
             if rule.get("required"):
                 return f"has no {name}"
             continue
-        wanted = _needed(handler[name], rule)
+        wanted = _needed(handler[key], rule)
         if wanted:
             return f"has {name}, which must be {wanted}"
+        if handler[key] and event not in rule.get("events", (event,)):
+            return f"has {name}, which no hook may have on {event}"
     return ""
 
 
@@ -305,6 +321,9 @@ def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
     kind, value = host.handlers.timeout, handler.get(host.registration.timeout, 1)
     if kind == "any":
         return ""
+    if kind == "text":
+        fits = _as_number(value) is not None
+        return "" if fits else "has a timeout that is not a number"
     if kind == "number":
         fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
         return "" if fits else "has a timeout that is not a number above 0"
@@ -323,14 +342,21 @@ def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
 def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
     """The seconds that the host gives a hook; None if it is not known."""
     value = handler.get(host.registration.timeout)
-    if isinstance(value, str) and host.handlers.timeout in ("any", "whole"):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
+    if isinstance(value, str) and host.handlers.timeout in ("any", "whole", "text"):
+        value = _as_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return seconds(host, value)
+
+
+def _as_number(value: Any) -> float | None:
+    """The number that a value is, or that its text is; None if it is none."""
+    if not isinstance(value, str | int | float):
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
 
 
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
@@ -357,7 +383,7 @@ def _find_loop_variable(command: Any) -> str:
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
     """Whether an entry is run, and its answer counts: the host waits for it, or is woken by it."""
-    if fault(host, handler) or never_runs(host, event, handler):
+    if fault(host, event, handler) or never_runs(host, event, handler):
         return False
     is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True
     return is_woken or not _is_async(host, handler)
@@ -365,7 +391,7 @@ def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
 
 def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
-    known, reason = host.handlers.fields, fault(host, fields)
+    known, reason = host.handlers.fields, fault(host, event, fields)
     if not reason and not _has_valid_matcher(host, fields):
         reason = "has a matcher that is not a string"
     if reason:

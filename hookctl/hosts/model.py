@@ -60,6 +60,8 @@ class Scopes(NamedTuple):
 class HookFormat(NamedTuple):
     """What a hook needs in a settings file; `Shape` says where it is written."""
 
+    event: str = ""  # the field with a hook's event, in one list of all hooks
+    names: dict[str, str] = _NOTHING  # of its fields there, where they are not hookctl's
     commands: Sequence[str] = ("command",)
     timeout: str = "timeout"
     longest: int = 0  # the longest timeout that the host takes; 0: any
@@ -140,7 +142,7 @@ class HandlerRules(NamedTuple):
     needs_variables: bool = False  # a command with a variable that is not set never runs
     without_if: Sequence[str] = ()  # events on which a hook with `if` never runs
     fields: Sequence[str] = ()
-    timeout: str = "number"  # number | integer | whole | any
+    timeout: str = "number"  # number | integer | whole | text | any
     milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
     type_default: bool = False
     group_default: bool = False

@@ -231,3 +231,21 @@ def test_a_document_with_a_list_is_as_strict_and_as_secret_as_any() -> None:
     twice = formats.parse("json:hooks.on", b'{"hooks": [], "hooks": []}')
     with pytest.raises(HookctlError, match="duplicate"):
         twice.check_path(("hooks", "A"))
+
+
+def test_a_path_is_named_as_people_find_it_in_the_file() -> None:
+    way = WAYS["kiro"]
+    items = [way.item(event, {"command": "x"}) for event in ("Later", "Stop", "Later")]
+    document = way.parse(json.dumps({"a": [1], "hooks": [*items, "text"]}).encode())
+    names = {
+        ("a", 0): "a[0]",
+        ("hooks",): "hooks",
+        ("hooks", "Later"): "hooks[0].trigger",
+        ("hooks", "Later", 1): "hooks[2]",
+        ("hooks", "Later", 1, "command"): "hooks[2].action.command",
+        ("hooks", "Later", 2): "hooks[4]",  # where it would come to stand
+        ("hooks", "Nowhere"): "hooks",
+        ("hooks", ""): "hooks[3]",
+        (): "",
+    }
+    assert {path: document.name_of(path) for path in names} == names

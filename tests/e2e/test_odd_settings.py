@@ -77,7 +77,7 @@ def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Cli
     ).stdout  # fmt: skip
     for number, hook in enumerate(hooks):
         named = f"hooks.PreToolUse.{number}.hooks.0: Invalid" in said
-        assert named == bool(loading.fault(load("claude"), hook)), hook
+        assert named == bool(loading.fault(load("claude"), "Stop", hook)), hook
 
 
 CODEX_CONFIGS = {
@@ -109,7 +109,7 @@ def test_codex_loses_the_file_for_the_very_hooks_that_hookctl_names(codex: Clien
     place = openai.Place.make(tmp_path / "place")
     good = {"type": "command", "command": "good"}
     place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [good]}, {"hooks": [hook]}]}}))
-    assert (openai.list_hooks(codex, place) == []) == bool(loading.fault(load("codex"), hook))
+    assert (openai.list_hooks(codex, place) == []) == bool(loading.fault(load("codex"), "Stop", hook))
 
 
 def test_droid_runs_the_events_beside_hooks_and_none_below_it(droid: Client, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.test_vibe import DROPPED, TAKEN, text_of
+
 from .clients import Client
 from .model_server import Script
 from .probe import make_probe
@@ -47,3 +49,15 @@ def test_the_hooks_that_are_listed_as_running_run_and_no_other(vibe: Client, pla
     hookctl(place, "enable", own["id"])
     assert check() == {"project", "twice", "own"}
     assert place.settings.read_bytes() == installed
+
+
+def test_what_the_client_drops_is_what_is_listed_as_dropped(vibe: Client, place: Place) -> None:
+    """One file with every hook that it takes, and every one that it does not."""
+    entries = [*TAKEN, *(fields for fields, _ in DROPPED)]
+    ran = place.root / "ran"
+    hooks = [text_of(fields, number, f"echo {number} >> {ran}") for number, fields in enumerate(entries)]
+    write(place.settings, *hooks)
+    assert play(vibe, place, Script([shell("true"), "done"], limit=9), YOLO).code == 0
+    states = {hook["line"]: hook["state"] for hook in hookctl_json(place, "hooks", "--host", "vibe")["hooks"]}
+    listed = {number for number, line in enumerate(sorted(states)) if states[line] == "runs"}
+    assert {*map(int, ran.read_text().split())} == listed == set(range(len(TAKEN)))

@@ -1,0 +1,101 @@
+"""Mistral Vibe, which drops a hook for a field that it cannot take: what is dropped, and what is listed so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl.documents.toml_text import inline
+from hookctl.hosts import load
+from tests.conftest import Hookctl, put
+
+HOST = ("--host", "vibe")
+# Fields beside event, name and command, as hooks have them in the client's file; seen on the real client.
+TAKEN: list[dict[str, Any]] = [
+    {"type": "pre_tool"},
+    {"type": "pre_tool", "match": "*"},
+    {"type": "pre_tool", "match": "re:.*", "strict": True},
+    {"type": "post_tool", "strict": "yes"},
+    {"type": "post_tool", "strict": 1},
+    {"type": "post_agent", "strict": False},
+    {"type": "post_agent", "timeout": " 9.5 "},
+    {"type": "post_agent", "timeout": 9, "description": "", "matcher": 5, "more": {"a": 1}},
+    {"type": "post_agent", "name": ""},
+]
+DROPPED: list[tuple[dict[str, Any], str]] = [
+    ({"type": "pre_tool", "match": {"tool": "*"}}, "has match, which must be of type string"),
+    ({"type": "pre_tool", "match": ["*"]}, "has match, which must be of type string"),
+    ({"type": "pre_tool", "match": " "}, "has match, which must be more than blanks"),
+    ({"type": "post_tool", "match": ""}, "has match, which must be more than blanks"),
+    ({"type": "post_agent", "match": "*"}, "has match, which no hook may have on post_agent"),
+    ({"type": "post_agent", "strict": True}, "has strict, which no hook may have on post_agent"),
+    ({"type": "post_tool", "strict": 2}, "has strict, which must be of type boolean"),
+    ({"type": "post_tool", "strict": "sometimes"}, "has strict, which must be of type boolean"),
+    ({"type": "post_agent", "timeout": "long"}, "has a timeout that is not a number"),
+    ({"type": "post_agent", "timeout": [9]}, "has a timeout that is not a number"),
+    ({"type": "post_agent", "command": " \t"}, "has command, which must be more than blanks"),
+    ({"type": "post_agent", "name": 5}, "has name, which must be of type string"),
+    ({"type": "post_agent", "description": 5}, "has description, which must be of type string"),
+    ({"type": "post_agent", "hooks": [{"command": "true"}], "command": None}, "has no command"),
+]
+
+
+def text_of(fields: dict[str, Any], number: int, command: str) -> str:
+    """A hook of the file, with a name of its own unless the fields have one; None: it has no such field."""
+    whole = {"name": f"hook {number}", "command": command} | fields
+    return "[[hooks]]\n" + "".join(f"{key} = {inline(value)}\n" for key, value in whole.items() if value is not None)
+
+
+@pytest.mark.parametrize("fields", TAKEN, ids=str)
+def test_what_the_client_takes_is_listed_as_running(fields: dict[str, Any], hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "home" / ".vibe" / "hooks.toml", text_of(fields, 1, "true"))
+    (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
+    assert (hook["state"], hook["reason"]) == ("runs", "")
+    assert [found["code"] for found in hookctl("doctor", *HOST, "--json").data["findings"]] == ["not_installed"]
+
+
+@pytest.mark.parametrize(("fields", "reason"), DROPPED, ids=lambda value: json.dumps(value))
+def test_what_the_client_drops_is_listed_so_and_doctor_says_why(
+    fields: dict[str, Any], reason: str, hookctl: Hookctl, isolated: Path
+) -> None:
+    put(isolated / "home" / ".vibe" / "hooks.toml", text_of(fields, 1, "true"))
+    (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
+    drops = load("vibe").faults.entry
+    assert (hook["state"], hook["reason"]) == ("ignored", f"it {reason}; Mistral Vibe {drops}")
+    finding = next(found for found in hookctl("doctor", *HOST, "--json").data["findings"] if found["level"] != "info")
+    assert (finding["code"], finding["message"]) == ("lost_hook", f"line 1: hooks[0] {reason}; Mistral Vibe {drops}")
+    tool = () if fields["type"] == "post_agent" else ("--tool", "Bash")
+    (fired,) = hookctl("fire", fields["type"], *tool, *HOST, "--json").data["hosts"]
+    assert {hook["outcome"] for hook in fired["hooks"]} <= {"not_run"}
+
+
+def test_a_hook_that_is_dropped_takes_its_name_from_no_other(hookctl: Hookctl, isolated: Path) -> None:
+    dropped = text_of({"type": "post_agent", "strict": True}, 1, "first")
+    put(isolated / "home" / ".vibe" / "hooks.toml", dropped + text_of({"type": "post_agent"}, 1, "true"))
+    states = {hook["command"]: hook["state"] for hook in hookctl("hooks", *HOST, "--json").data["hooks"]}
+    assert states == {"first": "ignored", "true": "runs"}
+
+
+def test_a_finding_names_a_hook_by_its_position_in_the_list_and_its_line(hookctl: Hookctl, isolated: Path) -> None:
+    entries = ({"type": "post_agent"}, {"type": "Stop"}, {"type": "post_agent", "command": "/nowhere/bell.sh"})
+    text = "".join(text_of(fields, number, "true") for number, fields in enumerate(entries))
+    put(isolated / "home" / ".vibe" / "hooks.toml", text + "[[hooks]]\nname = 'x'\n")
+    said = {found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]}
+    assert {
+        "line 5: hooks[1].type: Mistral Vibe 3.0.2 has no such event",
+        "line 13: hooks[3] names no event",
+        "hooks[2] runs /nowhere/bell.sh, which is not there",
+    } <= said
+
+
+@pytest.mark.parametrize("text", ["[hooks]\n", "hooks = {}\n", "hooks = 5\n", "[hooks.post_agent]\n"])
+def test_what_is_no_list_is_said_to_be_no_array(text: str, hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "home" / ".vibe" / "hooks.toml", text)
+    (finding, _) = hookctl("doctor", *HOST, "--json").data["findings"]
+    assert (finding["code"], finding["level"]) == ("lost_hook", "warning")
+    assert finding["message"] == "hooks is not an array; Mistral Vibe reads no hook of this file"
+    refused = hookctl("install", *HOST)
+    assert (refused.code, "hooks is not an array" in refused.err) == (4, True)
