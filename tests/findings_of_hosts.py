@@ -117,6 +117,7 @@ AGREED = ".hermes/shell-hooks-allowlist.json"
 GEMINI, QWEN, CODEX = ".gemini/settings.json", ".qwen/settings.json", ".codex/hooks.json"
 DROID, DROID_OWN = ".factory/settings.json", ".factory/hooks.json"
 HANDS, CURSOR, CONFIG = ".openhands/hooks.json", ".cursor/hooks.json", ".codex/config.toml"
+PI = ".pi/agent/settings.json"
 TOML_HOOKS = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n'
 TRUSTED_ON = {"security": {"folderTrust": {"enabled": True}}}
 
@@ -178,6 +179,10 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("hooks_disabled", "error", "droid", both(there(DROID, {"hooks": {"hooksDisabled": True}}), there(DROID_OWN, {}))),
     ("hooks_disabled", "error", "codex", there(CONFIG, "[features]\nhooks = false\n")),
     ("hooks_disabled", "error", "codex", there(CONFIG, "features.codex_hooks = false\n")),
+    ("hooks_disabled", "error", "pi",
+     both(installed("pi"), there(PI, {"extensions": ["-extensions/hookctl.js"]}))),
+    ("hooks_disabled", "error", "pi",
+     both(there("project/.pi/settings.json", {"extensions": ["!h*"]}), installed("pi", "--scope", "project"))),
     ("hook_disabled", "error", "gemini",
      both(installed("gemini"), changed(GEMINI, lambda page: page.update(hooksConfig={"disabled": ["hookctl-guard"]})))),
     ("hook_disabled", "error", "codex", codex_state(enabled=False)),

@@ -17,6 +17,7 @@ from hookctl.hooks.model import Hook, HookFile, Obstacle
 from hookctl.hooks.plugins import find_places, find_plugin_hooks
 from hookctl.hooks.roots import expand
 from hookctl.hosts import codex
+from hookctl.settings.file_rules import FileRules
 from tests.conftest import Hookctl, put
 
 OWN = {"type": "command", "command": "echo hi"}
@@ -438,6 +439,79 @@ def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path,
         ("/x.ts", "runs"),
         ("npm:some", "runs"),
     ]
+
+
+def test_what_pi_does_not_load_is_listed_as_off_and_its_rules_as_nothing(hookctl: Hookctl, isolated: Path) -> None:
+    agent = isolated / "home/.pi/agent"
+    put(agent / "extensions/a.js", "export default () => {}\n")
+    packages = ["npm:a", {"source": "npm:b"}, {"source": "npm:c", "extensions": []}, {"source": 5}, 5]
+    packages += [{"source": "npm:d", "autoload": False}, {"source": "npm:e", "autoload": False, "extensions": ["x.ts"]}]
+    rules = ["/x.ts", "/x.ts", "~/y.ts", "-extensions/a.js", "+extensions/z.js", "*.ts", "!*y*", 5]
+    write(agent / "settings.json", {"packages": packages, "extensions": rules})
+    found = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
+    assert [(hook["owner"], hook["state"]) for hook in found] == [
+        ("a.js", "off"),
+        ("/x.ts", "runs"),
+        ("~/y.ts", "off"),
+        ("npm:a", "runs"),
+        ("npm:b", "runs"),
+        ("npm:c", "off"),
+        ("npm:d", "off"),
+        ("npm:e", "runs"),
+    ]
+    assert found[0]["reason"] == f'extensions has "-extensions/a.js" in {agent}/settings.json'
+    assert [hook["reason"] for hook in found if hook["owner"] in ("npm:c", "npm:d")] == [
+        "its extensions is []",
+        "its autoload is false, and it has no extensions",
+    ]
+
+
+def test_hookctls_own_extension_may_be_off_by_the_settings_of_pi(hookctl: Hookctl, isolated: Path) -> None:
+    settings = isolated / "home/.pi/agent/settings.json"
+    hookctl("install", "--host", "pi")
+    write(settings, {"extensions": ["-extensions/hookctl.js"]})
+    hooks = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
+    assert {(hook["owner"], hook["state"]) for hook in hooks} == {("guard", "off")}
+    assert hooks[0]["fix"] == f'remove "-extensions/hookctl.js" from extensions in {settings}'
+    assert 'extensions has "-extensions/hookctl.js"' in hookctl("status", "--host", "pi").out
+    told = hookctl("install", "--host", "pi", "--rules").out
+    assert "hooks are switched off for Pi" in told
+    write(settings, {"extensions": ["-extensions/hookctl.js", "x.js"], "hooks": {"x": []}})
+    write(isolated / "work/.pi/settings.json", {"extensions": [str(settings.parent / "extensions/hookctl.js")]})
+    hooks = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
+    assert {hook["state"] for hook in hooks if hook["owner"] == "guard"} == {"runs"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "rule"),
+    [
+        (["-a/b.js"], "-a/b.js"),
+        (["-./a/b.js"], "-./a/b.js"),
+        (["-/f/a/b.js"], "-/f/a/b.js"),
+        (["-b.js"], ""),
+        (["!b.js"], "!b.js"),
+        (["!*/b.js"], "!*/b.js"),
+        (["!**/b.js"], "!**/b.js"),
+        (["!a/**"], "!a/**"),
+        (["!**"], "!**"),
+        (["!/f/**/b.j?"], "!/f/**/b.j?"),
+        (["![a-c].js"], "![a-c].js"),
+        (["!*/*/*.js"], ""),
+        (["!a"], ""),
+        (["!" + "**/" * 40 + "x"], ""),
+        (["!a/**", "+a/b.js"], ""),
+        (["!a/**", "+a/b.js", "-a/b.js"], "-a/b.js"),
+        (["a/b.js", 5, "", None], ""),
+    ],
+)
+def test_which_rule_switches_a_file_off(entries: list[Any], rule: str) -> None:
+    assert FileRules("/f", entries).find_off("/f/a/b.js") == rule
+
+
+def test_a_glob_fits_no_hidden_folder() -> None:
+    assert FileRules("/f/.pi", ["!**/a/*", "!/*/*/a/b.js"]).find_off("/f/.pi/a/b.js") == "!**/a/*"
+    assert FileRules("/f/g", ["!**/a/*"]).find_off("/f/.pi/a/b.js") == ""
+    assert FileRules("/f/g", ["!/*/.pi/**"]).find_off("/f/.pi/a/b.js") == "!/*/.pi/**"
 
 
 def test_a_folder_that_is_found_twice_is_one_plugin(home: Path, work: Path) -> None:

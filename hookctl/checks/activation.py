@@ -65,6 +65,9 @@ def judge_switches(file: FileFacts) -> Iterator[Finding]:
     for switch, off in effective.switches(sources):
         if off and not winner:
             yield file.find("hooks_disabled.allowed", switch.source.path, switch=switch)
+    rule = effective.disabling_rule(file.target.scope, file.path, sources)
+    if rule:
+        yield file.find("hooks_disabled", rule.source.path, switch=rule)
     for source, hook in effective.disabling_ours(sources):
         name, pack = hook.fields.get("name", hook.id), _title(hook.pack)
         if hook.id in file.disabled_ids:

@@ -80,7 +80,8 @@ def _find_registrations(machine: Machine, facts: HostFacts) -> Iterator[GuardReg
 def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
     """All hooks that the host runs: those of no scope whose hooks are switched off."""
     for layer in facts.layers:
-        is_off = effective.disabling_scope(layer.source.scope, facts.switch_layers)
+        scope, path = layer.source.scope, layer.source.path
+        is_off = effective.disabling_scope(scope, path, facts.switch_layers)
         for hook in () if is_off else layer.hooks:
             if hook.event not in layer.hidden:
                 yield hook

@@ -153,7 +153,7 @@ class _HostReader:
         self, source: Source, switch_sources: Sequence[Source]
     ) -> tuple[Obstacle, ...]:
         """What keeps the hooks of a file that is read from running, as those of other files."""
-        off = judge_switches(source.scope, switch_sources)
+        off = judge_switches(source.scope, source.path, switch_sources)
         untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
         return tuple(obstacle for obstacle in (off, untrusted) if obstacle)
 
@@ -206,14 +206,13 @@ def _judge_text(source: Source) -> Obstacle | None:
     return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
 
 
-def judge_switches(scope: str, switch_sources: Sequence[Source]) -> Obstacle | None:
-    """What switches all hooks of a scope off."""
-    switch = effective.disabling_scope(scope, switch_sources)
+def judge_switches(scope: str, path: str, switch_sources: Sequence[Source]) -> Obstacle | None:
+    """What switches all hooks of a file off."""
+    switch = effective.disabling_scope(scope, path, switch_sources)
     if switch is None:
         return None
-    fix = f"remove {'.'.join(map(str, switch.path))} from {switch.source.path}"
-    if switch.source.scope == "managed":
-        fix = "only an administrator can change that file"
+    is_managed = switch.source.scope == "managed"
+    fix = "only an administrator can change that file" if is_managed else switch.fix
     return Obstacle(OFF, f"{switch.said} in {switch.source.path}", fix)
 
 

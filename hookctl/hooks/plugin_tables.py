@@ -57,6 +57,16 @@ class Marketplaces(NamedTuple):
     path: Sequence[str] = ()
 
 
+class Packages(NamedTuple):
+    """A file with a list of modules."""
+
+    file: str
+    path: Sequence[str]
+    name: str = ""  # of an entry that is an object
+    part: str = ""  # of it: a list of its files that are loaded
+    whole: str = ""  # of it: where false, nothing but these is
+
+
 class PluginTable(NamedTuple):
     """How the host keeps plugins."""
 
@@ -81,7 +91,7 @@ class PluginTable(NamedTuple):
     installed: tuple[Installed, ...] = ()
     marketplaces: tuple[Marketplaces, ...] = ()
     modules: Sequence[str] = ()  # patterns of files that are plugins: code, whose hooks are unknown
-    packages: tuple[Marketplaces, ...] = ()  # files with a list of such modules, by their names
+    packages: tuple[Packages, ...] = ()  # files with a list of such modules, by their names
 
 
 def read_table(host: Host) -> PluginTable | None:
@@ -90,7 +100,7 @@ def read_table(host: Host) -> PluginTable | None:
         return None
     table = {name: value for name, value in host.plugins.items() if name != "sure"}
     rows: dict[str, Any] = {"folders": Folders, "installed": Installed}
-    rows |= {"marketplaces": Marketplaces, "packages": Marketplaces}
+    rows |= {"marketplaces": Marketplaces, "packages": Packages}
     for name, kind in rows.items():
         table[name] = tuple(kind(**_with_switch(row)) for row in table.get(name, ()))
     return PluginTable(**_with_switch(table))

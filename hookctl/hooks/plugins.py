@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from hookctl.checks.machine import Machine
-from hookctl.documents import value_at
 from hookctl.hooks.gathering import Reading, judge_switches, judge_trust, list_disabled
-from hookctl.hooks.model import (
-    HIDDEN,
-    MODULE,
-    OFF,
-    Handler,
-    HookFile,
-    Obstacle,
-)
+from hookctl.hooks.model import HIDDEN, OFF, Obstacle
 from hookctl.hooks.plugin_folders import PluginFinder
 from hookctl.hooks.plugin_hooks import HookFinder
-from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, printable
-from hookctl.hooks.plugin_tables import PluginTable, read_table
+from hookctl.hooks.plugin_modules import FindOff, ModuleFinder
+from hookctl.hooks.plugin_reader import PluginReader
+from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host, config_folder
 from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
@@ -42,7 +35,8 @@ def read_plugins(machine: Machine, host: Host) -> Reading:
         host,
         places,
         managed=tuple(host.managed_files.get(sys.platform, ())),
-        obstacle=judge_switches("plugin", switch_sources),
+        obstacle=judge_switches("plugin", "", switch_sources),
+        find_off=lambda scope, path: judge_switches(scope, path, switch_sources),
         disabled=list_disabled(switch_sources),
         read=machine.reader.patient_document,
         untrusted={
@@ -59,13 +53,14 @@ def find_plugin_hooks(
     obstacle: Obstacle | None = None,
     untrusted: Mapping[str, Obstacle | None] = {},
     disabled: Mapping[str, Obstacle] = {},
+    find_off: FindOff = lambda scope, path: None,
     read: Read = read_settings,
 ) -> Reading:
     """The hooks of all plugins of a host, in the order in which it has them.
 
     `places` are those of find_places, `managed` the patterns of the host's managed settings;
     `obstacle` is what keeps every hook of the host from running, `untrusted` those of a scope, and
-    `disabled` single ones, by their name or command.
+    `disabled` single ones, by their name or command; `find_off` has what keeps a file from it.
     """
     table = read_table(host)
     if table is None:
@@ -89,7 +84,7 @@ def find_plugin_hooks(
         for file in finder.find(plugin, of_plugin):
             files.append(file._replace(shared=shared, readers=tuple(readers)))
     obstacles = {scope: obstacle or untrusted.get(scope) for scope in ("user", "project")}
-    files += _find_modules(host, table, reader, obstacles)
+    files += ModuleFinder(host, reader, obstacles, find_off).find(table)
     return Reading(tuple(files), tuple(reader.unreadable))
 
 
@@ -112,42 +107,3 @@ def _find_shared_folders(host: Host, reader: PluginReader) -> dict[str, list[Oth
         for folder in folders:
             found.setdefault(folder, []).append(agent)
     return found
-
-
-def _find_modules(
-    host: Host, table: PluginTable, reader: PluginReader, obstacles: Mapping[str, Obstacle | None]
-) -> Iterator[HookFile]:
-    """Plugins that are code: each is one hook, since only running it would tell more.
-
-    `obstacles` are what keeps those of the user and of the project from running.
-    """
-    own = {os.path.basename(file) for file in host.files.values()}
-    seen = set()
-    for pattern in table.modules:
-        for path in reader.expand(pattern):
-            name = os.path.basename(path)
-            if name not in own and os.path.isfile(path) and path not in seen:
-                seen.add(path)
-                obstacle = obstacles[_scope_of(pattern)]
-                yield _module(host, path, Handler((), MODULE, {"command": path}, line=1), obstacle)
-    for row in table.packages:
-        for path in reader.expand(row.file):
-            document = reader.document(path)
-            names = value_at(document.value, tuple(row.path)) if document else None
-            for number, name in enumerate(names if isinstance(names, list) else ()):
-                place = (*row.path, number)
-                if document and isinstance(name, str) and number < MOST_FOLDERS:
-                    line = document.position(place)[0]
-                    handler = Handler(place, MODULE, {"command": name}, line=line)
-                    yield _module(host, path, handler, obstacles[_scope_of(row.file)])
-
-
-def _module(host: Host, path: str, handler: Handler, obstacle: Obstacle | None) -> HookFile:
-    name = handler.fields["command"]
-    shown = printable(name if handler.path else os.path.basename(name))
-    return HookFile(host, "plugin", path, (handler,), plugin=shown, obstacle=obstacle)
-
-
-def _scope_of(pattern: str) -> str:
-    """Whose the files of a pattern are."""
-    return "user" if pattern.startswith(("{config}", "{home}")) else "project"

@@ -110,6 +110,7 @@ class Switches(NamedTuple):
     spares_managed: bool = False  # but not where the key stands in managed settings
     also: Sequence[Sequence[str]] = ()
     named: Sequence[str] = ()
+    rules: Sequence[str] = ()
     format: str = ""
     files: dict[str, str] = _NOTHING
     managed_only: str = ""

@@ -256,16 +256,29 @@ def blocks(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> f
 
 
 class Switch(NamedTuple):
-    """A key in a settings file that switches every hook off."""
+    """A key in a settings file that switches every hook off, or a rule in a list for its file."""
 
     source: Source
     path: Path
+    rule: str = ""
 
     @property
     def said(self) -> str:
         """The key with its value, as people write it."""
-        key = ".".join(map(str, self.path))
-        return f"{key} is {json.dumps(self.source.document.get(self.path))}"
+        if self.rule:
+            return f"{self._key} has {json.dumps(self.rule)}"
+        return f"{self._key} is {json.dumps(self.source.document.get(self.path))}"
+
+    @property
+    def fix(self) -> str:
+        """What to remove."""
+        if self.rule:
+            return f"remove {json.dumps(self.rule)} from {self._key} in {self.source.path}"
+        return f"remove {self._key} from {self.source.path}"
+
+    @property
+    def _key(self) -> str:
+        return ".".join(map(str, self.path))
 
 
 def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
@@ -326,12 +339,30 @@ def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]
                     yield source, hook
 
 
-def disabling_scope(scope: str, found: Sequence[Source]) -> Switch | None:
-    """The switch that turns all hooks of a scope off.
+def disabling_rule(scope: str, file: str, found: Sequence[Source]) -> Switch | None:
+    """The rule in a list that keeps the host from loading a file of a scope.
+
+    A list has the word on the files of its scope, and one of another scope on those it names.
+    """
+    for source in found:
+        key = tuple(source.host.switches.rules)
+        entries: Any = source.document.get(key) if key else None
+        if isinstance(entries, list):
+            from hookctl.settings.file_rules import FileRules  # late: few hosts have such rules
+
+            rules = FileRules(os.path.dirname(source.path), entries)
+            if source.scope == scope or rules.names(file):
+                rule = rules.find_off(file)
+                return Switch(source, key, rule) if rule else None
+    return None
+
+
+def disabling_scope(scope: str, file: str, found: Sequence[Source]) -> Switch | None:
+    """The switch that turns all hooks of a scope off, or those in a file of it.
 
     `found` has the files with switches, too.
     """
-    switch = disabling(found)
+    switch = disabling(found) or disabling_rule(scope, file, found)
     if switch and not _spares(switch.source, scope):
         return switch
     if scope == "managed":
@@ -351,7 +382,7 @@ def _spares(switched: Source, scope: str) -> bool:
 
 def describe_switch(path: str, scope: str, found: Sequence[Source]) -> str:
     """What switches off all hooks of a file, or ''; `found` has the files with switches, too."""
-    switch = disabling_scope(scope, found)
+    switch = disabling_scope(scope, path, found)
     if switch and switch.source.path == path:
         return switch.said
     return f"{switch.said} in {switch.source.path}" if switch else ""

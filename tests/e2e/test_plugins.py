@@ -1,6 +1,7 @@
 """Plugins in the real clients: hookctl lists their hooks as running where they run, and as off where they do not."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from . import pi as pi_driver
 from .agent import Place
 from .clients import Client
 from .plugins import by_own_means, write_marketplace, write_plugin
+from .product import hookctl_json
 
 pytestmark = pytest.mark.e2e
 
@@ -245,22 +247,59 @@ def test_each_file_and_each_named_module_of_opencode_is_a_plugin(opencode: Clien
     ]
 
 
+# What Pi's settings of the user and of the project say. ROOT is the folder of the test, PI that of the user's settings.
+EXTENSIONS = {
+    "nothing": ({}, {}),
+    "a name": ({"extensions": ["ROOT/named.js"]}, {}),
+    "off, as `pi config` writes it": (
+        {"extensions": ["ROOT/named.js", "-extensions/a.js", "-../../../named.js"]},
+        {"extensions": ["-extensions/b.ts"]},
+    ),
+    "on, and off all the same": ({"extensions": ["!*.js", "+extensions/a.js", "-./extensions/c/index.ts"]}, {}),
+    "off by patterns": (
+        {"extensions": ["ROOT/named.js", "!**/?.js", "!extensions/*/*.ts"]},
+        {"extensions": ["![bc]*"]},
+    ),
+    "off by a path": (
+        {"extensions": ["!**/named.js", "!*/b.ts", "!**/agent/**", "!extensions/c/**", "ROOT/named.js"]},
+        {},
+    ),
+    "the user's, off in the project": ({}, {"extensions": ["PI/extensions/a.js", "-PI/extensions/a.js"]}),
+    "the user's, on in the project": (
+        {"extensions": ["-extensions/a.js"]},
+        {"extensions": ["PI/extensions/a.js", "-extensions/other.js"]},
+    ),
+    "the user's, off in words that the project has not": ({}, {"extensions": ["-PI/extensions/a.js"]}),
+    "packages": ({"packages": ["../../../pack"]}, {"packages": [{"source": "ROOT/other"}]}),
+    "packages, off": (
+        {"packages": [{"source": "ROOT/pack", "extensions": []}]},
+        {"packages": [{"source": "ROOT/other", "autoload": False}]},
+    ),
+    "packages, a part": (
+        {"packages": [{"source": "ROOT/pack", "extensions": ["+extensions/p.js"], "autoload": False}]},
+        {"packages": [{"source": "ROOT/other", "extensions": ["!no"]}]},
+    ),
+}
+
+
 @pytest.mark.full
-def test_each_extension_of_pi_runs_that_is_listed_so(pi: Client, tmp_path: Path) -> None:
-    place = pi_driver.Place.make(tmp_path / "place")
-    code = "import {{ writeFileSync }} from 'fs'\nexport default () => writeFileSync('{}', '')\n"
-    own = place.project / ".pi" / "extensions"
-    paths = [place.settings, place.settings.parent / "c" / "index.ts", own / "b.ts", place.root / "named.js"]
-    for number, path in enumerate(paths):
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_each_extension_of_pi_runs_that_is_listed_so(name: str, pi: Client, tmp_path: Path) -> None:
+    place = pi_driver.Place.make(tmp_path / "place", own_folders=True)
+    own, projects = place.settings.parent, place.project / ".pi"
+    files = [own / "a.js", own / "c" / "index.ts", projects / "extensions" / "b.ts", place.root / "named.js"]
+    files += [place.root / package / "extensions" / "p.js" for package in ("pack", "other")]
+    log = place.root / "ran"
+    code = "import fs from 'fs'\nexport default (pi) => pi.on('session_start', () => fs.appendFileSync(LOG, NAME))\n"
+    for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(code.format(place.root / f"ran{number}"))
-    (place.agent_folder / "settings.json").write_text(json.dumps({"extensions": [str(paths[3])]}))
-    pi_driver.play(pi, place, ["done"], pi_driver.TRUST)
-    assert sorted(path.name for path in place.root.glob("ran*")) == ["ran0", "ran1", "ran2", "ran3"]
-    hooks = listed(Case(pi_driver, _openhands, _openhands_off, ""), place)
-    assert [(hook.owner, hook.state) for hook in hooks] == [
-        ("operators.js", "runs"),
-        ("index.ts", "runs"),
-        ("b.ts", "runs"),
-        (str(paths[3]), "runs"),
-    ]
+        package = json.dumps(str(path).removesuffix("/extensions/p.js") + "\n")
+        path.write_text(code.replace("LOG", json.dumps(str(log))).replace("NAME", package))
+    for folder, settings in zip((own.parent, projects), EXTENSIONS[name], strict=True):
+        text = json.dumps(settings).replace("ROOT", str(place.root)).replace("PI", str(own.parent))
+        (folder / "settings.json").write_text(text)
+    (own.parent / "trust.json").write_text(json.dumps({str(place.project): True}))
+    assert pi_driver.play(pi, place, ["done"]).code == 0
+    runs = [hook for hook in hookctl_json(place, "hooks", "--host", "pi")["hooks"] if hook["state"] == "runs"]
+    listed = [os.path.normpath(os.path.join(os.path.dirname(hook["file"]), hook["command"])) for hook in runs]
+    assert sorted(listed) == sorted(log.read_text().splitlines())

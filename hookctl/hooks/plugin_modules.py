@@ -1,0 +1,100 @@
+"""Plugins that are code: each is one hook, since only running it would tell more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hookctl.documents import value_at
+from hookctl.hooks.model import MODULE, OFF, Handler, HookFile, Obstacle
+from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, printable
+from hookctl.hooks.plugin_tables import Packages, PluginTable
+from hookctl.hosts import Host
+from hookctl.settings.file_rules import FileRules, is_rule
+
+# What the settings have against a file of a scope.
+FindOff = Callable[[str, str], Obstacle | None]
+
+
+class ModuleFinder:
+    """Finds the modules of a host: files in its folders, and what a list in its settings names.
+
+    `obstacles` are what keeps those of the user and of the project from running.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        reader: PluginReader,
+        obstacles: Mapping[str, Obstacle | None],
+        find_off: FindOff,
+    ) -> None:
+        self._host = host
+        self._reader = reader
+        self._obstacles = obstacles
+        self._find_off = find_off
+        self._seen: set[str] = set()  # files that are listed
+
+    def find(self, table: PluginTable) -> Iterator[HookFile]:
+        """Every module, also of those that are off."""
+        own = {os.path.basename(file) for file in self._host.files.values()}
+        for pattern in table.modules:
+            scope = _scope_of(pattern)
+            for path in self._reader.expand(pattern):
+                name = os.path.basename(path)
+                if name not in own and os.path.isfile(path) and path not in self._seen:
+                    self._seen.add(path)
+                    handler = Handler((), MODULE, {"command": path}, line=1)
+                    obstacle = self._find_off(scope, path) or self._obstacles[scope]
+                    yield self._describe(path, name, handler, obstacle)
+        for row in table.packages:
+            for path in self._reader.expand(row.file):
+                yield from self._read_list(row, path)
+
+    def _read_list(self, row: Packages, path: str) -> Iterator[HookFile]:
+        document = self._reader.document(path)
+        key, scope = tuple(row.path), _scope_of(row.file)
+        entries = value_at(document.value, key) if document else None
+        if document is None or not isinstance(entries, list):
+            return
+        rules = None
+        if key == tuple(self._host.switches.rules):
+            rules = FileRules(os.path.dirname(path), entries)
+        for number, entry in enumerate(entries[:MOST_FOLDERS]):
+            name = entry.get(row.name) if isinstance(entry, dict) and row.name else entry
+            if not isinstance(name, str) or (rules and not self._is_new(name, rules)):
+                continue
+            off = self._find_off(scope, rules.locate(name)) if rules else _judge_entry(row, entry)
+            line = document.position((*key, number))[0]
+            handler = Handler((*key, number), MODULE, {"command": name}, line=line)
+            yield self._describe(path, name, handler, off or self._obstacles[scope])
+
+    def _is_new(self, name: str, rules: FileRules) -> bool:
+        """Whether an entry names a file that is not listed yet; a rule names none."""
+        path = rules.locate(name)
+        is_new = not is_rule(name) and path not in self._seen
+        self._seen.add(path)
+        return is_new
+
+    def _describe(
+        self, path: str, name: str, handler: Handler, obstacle: Obstacle | None
+    ) -> HookFile:
+        plugin = printable(name)
+        return HookFile(self._host, "plugin", path, (handler,), plugin=plugin, obstacle=obstacle)
+
+
+def _judge_entry(row: Packages, entry: Any) -> Obstacle | None:
+    """Why nothing of a package is loaded."""
+    if not isinstance(entry, dict) or not row.part or entry.get(row.part):
+        return None
+    if entry.get(row.part) == []:
+        return Obstacle(OFF, f"its {row.part} is []")
+    if entry.get(row.whole) is False:
+        return Obstacle(OFF, f"its {row.whole} is false, and it has no {row.part}")
+    return None
+
+
+def _scope_of(pattern: str) -> str:
+    """Whose the files of a pattern are."""
+    return "user" if pattern.startswith(("{config}", "{home}")) else "project"

@@ -1,0 +1,72 @@
+"""A list in the settings that names files to load, and has rules for them, as Pi has it.
+
+`-FILE` switches a file off, whatever else is said; `+FILE` switches it on again where `!GLOB` has
+switched it off. Braces in a glob are not known here, and fit nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hookctl.values import NamedTuple
+
+_MOST_RULES = 200
+_MOST_STARS = 8  # `**` in a glob
+
+
+def is_rule(entry: str) -> bool:
+    """Whether an entry is a rule, and names no file."""
+    return entry.startswith(("-", "+", "!")) or "*" in entry or "?" in entry
+
+
+class FileRules(NamedTuple):
+    """Such a list, and the folder that its paths begin in."""
+
+    folder: str
+    entries: Sequence[Any]
+
+    def locate(self, name: str) -> str:
+        """The path of a file that the list names."""
+        return os.path.normpath(os.path.join(self.folder, os.path.expanduser(name.strip())))
+
+    def names(self, path: str) -> bool:
+        """Whether the list names this file."""
+        return any(not is_rule(entry) and self.locate(entry) == path for entry in self._texts())
+
+    def find_off(self, path: str) -> str:
+        """The rule that switches a file off; '' where it is on."""
+        names = (os.path.relpath(path, self.folder), path)
+        rules: dict[str, str] = {}
+        for entry in self._texts():
+            mark, name = entry[0], entry[1:].removeprefix("./")
+            if mark == "!":
+                fits = any(_fits(name, text) for text in (*names, os.path.basename(path)))
+            else:
+                fits = mark in "-+" and name in names
+            if fits:
+                rules.setdefault(mark, entry)
+        by_glob = "" if "+" in rules else rules.get("!", "")
+        return rules.get("-", by_glob)
+
+    def _texts(self) -> list[str]:
+        return [entry for entry in self.entries[:_MOST_RULES] if isinstance(entry, str) and entry]
+
+
+def _fits(glob: str, path: str) -> bool:
+    return glob.count("**") <= _MOST_STARS and _fit_parts(glob.split("/"), path.split("/"))
+
+
+def _fit_parts(globs: list[str], names: list[str]) -> bool:
+    """Whether a glob fits a path, part by part; `**` fits any number that are not hidden."""
+    if not globs or not names:
+        return not names and globs in ([], ["**"])
+    glob, name = globs[0], names[0]
+    if glob == "**" and _fit_parts(globs[1:], names):
+        return True
+    if name.startswith(".") and not glob.startswith("."):
+        return False
+    rest = globs if glob == "**" else globs[1:]
+    return fnmatchcase(name, glob) and _fit_parts(rest, names[1:])
