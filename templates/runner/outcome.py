@@ -78,7 +78,7 @@ def read_values(text):
 
 def judge_values(event, values):
     """The outcome of an object in the words of whatever host, and the bytes of its context."""
-    nested = values.get("hookSpecificOutput")
+    nested = values.get("hookSpecificOutput", values.get("hook_specific_output"))
     both = {**values, **nested} if type(nested) is dict else values
     words = [both.get(name) for name in ("permissionDecision", "permission", "decision")]
     size = len(first_text(both, *CONTEXTS).encode("utf-8", "replace"))

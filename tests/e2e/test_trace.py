@@ -12,7 +12,7 @@ import pytest
 
 from hookctl.packs import tracing
 
-from . import claude, copilot, droid, gemini, grok, kimi, qwen
+from . import claude, copilot, droid, gemini, grok, kimi, qwen, vibe
 from .agent import Place, Run
 from .clients import Client
 from .product import hookctl, hookctl_json, state_folder
@@ -124,6 +124,17 @@ CASES = {
         },
         kimi.shell("echo tool"),
     ),
+    "vibe": Case(
+        vibe,
+        {
+            "pre": Hook("pre_tool", json.dumps({"system_message": "a message, né 日"}), "nobody reads this"),
+            "failing": Hook("pre_tool", "lost", "a warning", 1),
+            "post": Hook("post_tool", '{"hook_specific_output": {"additional_context": "told after it, né 日"}}'),
+            "stop": Hook("post_agent", json.dumps({"system_message": "bye"})),
+        },
+        vibe.shell("echo tool"),
+        (vibe.YOLO,),
+    ),
 }
 
 
@@ -163,9 +174,11 @@ def lay_out(case: Case, root: Path) -> tuple[Place, bytes]:
         for kind, text in (("out", hook.out), ("err", hook.err), ("status", str(hook.status))):
             (answers / f"{name}.{kind}").write_text(text)
         handler = {"type": "command", key: f"/bin/sh {probe} {name} '{seen}' \"{answers}\""}
-        entries += ["[[hooks]] # mine", f'event = "{hook.event}"', f"command = {json.dumps(handler[key])}", ""]
+        event = "event" if case.driver is kimi else "type"
+        entries += ["[[hooks]] # mine", f'{event} = "{hook.event}"', f"command = {json.dumps(handler[key])}"]
+        entries += [""] if case.driver is kimi else [f'name = "{name}"', ""]
         events.setdefault(hook.event, []).append(handler if key == "bash" else {"hooks": [handler]})
-    if case.driver is kimi:
+    if case.driver in (kimi, vibe):
         place.settings.write_text("\n".join(entries))
         return place, place.settings.read_bytes()
     settings: dict[str, Any] = {"version": 1} if key == "bash" else {}

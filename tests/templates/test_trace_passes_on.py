@@ -416,7 +416,9 @@ RECEIPTS: list[tuple[str, str, str, int]] = [
     ("Stop", """echo '{"continue":false}'""", "end", 0),
     ("PostToolUse", """echo '{"additional_context":"abc"}'""", "context", 3),
     ("PostToolUse", """echo '{"hookSpecificOutput":{"additionalContext":"é"}}'""", "context", 2),
+    ("PostToolUse", """echo '{"hook_specific_output":{"additional_context":"é"}}'""", "context", 2),
     ("PreToolUse", """echo '{"hookSpecificOutput":{"updatedInput":{}}}'""", "change", 0),
+    ("PreToolUse", """echo '{"hook_specific_output":{"tool_input":{}}}'""", "change", 0),
     ("PreToolUse", """echo '{"broken'""", "none", 0),
 ]
 
