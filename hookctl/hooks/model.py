@@ -24,13 +24,9 @@ NOT_EXECUTABLE = "not_executable"
 NO_COMPILE = "no_compile"
 DISABLED = "disabled"
 TWICE = "twice"
-STATES = (
-    *(RUNS, NOT_APPROVED, FOLDER_UNTRUSTED, OFF, HIDDEN, NO_TOOL, UNKNOWN_EVENT, IGNORED),
-    *(MISSING, NOT_EXECUTABLE, NO_COMPILE, DISABLED, TWICE),
-)
-MODULE = "plugin"  # the event of a plugin that is code, and itself says what it hooks
 # What somebody wanted so; every other state but the first is worth a look.
 WANTED = (OFF, HIDDEN, DISABLED, TWICE)
+MODULE = "plugin"  # the event of a plugin that is code, and itself says what it hooks
 
 
 class Obstacle(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from hookctl import engine
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex, config_folder, shapes
-from hookctl.hosts.model import APPROVALS, Trust
+from hookctl.hosts.model import APPROVALS
 from hookctl.hosts.shapes import split_words
 from hookctl.ledger import store
 from hookctl.masking import OwnText, masked_text
@@ -63,11 +63,11 @@ class Approvals:
                 text = f"{title} asks for no approval of hooks here, so --trust does nothing"
                 draft.tell("trust_not_needed", text, level="info")
         elif trust.config:
-            self._approve_in_config(draft, pack, trust, ask=ask)
+            self._approve_in_config(draft, pack, ask=ask)
         elif ask or self._waits_for_host(draft):
             draft.tell("not_approved", _operator_step(draft, pack))
 
-    def _approve_in_config(self, draft: Draft, pack: str, trust: Trust, *, ask: bool) -> None:
+    def _approve_in_config(self, draft: Draft, pack: str, *, ask: bool) -> None:
         """Approve a pack's hooks in the file where the host keeps approvals."""
         if ask:
             _require_own_programs(draft, pack)

@@ -295,9 +295,12 @@ class Draft:
 
 
 def make_draft(
-    sources: Sources, records: Records, target: Target, decide: Callable[[Draft], None]
+    sources: Sources,
+    records: Records,
+    target: Target,
+    decide: Callable[[Draft], None] = lambda draft: None,
 ) -> Draft:
-    """Open a settings file and let a verb decide on it; errors name the file."""
+    """Open a settings file and let a verb decide on it, unless it does so later."""
     snapshot, document = sources.read(target.path, target.host.format)
     key, record, orphaned = find_record(sources, records, target, snapshot, document)
     draft = Draft(sources, target, snapshot, document, key, record, orphaned)

@@ -83,7 +83,7 @@ def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool
                 drafts.append(draft)
     for key in new.keys() - {draft.key for draft in drafts}:
         target = target_of_record(load(new[key].host), new[key], new[key].known_as)
-        drafts.append(make_draft(sources, records, target, lambda draft: None))
+        drafts.append(make_draft(sources, records, target))
     for ledger in remade:
         first = next(draft for draft in drafts if draft.key in ledger.records)
         first.tell("ledger_remade", *ledger.lines, level="info")

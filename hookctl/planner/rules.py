@@ -124,7 +124,7 @@ class RulesBlocks:
         if real not in self._opened:
             first = _first_reader(target.scope, target.path, draft)
             target.host = target.host._replace(name=first)
-            self._opened[real] = make_draft(self._sources, self._records, target, _decide_later)
+            self._opened[real] = make_draft(self._sources, self._records, target)
         return self._opened[real]
 
     def _is_used(self, key: str, name: str, leaving: Draft) -> bool:
@@ -160,10 +160,6 @@ class RulesBlocks:
 def _brings_rules(pack: Pack) -> bool:
     """Whether a pack has a block of rules; the guard's is written for its readers."""
     return pack.name == GUARD or bool(pack.rules)
-
-
-def _decide_later(draft: Draft) -> None:
-    """Decide nothing yet: several packs and hosts may."""
 
 
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:

@@ -55,7 +55,7 @@ def plan_trace(sources: Sources, targets: Iterable[Target], until: int) -> Plan:
     made = sources.once(files.missing_folders, sources.folders.data)
     made += tuple(folder for file in before.values() for folder in file.created_dirs)
     for target in targets:
-        draft = make_draft(sources, records, target, lambda _: None)
+        draft = make_draft(sources, records, target)
         known = before.get(draft.snapshot.path)
         hooks = _trace_hooks(draft, known, until)
         after.pop(draft.snapshot.path, None)
@@ -64,7 +64,7 @@ def plan_trace(sources: Sources, targets: Iterable[Target], until: int) -> Plan:
                 target.host.name, target.scope, target.path, until, hooks, target.project, made
             )
         drafts.append(draft)
-    return _assemble(sources, drafts, before, after, install=True)
+    return _assemble(sources, drafts, after, install=True)
 
 
 def plan_end(sources: Sources, targets: Iterable[Target], keys: Iterable[str] = ()) -> Plan:
@@ -76,7 +76,7 @@ def plan_end(sources: Sources, targets: Iterable[Target], keys: Iterable[str] = 
     before = read_traces(sources)
     ended, drafts = set(keys), []
     for target in targets:
-        draft = make_draft(sources, records, target, lambda _: None)
+        draft = make_draft(sources, records, target)
         _end_hooks(draft, before.get(draft.snapshot.path))
         ended.add(draft.snapshot.path)
         drafts.append(draft)
@@ -84,7 +84,7 @@ def plan_end(sources: Sources, targets: Iterable[Target], keys: Iterable[str] = 
     made = {folder for traced in before.values() for folder in traced.created_dirs}
     if drafts and not after:
         drafts[0].rmdirs += sorted(made, key=len, reverse=True)
-    return _assemble(sources, drafts, before, after, install=False)
+    return _assemble(sources, drafts, after, install=False)
 
 
 def find_due(sources: Sources, paths: Iterable[str], now: float) -> dict[str, TracedFile]:
@@ -185,7 +185,7 @@ def _trace_hooks(draft: Draft, known: TracedFile | None, until: int) -> tuple[Tr
         command = tracing.command(
             handler.command, handler.id, event, draft.target, folder, python, until
         )
-        before = _source_text(document, field, handler, known)
+        before = _source_text(document, field, known)
         hooks.append(TracedHook(handler.id, command, before))
         if handler.fields[handler.key] != command:
             edits.append(Put(field, command))
@@ -206,16 +206,14 @@ def _end_hooks(draft: Draft, known: TracedFile | None) -> None:
         for key in draft.host.registration.commands:
             if tracing.read_command(handler.fields.get(key)):
                 field = (*handler.path, key)
-                edits.append(Put(field, raw=_source_text(draft.document, field, handler, known)))
+                edits.append(Put(field, raw=_source_text(draft.document, field, known)))
                 actions.append(_line("replace", handler, "its own command again"))
     draft.apply_decision(
         Decision(tuple(edits), draft.entries, tuple(actions), tuple(kept)), draft.entries
     )
 
 
-def _source_text(
-    document: Document, field: Path, handler: Handler, known: TracedFile | None
-) -> str:
+def _source_text(document: Document, field: Path, known: TracedFile | None) -> str:
     """The source text of a hook's own command, as it stood in the file."""
     text = document.get(field)
     traced = tracing.read_command(text)
@@ -241,9 +239,7 @@ def _line(action: str, handler: Handler, reason: str) -> Action:
     return Action(action, handler.path, "element", handler.id, reason=reason)
 
 
-def _assemble(
-    sources: Sources, drafts: list[Draft], before: Traces, after: Traces, *, install: bool
-) -> Plan:
+def _assemble(sources: Sources, drafts: list[Draft], after: Traces, *, install: bool) -> Plan:
     """The plan for these files, with hookctl's record of them and the files that they run."""
     records = sources.records()
     path = sources.folders.traces

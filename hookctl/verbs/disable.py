@@ -9,7 +9,7 @@ from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.model import DISABLED, OFF, Hook, HookFile
+from hookctl.hooks.model import DISABLED, OFF, Hook
 from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
@@ -18,7 +18,6 @@ from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
-from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, end_traces, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
@@ -48,7 +47,7 @@ def disable(folders: Folders, request: Request) -> Result:
         end_traces(sources, paths, report.say)
     make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
     plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
-    done = list(_describe_done(plan, request, selection))
+    done = list(_describe_done(selection))
     text = plan_text(plan, dry_run=request.dry_run, done=done)
     data = plan_data(plan, dry_run=request.dry_run)
     return Result(data, tuple(text), tuple(selection.messages))
@@ -155,10 +154,10 @@ class _Selection:
             hook.fields,
             hook.own_id,
             hook.id.partition("#")[0],
-            self._is_named_alone(file, hook),
+            self._is_named_alone(hook),
         )
 
-    def _is_named_alone(self, file: HookFile, hook: Hook) -> bool:
+    def _is_named_alone(self, hook: Hook) -> bool:
         """Whether its host's list of disabled hooks would mean no hook that is to go on."""
         name = hook.fields.get("name", hook.command)
         for other in self._inventory.hooks:
@@ -203,7 +202,7 @@ class _Selection:
     def names(self) -> list[str]:
         """What is disabled, as people name it."""
         packs = dict.fromkeys(pack for _, pack in sorted(self._packs))
-        names = [name for name in packs]
+        names = [*packs]
         for hook in self._hooks.values():
             if hook.own_id.partition("/")[0] not in packs:
                 names.append(self._name(hook))
@@ -219,7 +218,7 @@ def _plugin_hint(host: Host, plugin: str) -> str:
     return f"To switch the plugin off, {step.replace('{name}', plugin)}."
 
 
-def _describe_done(plan: Plan, request: Request, selection: _Selection) -> Iterator[Line]:
+def _describe_done(selection: _Selection) -> Iterator[Line]:
     names = selection.names
     if names:
         is_or_are = "is" if len(names) == 1 else "are"
