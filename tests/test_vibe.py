@@ -99,3 +99,32 @@ def test_what_is_no_list_is_said_to_be_no_array(text: str, hookctl: Hookctl, iso
     assert finding["message"] == "hooks is not an array; Mistral Vibe reads no hook of this file"
     refused = hookctl("install", *HOST)
     assert (refused.code, "hooks is not an array" in refused.err) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "untrusted", "runs"),
+    [
+        ("", "", False),
+        ("work", "", True),
+        ("work", "work", True),  # of one folder in both lists the trusting word counts
+        (".", "work", False),  # of two folders that of the nearest
+        ("work", ".", True),
+        ("work/", "", False),  # only a real path is one
+        ("link", "", False),
+        ("\0", "work", False),
+    ],
+)
+def test_the_lists_of_folders_are_read_as_the_client_reads_them(
+    trusted: str, untrusted: str, runs: bool, hookctl: Hookctl, isolated: Path
+) -> None:
+    """All but the last seen on the real client."""
+    project = isolated / "work"
+    put(project / ".vibe" / "hooks.toml", text_of({"type": "post_agent"}, 1, "true"))
+    (isolated / "link").symlink_to(project)
+    lists = []
+    for word, name in (("trusted", trusted), ("untrusted", untrusted)):
+        path = f"{isolated}/{name}".removesuffix("/.")
+        lists.append(f"{word} = {inline([path] if name else [])}\n")
+    put(isolated / "home" / ".vibe" / "trusted_folders.toml", "".join(lists))
+    (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
+    assert hook["state"] == ("runs" if runs else "folder_untrusted")
