@@ -166,7 +166,7 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
     ("host", "options", "said"),
     [
         ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "blocks at most 8 stops"),
-        ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "it grants no more than 8 blocks in a row"),
+        ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "the host grants no more than 8 blocks in a row"),
         ("copilot", ["--set", "MAX_STOP_BLOCKS=3"], "blocks at most 3 stops"),
         ("gemini", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
         ("codex", ["--set", "MAX_STOP_BLOCKS=9", "--trust"], "blocks at most 9 stops"),
@@ -174,7 +174,7 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
         ("hermes", [], "does nothing: Hermes waits for an approval"),
         ("gemini", ["--scope", "project"], "; Gemini CLI has not been told to trust "),
         ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
-        ("qwen", ["--mode", "keepalive"], "it grants no more than 99 blocks in a row"),
+        ("qwen", ["--mode", "keepalive"], "the host grants no more than 99 blocks in a row"),
         ("openhands", ["--mode", "guard"], "no hook can end a turn of OpenHands; `--wrap` limits such a hook"),
     ],
     ids=[

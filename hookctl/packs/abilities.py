@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.hosts import Host, read_cap
-from hookctl.packs.choices import Settings
+from hookctl.packs.choices import DEFAULT_LIMIT, Settings
 from hookctl.packs.guard import (
     UNLIMITED_CAP,
     can_refuse,
@@ -14,6 +14,9 @@ from hookctl.packs.guard import (
     matcher_of,
     wanted_limit,
 )
+
+_BLOCKING = ("breaker", "keepalive")  # the modes that block stops
+_BLOCKS_NOTHING = "a hook cannot keep it working at a stop"
 
 
 def list_abilities(host: Host) -> dict[str, bool]:
@@ -35,21 +38,38 @@ def shortcomings(host: Host) -> list[str]:
     return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot]
 
 
+def facts_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
+    """What a person who installs the guard there may want to know; `cap` is their own setting."""
+    lines = [*_unproven(host), *(host.cannot if settings.events else ())]
+    if not _asks_for_more_than_the_cap(settings):
+        lines += _low_cap(host, settings.mode, int(wanted_limit(settings)), cap)
+    lines += _endless_refusals(host, settings.effective)
+    return [f"{host.title}: {line}" for line in lines]
+
+
 def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
-    """The lines for a person who installs the guard there; `cap` is their own cap setting."""
+    """Where the host does not do what the person asks the guard for; `cap` as above."""
     mode, options = settings.mode, settings.effective
-    lines = [*_unproven(host)]
+    lines = []
     if settings.events:
-        lines += host.cannot
+        if not host.dialect.block and mode in _BLOCKING:
+            lines.append(f"{_BLOCKS_NOTHING}, so the guard only watches there")
         if not host.dialect.end and mode == "guard":
             lines.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
-        lines += in_the_way(host, mode, int(wanted_limit(settings)), options, cap)
+        if _asks_for_more_than_the_cap(settings):
+            lines += _low_cap(host, mode, int(wanted_limit(settings)), cap)
+        lines += _lost_options(host, mode, options)
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
 
         reason = explain_mismatch(host, host.events["pre-tool"], matcher_of(settings, host))
         lines += [f"--dispatch does nothing: {reason}"] if reason else []
     return [f"{host.title}: {line}" for line in lines]
+
+
+def _asks_for_more_than_the_cap(settings: Settings) -> bool:
+    """Whether a cap below the limit is less than was asked for: nobody chose the default limit."""
+    return settings.mode == "keepalive" or wanted_limit(settings) != str(DEFAULT_LIMIT)
 
 
 def only_counts(host: str, *, can_wrap: bool) -> str:
@@ -65,16 +85,24 @@ def in_the_way(
     host: Host, mode: str, limit: int, options: Mapping[str, Any], cap: str = ""
 ) -> Iterator[str]:
     """What the host prevents the guard from doing; `cap` is the person's own cap setting."""
+    yield from _low_cap(host, mode, limit, cap)
+    yield from _endless_refusals(host, options)
+    yield from _lost_options(host, mode, options)
+
+
+def _low_cap(host: Host, mode: str, limit: int, cap: str) -> Iterator[str]:
     most = _fixed_cap(host, cap)
     if mode == "keepalive":
         limit = int(UNLIMITED_CAP)
-    if mode in ("breaker", "keepalive") and 0 < most < limit:
-        blocks = f"it grants no more than {count_blocks(host, most)}"
+    if mode in _BLOCKING and 0 < most < limit:
+        blocks = f"the host grants no more than {count_blocks(host, most)}"
         yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
+
+
+def _lost_options(host: Host, mode: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Options that have no effect on the host."""
     if options.get("dispatch_tools") and not can_refuse(host):
         yield "a hook cannot refuse a tool call, so --dispatch does nothing"
-    elif options.get("dispatch_tools") and _misses_the_end(host, options):
-        yield "a refused tool call cannot end the turn, so --dispatch only refuses"
     if mode != "off" and leaves_reminders(host, options):
         where = host.guard.reminds_where
         yield f"it reminds its own workers, where {where} is set, so the guard does not"
@@ -88,9 +116,11 @@ def count_blocks(host: Host, number: int) -> str:
     return f"{blocks} in a turn" if host.cap.get("asks") else f"{blocks} in a row"
 
 
-def _misses_the_end(host: Host, options: Mapping[str, Any]) -> bool:
-    """Whether refused calls are to end the turn, and the host cannot do that."""
-    return options.get("dispatch_end", 0) > 0 and not host.dialect.refuse_end
+def _endless_refusals(host: Host, options: Mapping[str, Any]) -> Iterator[str]:
+    """That refused calls do not end the turn, where they are to do that."""
+    is_wanted = options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0
+    if is_wanted and can_refuse(host) and not host.dialect.refuse_end:
+        yield "a refused tool call cannot end the turn, so --dispatch only refuses"
 
 
 def _unproven(host: Host) -> Iterator[str]:
@@ -125,11 +155,14 @@ def _cap(host: Host) -> Iterator[str]:
 
 def _unanswered(host: Host) -> Iterator[str]:
     dialect = host.dialect
+    if not dialect.block:
+        yield _BLOCKS_NOTHING
     if not dialect.release:
         yield ("shows no message of a hook that lets the agent stop; `hookctl log` has it")
     if not dialect.end:
         yield "a hook cannot end a turn that other hooks force on"
     if not can_refuse(host):
-        yield "the guard cannot refuse a tool call"
+        packs = "; a pack's hook can" if list_abilities(host)["refuse"] else ""
+        yield f"the guard cannot refuse a tool call{packs}"
     elif not dialect.refuse_end:
         yield "a refused tool call cannot end the turn"

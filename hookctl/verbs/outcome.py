@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
-from hookctl.packs.choices import settings_from
-from hookctl.packs.guard import can_refuse
+from hookctl.packs.choices import Settings, settings_from
+from hookctl.packs.guard import can_refuse, wanted_limit
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
 from hookctl.settings.targets import GUARD, RULES, Target
@@ -80,9 +80,10 @@ def _describe_guard(
         command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
     steps = ["doctor"]
+    only_watches = not any(target.host.dialect.block for target in targets)
     if settings.mode == "breaker" and settings.reads_anothers_task:
         steps.append(_THEIR_TASK)
-    elif settings.mode in _FIRST_STEPS:
+    elif settings.mode in _FIRST_STEPS and not only_watches:
         steps.append(_FIRST_STEPS[settings.mode])
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets, scope)
@@ -90,21 +91,25 @@ def _describe_guard(
     counting = [target.host.title for target in targets if not target.host.dialect.end]
     if settings.mode == "guard" and counting:
         does = f"never blocks by itself, and only counts on {', '.join(counting)}: see the message"
-    if settings.mode in _FIRST_STEPS and not any(one.host.dialect.block for one in targets):
+    if settings.mode in _FIRST_STEPS and only_watches:
         does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
-        *_describe_blocks(settings.mode, targets),
+        *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
 
 
-def _describe_blocks(mode: str, targets: list[Target]) -> list[Line]:
-    """How many blocks a host takes in a turn, and how it shows one that looks like a failure."""
+def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:
+    """How many blocks a host takes in a turn, and how it shows one that looks like a failure.
+
+    A message says the first where that is less than the limit.
+    """
+    mode = settings.mode
     hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
     lines = []
     for host in hosts.values():
-        if host.cap.get("asks"):
+        if host.cap.get("asks") and host.cap["default"] >= int(wanted_limit(settings)):
             most = count_blocks(host, host.cap["default"])
             lines.append(Line(f"{host.title} takes {most}, and no more."))
         if host.client.block_shown:
