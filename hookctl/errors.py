@@ -53,9 +53,8 @@ class HookctlError(Exception):
             if "\n" in self.hint:  # its last line may be one to copy
                 self.hint += "\n  Nothing was written."
                 return
-            is_open = self.hint and self.hint[-1] not in ".!?"  # it ends with a command, say
-            end = "." if is_open else ""
-            self.hint = f"{self.hint}{end} Nothing was written.".lstrip()
+            # It may end with a command.
+            self.hint = f"{_end(self.hint)} Nothing was written.".lstrip()
 
     def as_dict(self) -> dict[str, object]:
         """The error as the result envelope has it."""
@@ -73,7 +72,12 @@ class HookctlError(Exception):
         if where and self.line:
             where = f"{where}:{self.line}:{self.column}"
         text = f"{where}: {self.message}" if where else self.message
-        return f"{text} {self.hint}" if self.hint else text
+        return f"{_end(text)} {self.hint}" if self.hint else text
+
+
+def _end(text: str) -> str:
+    """A text with a full stop, where another sentence follows."""
+    return text if text[-1:] in ("", ".", "!", "?", ":") else f"{text}."
 
 
 class Recovered(Exception):
