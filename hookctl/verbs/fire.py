@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -29,6 +30,7 @@ from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volley_lines
+from hookctl.output.lines import amount
 from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.system import project
@@ -125,7 +127,26 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         tool = request.asked.tool or next((salvo.call.tool for salvo in empty), "")
         others = [matcher for salvo in empty for matcher in salvo.others]
         skipped.append(describe_none(f"no hook here is for {event}", tool, others))
+    if inventory is not None and not request.chosen.names:
+        skipped += _name_foreign_hooks(inventory, looked_at, event)
     return salvos, skipped
+
+
+def _name_foreign_hooks(
+    inventory: Inventory, looked_at: Sequence[Host], event: str
+) -> Iterator[str]:
+    """The hooks in other hosts' files that these hosts read too: they are run as their owners'."""
+    names = {host.name for host in looked_at}
+    for host in looked_at:
+        counts: Counter[str] = Counter()
+        for hook in inventory.hooks:
+            is_read = any(agent.host == host.name for agent in hook.readers)
+            if is_read and hook.event == find_event(hosts.load(hook.host), event)[0]:
+                counts[hook.host] += hook.host not in names
+        for owner, count in (+counts).items():
+            where = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
+            runs = f"`hookctl fire {event} --host {owner}` runs {'it' if count == 1 else 'them'}"
+            yield f"not run: {amount(count, 'hook')} for {event} in {where}; {runs}"
 
 
 def _aim_at(
