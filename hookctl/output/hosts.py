@@ -21,8 +21,8 @@ _LEAST_NEEDED = ("SETTINGS", "END", "CHANGE", "ASK", "CAP", "REFUSE", "SURE", "B
 _LONGEST_PACKS = 12  # characters
 _LEGEND = (
     Line("BLOCK a stop; REFUSE a tool call, ASK about it, CHANGE its input; END the turn"),
-    Line("CAP: blocks in a row. SURE: `proven` by runs, `read` in its source, `docs` alone"),
-    Line("`hookctl hosts NAME` shows a host's files, events, limits and approvals."),
+    Line("CAP: blocks in a row or turn. SURE: proven by runs, read in its source, or docs"),
+    Line("`hookctl hosts NAME` shows files, events, limits and approvals. ?: not known"),
 )
 
 
