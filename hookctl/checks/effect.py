@@ -115,7 +115,8 @@ def _find_idle_reason(
     if obstacles.not_loaded:
         return obstacles.not_loaded
     if len(missing) == len(events):
-        return "its hook is not registered"
+        is_disabled = effective.STOP in file.disabled_ids
+        return "its hook is disabled" if is_disabled else "its hook is not registered"
     if obstacles.switched_off:
         return obstacles.switched_off
     variables = effective.variables([layer.source for layer in file.reaching])

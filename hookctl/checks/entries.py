@@ -22,6 +22,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
 from hookctl.packs.choices import LIMIT_KEY
 from hookctl.planner import fixes
+from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
 from hookctl.system.packages import WRAPPER
 
@@ -63,11 +64,14 @@ def judge_disabled(file: FileFacts) -> Iterator[Finding]:
         if hook.is_values and hook.name not in file.packs:
             continue
         when = clock.local(hook.since)
+        is_guard = hook.name in (GUARD, effective.STOP)
+        effect = "; it keeps no agent at work that waits" if is_guard else ""
         if hook.is_values:
-            yield file.find("disabled.pack", id=hook.name, when=when)
+            yield file.find("disabled.pack", id=hook.name, when=when, effect=effect)
         elif not (hook.name and hook.pack in kept):
             name = hook.name or _title_of(file, hook)
-            yield file.find("disabled", name=name, id=hook.shown, event=hook.event, when=when)
+            values = {"id": hook.shown, "event": hook.event, "effect": effect}
+            yield file.find("disabled", name=name, when=when, **values)
     lost = [entry for entry in file.record.disabled if entry.id] if file.record else []
     for entry in lost:
         if entry.id not in kept:

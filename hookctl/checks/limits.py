@@ -56,6 +56,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
     if file.settings is None or file.settings.mode == "off" or file.is_alone:
         return
+    if effective.STOP in file.disabled_ids:
+        return
     layers, environ = file.reaching, file.workplace.environ
     config = file.config.value if file.config else {}
     sources = [layer.source for layer in layers]

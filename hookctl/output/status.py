@@ -9,6 +9,7 @@ from hookctl.model import WRAP, Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 from hookctl.output.plans import event_of
 from hookctl.packs.model import NEWER, UNKNOWN
+from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 
 _LONG = 40  # characters of a sentence that is worth saying once
@@ -65,9 +66,18 @@ def _mark(file: dict[str, Any]) -> str:
     return WARN if is_idle or is_incomplete or is_waiting else OK
 
 
+def _is_guard_disabled(file: dict[str, Any]) -> bool:
+    """Whether the guard's stop hook is disabled, whatever tells it of tools and prompts."""
+    return STOP in file["disabled"] and (file["guard"] or "").startswith("does nothing")
+
+
 def _is_disabled(file: dict[str, Any]) -> bool:
     """Whether everything that packs have in the file is disabled."""
     entries = file["entries"]
+    if _is_guard_disabled(file):
+        entries = [entry for entry in entries if entry["owners"] != [GUARD]]
+        if not entries:
+            return True
     for entry in entries:
         is_off = bool(entry["id"]) and entry["id"] in file["disabled"]  # by the host's own switch
         if entry["state"] != "disabled" and not is_off:
@@ -81,6 +91,8 @@ def _describe_pack(file: dict[str, Any], name: str) -> str:
     disabled = [id for id in hook_ids if id in file["disabled"]]
     if disabled and disabled == [id for id in hook_ids if not id.startswith(WRAP)]:
         return f"disabled; `hookctl enable {name}` puts it back"
+    if name == GUARD and _is_guard_disabled(file):
+        return f"disabled; `hookctl enable {GUARD}` puts it back"
     if name == GUARD and file["guard"]:
         return str(file["guard"])
     own = [entry for entry in file["entries"] if name in entry["owners"]]

@@ -13,13 +13,14 @@ from typing import Any
 
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.model import Line, Result
+from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
+from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
@@ -112,11 +113,16 @@ def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterat
     root = run_files.project
     if not (_is_marked(root) or request.project or request.action == "status"):
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
-    if not work_files.installed_guards(folders, root):
-        yield (
-            "the guard is not installed here, so no agent will act on this: "
-            "`hookctl install --host claude`"
-        )
+    guards = work_files.installed_guards(folders, root)
+    if not guards:
+        yield "the guard is not installed here, so no agent will act on this: `hookctl install`"
+    elif all(_has_disabled(record) for record, _ in guards):
+        yield "the guard is disabled here, so no agent will act on this: `hookctl enable guard`"
+
+
+def _has_disabled(record: Record) -> bool:
+    """Whether the guard's stop hook of a settings file is disabled."""
+    return any(entry.id == STOP for entry in record.disabled)
 
 
 def _is_marked(folder: str) -> bool:

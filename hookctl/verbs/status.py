@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
@@ -30,7 +30,7 @@ from hookctl.planner.run import name_pending
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import RULES, Target, variant_of_file
+from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -102,7 +102,8 @@ def _make_status(
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
-    work, work_lines = _describe_work(folders)
+    is_idle = not (wanted.hosts or wanted.scope) and _is_guard_idle(folders, files_shown)
+    work, work_lines = _describe_work(folders, is_idle=is_idle)
     lines += _describe_disabled(folders)
     lines += work_lines + other_projects(found.others, found.others_gone, "status")
     data = {
@@ -135,7 +136,17 @@ def _lines_on_traced(machine: Machine, file: dict[str, Any]) -> list[Line]:
     return [line, fix("`hookctl trace off` puts their commands back")] if is_over else [line]
 
 
-def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[Line]]:
+def _is_guard_idle(folders: Folders, files_shown: Iterable[dict[str, Any]]) -> bool:
+    """Whether none of the guards that are installed here does anything."""
+    here = project.look(folders.cwd, folders.environ)
+    guards = []
+    for file in files_shown:
+        if file["project"] in (None, here) and GUARD in file["packs"]:
+            guards.append(file["guard"] or "")
+    return bool(guards) and all(text.startswith("does nothing") for text in guards)
+
+
+def _describe_work(folders: Folders, *, is_idle: bool) -> tuple[dict[str, Any] | None, list[Line]]:
     """The work that waits in the current project, for machines and for people."""
     try:
         run_files = find_run_files(folders, project.look(folders.cwd, folders.environ))
@@ -158,6 +169,9 @@ def _describe_work(folders: Folders) -> tuple[dict[str, Any] | None, list[Line]]
             ),
             fix("`hookctl run start` clears it"),
         ]
+    elif is_idle:
+        text += ", but the guard does nothing here: agents may stop"
+        lines = [Line(text, SKIP, path=tilde(run_files.project))]
     elif work.is_stale:
         lines = [
             Line(f"{text}: the guard ignores it", WARN, path=tilde(run_files.project)),

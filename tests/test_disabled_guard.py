@@ -1,0 +1,50 @@
+"""Work that waits while the guard is disabled: whoever asks is told that nobody is kept at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Hookctl
+
+# Hosts where hooks that tell the guard of prompts and tools stay registered, and where none is.
+HELPED, ALONE = ("cursor", "kimi"), ("claude", "antigravity")
+
+
+@pytest.mark.parametrize("name", (*HELPED, *ALONE))
+def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookctl, name: str) -> None:
+    hookctl("install", "--host", name)
+    hookctl("run", "remaining", "3")
+    assert "for the first session" in hookctl("status").out
+    hookctl("disable", "guard/stop")
+    status = hookctl("status").out
+    assert status.startswith("skip"), status
+    assert "guard 0.2.0: disabled; `hookctl enable guard` puts it back" in status
+    assert "3 remaining, touched " in status and "but the guard does nothing here: agents may stop" in status
+    assert "for the first session" not in status
+    assert "; it keeps no agent at work that waits" in hookctl("doctor").out
+    said = hookctl("run", "remaining", "2").err
+    assert said == "hookctl: the guard is disabled here, so no agent will act on this: `hookctl enable guard`\n"
+    hookctl("enable", "guard")
+    assert hookctl("run", "remaining", "2").err == ""
+    assert "for the first session" in hookctl("status").out
+
+
+def test_a_guard_that_works_on_another_host_still_keeps_an_agent(hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "claude", "--host", "vibe")
+    hookctl("disable", "guard/stop", "--host", "claude")
+    assert "disabled" not in hookctl("run", "remaining", "3").err
+    assert "for the first session" in hookctl("status").out
+
+
+def test_nothing_is_said_of_the_limits_of_a_disabled_guard(hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "cursor")
+    hookctl("disable", "guard/stop")
+    codes = {finding["code"] for finding in hookctl("doctor", "--json").data["findings"]}
+    assert "disabled" in codes
+    assert not {code for code in codes if code.startswith("cap_")}
+
+
+def test_another_pack_that_is_disabled_has_nothing_to_do_with_work(hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "cursor")
+    hookctl("disable", "guard/post-tool")
+    assert "keeps no agent" not in hookctl("doctor").out
