@@ -35,8 +35,8 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
     if file.backup and "merge-conflict marks" not in message:  # it is of neither branch
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
-            f" Or `{command} --to {file.backup}` restores the last text that hookctl kept; "
-            "`--list` shows all."
+            f" Or `{command} --to {file.backup}` restores the text from before hookctl's last "
+            "write, without what that wrote; `--list` shows all."
         )
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 

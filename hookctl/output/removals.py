@@ -69,9 +69,11 @@ def commit_lines(names_by_project: Mapping[str, Sequence[str]], here: str) -> li
     """
     if names_by_project.keys() == {here}:
         names = names_by_project[here]
-        text = f"commit {' '.join(names)} and .hookctl, so that it leaves every clone"
+        files = f"{' '.join(names)} and .hookctl"
+        text = f"commit {files} where git has them, so that it leaves every clone"
         return [Line(text, indent=2)]
     lines = []
     for project, names in names_by_project.items():
-        lines.append(Line(f"in {tilde(project)}: commit {' '.join(names)} .hookctl", indent=2))
+        text = f"in {tilde(project)}: commit {' '.join(names)} .hookctl where git has them"
+        lines.append(Line(text, indent=2))
     return lines

@@ -21,7 +21,7 @@ from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
-from hookctl.system import project
+from hookctl.system import git, project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -336,10 +336,12 @@ def _kept_lines(plan: Plan) -> list[Line]:
 
 
 def _next_steps(done: _Done, here: str) -> list[Line]:
-    """The steps left to do by hand in shared projects."""
+    """The steps left to do by hand in shared projects; others have those of a repository alone."""
     names: dict[str, list[str]] = {}
     for target in (file.target for file in done.plan.files if file.target.shared):
-        names.setdefault(target.project, []).append(os.path.relpath(target.path, target.project))
+        root = target.project
+        if git.find_top(root):
+            names.setdefault(root, []).append(os.path.relpath(target.path, root))
     if not names:
         return []
     lines = [Line("Next:"), *removals.commit_lines(names, here)]
