@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
+from hookctl.firing.calls import is_meant
+from hookctl.firing.model import Call
 from hookctl.hosts.matchers import explain_mismatch
 from tests.conftest import Hookctl, put
+
+from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
 
 
 @pytest.mark.parametrize(
@@ -125,6 +129,17 @@ def test_kimi_heeds_a_matcher_on_every_event(event: str, matcher: str, reason: s
     assert reason in said
     assert bool(said) == bool(reason)
     assert explain_mismatch(hosts.load("claude"), event, matcher) == ""
+
+
+FITTING = [(host, SHELLS[host], *row) for host, rows in OF_SHELL.items() for row in rows.items()]
+FITTING += [("vibe", tool, *row) for tool in VIBES for row in of_vibe(tool).items()]
+
+
+@pytest.mark.parametrize(("host", "tool", "matcher", "fits"), FITTING)
+def test_a_matcher_fits_what_it_fits_on_the_real_client(host: str, tool: str, matcher: str, fits: bool) -> None:
+    described = hosts.load(host)
+    call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool, "s")
+    assert is_meant(call, matcher) is fits
 
 
 @pytest.mark.parametrize("host", hosts.names())

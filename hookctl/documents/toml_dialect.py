@@ -52,7 +52,7 @@ def translate(source: str, string: str) -> Translation:
     for match in re.finditer(_TOKEN.format(string=string), source, re.DOTALL):
         kind, text = match.lastgroup, match[0]
         if kind == "other":  # a quote without an end, which a line break less would close
-            return Translation(source, source, (0,), (0,))
+            return Translation(source, source, (), ())
         in_table = brackets[-1:] == ["{"]
         if in_table and kind in ("break", "comment"):
             if may_break is None:

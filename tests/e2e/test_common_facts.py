@@ -12,7 +12,7 @@ import pytest
 
 from hookctl import hosts
 
-from . import claude, codex, copilot, droid, gemini, kimi, opencode, pi, qwen
+from . import claude, codex, copilot, droid, gemini, grok, kimi, opencode, pi, qwen, vibe
 from .agent import Place
 from .clients import Client
 from .hooks import group, handler
@@ -82,9 +82,11 @@ HOSTS = {
         moved_file="hooks/operators.json",
     ),
     "droid": Host(droid, project_file=".factory/settings.json"),
+    "grok": Host(grok),
     "kimi": Host(kimi),
     "opencode": Host(opencode),
     "pi": Host(pi),
+    "vibe": Host(vibe),
 }
 
 
@@ -118,7 +120,7 @@ def test_the_client_is_the_pinned_version(client: Client, place: Place) -> None:
     assert client.version in done.stdout
 
 
-@run_with("claude", "codex", "gemini", "qwen", "copilot", "droid", "pi")
+@run_with("claude", "codex", "gemini", "qwen", "copilot", "droid", "kimi", "pi", "vibe")
 def test_without_a_hook_the_model_is_asked_once(client: Client, host: Host, place: Place) -> None:
     files = [place.settings, *([place.config] if isinstance(place, codex.Place) else [])]
     before = [path.read_bytes() if path.exists() else None for path in files]

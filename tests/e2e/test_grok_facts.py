@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.matching import OF_SHELL
+
 from .clients import Client
 from .dialects import Call
 from .grok import TRUST, YOLO, Place, ends_turn, play, shell
@@ -105,11 +107,7 @@ def test_one_refusal_is_enough_and_the_hooks_behind_it_are_not_asked(grok: Clien
     assert probe.heard() == []
 
 
-@pytest.mark.parametrize(
-    ("matcher", "fits"),
-    [("Bash", True), ("run_terminal_command", True), ("run_.*", True), ("*", True), ("", True), ("grep|Bash", True),
-     ("bash", False), ("run_terminal", False), ("grep,Bash", False)],
-)  # fmt: skip
+@pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["grok"].items())
 def test_what_a_matcher_fits(grok: Client, place: Place, matcher: str, fits: bool) -> None:
     probe = make_probe(place.root)
     write_hooks(place.settings, PreToolUse=[{"matcher": matcher, **group(probe)}])

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.matching import OF_SHELL
+
 from . import kimi as driver
 from .clients import Client
 from .dialects import Call
@@ -124,18 +126,7 @@ def test_how_a_tool_call_is_refused(kimi: Client, place: Place) -> None:
     assert [told.splitlines()[-1] for told in run.told("tool")[:2]] == ["no", "no"]
 
 
-@pytest.mark.parametrize(
-    ("matcher", "fits"),
-    [
-        ("", True),
-        (".*", True),
-        ("Write|Bash", True),
-        ("as", True),
-        ("*", False),
-        ("bash", False),
-        ("Bash,Write", False),
-    ],
-)
+@pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["kimi"].items())
 def test_a_matcher_is_an_expression_and_one_that_is_none_fits_nothing(
     kimi: Client, place: Place, matcher: str, fits: bool
 ) -> None:

@@ -87,6 +87,15 @@ def test_every_host_has_an_end(lab: Lab, host: str) -> None:
     assert Wrapped(lab, "exit 2").stops(7).rstrip("A").rstrip("R") == "BBBB"
 
 
+def test_the_end_of_a_session_is_no_stop(lab: Lab) -> None:
+    """Grok Build tells of it by the same event, and takes no denial there."""
+    lab.host = "grok"
+    wrapped = Wrapped(lab)
+    assert wrapped.stops(6, reason="shutdown") == "AAAAAA"
+    assert lab.log() == []
+    assert wrapped.stops(6, reason="end_turn") == "BBBBAA"
+
+
 def test_it_lets_go_in_the_words_of_the_host_that_runs_it(lab: Lab) -> None:
     lab.environment["COPILOT_CLI"] = "1"
     lab.payload["timestamp"] = "2026-11-22T08:00:00.000Z"
