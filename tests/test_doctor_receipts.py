@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def install(place: Place, *hooks: tuple[str, str, str], scope: str = "user") -> 
     """Install a pack with these hooks: id, event and matcher."""
     text = ""
     for id, event, matcher in hooks:
-        text += f'[[hooks]]\nevent = "{event}"\nid = "{id}"\ncommand = "true"\n'
+        text += f'[[hooks]]\nevent = "{event}"\nid = "{id}"\ncommand = "echo ran >> ran"\n'
         text += f'matcher = "{matcher}"\n' if matcher else ""
     file = put(place.root / "notes" / "pack.toml", PACK.format(hooks=text))
     outcome = place.hookctl("install", str(file), "--host", "claude", "--yes", "--scope", scope)
@@ -80,6 +81,21 @@ def test_a_hook_that_fails_each_time(place: Place, runs: list[dict[str, Any]], r
     found.pop("hook_never_ran", None)
     assert list(found) == ([] if reason is None else ["hook_fails"])
     assert reason is None or reason in found["hook_fails"]
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize(
+    ("event", "matcher"), [("Stop", ""), ("PreToolUse", ""), ("PreToolUse", "Edit|Write"), ("PostToolUse", "^Read$")]
+)
+def test_the_fix_of_a_hook_that_fails_runs_it(place: Place, event: str, matcher: str, scope: str) -> None:
+    install(place, ("one", event, matcher), scope=scope)
+    folder = "f" * 16 if scope == "user" else Path(state_folder("s", os.getcwd())).name
+    write(place, *[{**FAILED, "event": event}] * 3, folder=folder)
+    (fix,) = [found["fix"] for found in place.findings() if found["code"] == "hook_fails"]
+    _, *words = shlex.split(fix.split("`")[1])
+    (host,) = place.hookctl(*words, "--yes", "--json").data["hosts"]
+    assert [(hook["status"], hook["outcome"]) for hook in host["hooks"]] == [(0, "none")]
+    assert Path("ran").read_text() == "ran\n"
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts
 from hookctl.model import HookEntry
-from hookctl.packs.protocol import ALL
+from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
 from hookctl.packs.runner import find_event
-from hookctl.receipts.model import HookName, Run, Runs
+from hookctl.receipts.model import HookName, Run
 
 _ENOUGH = 3  # runs, or events, before anything is said
 _SLOW_MS = 1000
@@ -27,15 +28,16 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         if name not in file.runs:
             yield from _judge_absence(file, hook, name)
         elif len(file.runs[name].recent) >= _ENOUGH:
-            yield from _judge_runs(file, name, file.runs[name])
+            yield from _judge_runs(file, hook, name)
 
 
-def _judge_runs(file: FileFacts, name: HookName, runs: Runs) -> Iterator[Finding]:
+def _judge_runs(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator[Finding]:
     """The last runs of a hook; what it did before may have been repaired."""
-    recent = runs.recent
+    recent = file.runs[name].recent
     values = {"id": name.id, "event": name.event, "count": len(recent)}
     if all(run.has_failed for run in recent):
-        yield file.find("hook_fails", reason=_describe_failure(recent[-1]), **values)
+        fire, reason = _command_to_fire(file, hook, name), _describe_failure(recent[-1])
+        yield file.find("hook_fails", reason=reason, fire=fire, **values)
     median = sorted(run.ms for run in recent)[(len(recent) - 1) // 2]
     if median > _SLOW_MS:
         yield file.find("hook_slow.runs", level="warning", seconds=median / 1000, **values)
@@ -59,7 +61,19 @@ def _judge_absence(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator
     """A hook without a receipt, although other hooks of its event have run since."""
     count = _count_events(file, hook, name)
     if count >= _ENOUGH:
-        yield file.find("hook_never_ran", id=name.id, event=name.event, count=count)
+        fire = _command_to_fire(file, hook, name)
+        yield file.find("hook_never_ran", id=name.id, event=name.event, count=count, fire=fire)
+
+
+def _command_to_fire(file: FileFacts, hook: HookEntry, name: HookName) -> str:
+    """The command that runs a hook once; at a tool event with a tool that its matcher names."""
+    words = ["hookctl fire", name.event]
+    if SHORT[name.event] in TOOL_EVENTS:
+        named = re.search(r"\w+", _find_matcher(hook)[1])
+        words += ["--tool", named[0] if named else "Bash"]
+    if file.target.scope != "user":
+        words.append("--run-project")
+    return " ".join([*words, "--hook", name.id])
 
 
 def _count_events(file: FileFacts, hook: HookEntry, name: HookName) -> int:
