@@ -178,7 +178,7 @@ def test_what_is_no_host_s_fault_is_unexpected(hookctl: Hookctl, monkeypatch: py
 def test_what_is_parsed_of_a_file_in_parts_is_what_the_whole_says(name: str) -> None:
     """Also with what no file has: the tables for the runner come last, and each table begins a line."""
     whole, host = tomllib.loads(hosts.read_table(name).decode()), hosts.load(name)
-    facts = hosts.load_facts(name)
+    (facts,) = hosts.load_facts(name)
     assert {**host.data, "later": "", **tomllib.loads(host.later)} == {**whole, "later": ""}
     assert (host.runner, host.plugins) == (whole.get("runner", {}), whole.get("plugins", {}))
     assert (host.sends, host.reads) == (whole.get("sends", {}), whole.get("reads", {}))

@@ -92,9 +92,10 @@ def _load(folder: str, name: str) -> Host:
 
 
 @functools.cache
-def load_facts(name: str) -> HookFacts:
-    """What a hook has to know of the host of this name, which a file of hookctl's names."""
-    return parse_facts(read_table(name).decode())
+def load_facts(*names: str) -> list[HookFacts]:
+    """What a hook has to know of the hosts of these names, which a file of hookctl's names."""
+    texts = {name: read_data(_FOLDER, f"{name}.toml") for name in names}
+    return [parse_facts(name, text.decode()) for name, text in texts.items()]
 
 
 def find_fault(name: str) -> HookctlError | None:

@@ -351,11 +351,11 @@ class HookFacts(NamedTuple):
     denials: dict[str, Any] = _NOTHING
 
 
-def parse_facts(text: str) -> HookFacts:
+def parse_facts(name: str, text: str) -> HookFacts:
     """What a hook has to know of the host of a file; its other tables are not parsed."""
-    tables = _split_tables(text)
-    needed = [table for table in tables[1:] if table.lstrip("[").startswith(HookFacts._fields)]
-    return _read(HookFacts, tomllib.loads("".join([tables[0], *needed])))
+    tables = _split_tables(text)[1:]
+    needed = [table for table in tables if table.lstrip("[").startswith(HookFacts._fields)]
+    return _read(HookFacts, {"name": name, **tomllib.loads("".join(needed))})
 
 
 def parse_host(text: str) -> Host:
@@ -408,12 +408,12 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         # Else a command of project scope would name a path below the root folder.
         raise ValueError("environment: 'in_command' is missing")
     channel, path = environment.get("channel"), tuple(environment.get("path", ()))
-    registration = data["registration"]
-    if "event" in registration:
-        registration = {**registration, "flat": ["*"]}
+    registration, listing = data["registration"], ""
+    if "event" in registration:  # one list of all hooks
+        registration, listing = {**registration, "flat": ["*"]}, _name_listing(registration)
     table = {
         **data,
-        "format": _read_format(data["format"], registration),
+        "format": data["format"] + listing,
         "variants": (),
         "registration": registration,
         "shape": registration,
@@ -435,16 +435,13 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
     return _read(Host, table)
 
 
-def _read_format(name: str, registration: dict[str, Any]) -> str:
-    """The name of a format, with the listing if there is one list of all hooks."""
-    if "event" not in registration:
-        return name
+def _name_listing(registration: dict[str, Any]) -> str:
+    """What the name of a format says of a list of all hooks."""
     from hookctl.documents.listed import Listing  # late: few hosts have a list
 
     names = registration.get("names", {})
     paths = {name: tuple(path.split(".")) for name, path in names.items()}
-    listing = Listing(tuple(registration["root"]), registration["event"], paths)
-    return name + LISTED + listing.text
+    return LISTED + Listing(tuple(registration["root"]), registration["event"], paths).text
 
 
 def _read(kind: type[Table], table: dict[str, Any]) -> Table:

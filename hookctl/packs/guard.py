@@ -264,7 +264,7 @@ def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = [load_facts(reader.host) for reader in host.also_read_by if reader.runs_ours]
+    others = load_facts(*[reader.host for reader in host.also_read_by if reader.runs_ours])
     table = {host.name: _hook_facts(host)}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}

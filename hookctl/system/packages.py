@@ -46,7 +46,7 @@ def folder_beside(launchers: str) -> str:
     real = os.path.realpath(launchers)
     if is_launcher(os.path.join(real, HOOK)) and os.path.basename(real) == PACKAGES:
         return files.real(real)
-    return files.real(os.path.join(os.path.realpath(launchers), "..", "..", PACKAGES))
+    return files.real(os.path.join(real, "..", "..", PACKAGES))
 
 
 def is_launcher(path: str) -> bool:
