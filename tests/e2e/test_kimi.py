@@ -134,7 +134,7 @@ def test_the_hooks_run_that_are_listed_as_running_and_a_disabled_one_does_not(ki
 
     states = {hook.command.split()[1 if "echo" in hook.command else 0]: hook for hook in reversed(listed(place))}
     assert {word: hook.state for word, hook in states.items()} == {
-        "first": "runs", "second": "runs", "twice": "runs", "never": "runs", "/nowhere/gone.sh": "missing",
+        "first": "runs", "second": "runs", "twice": "runs", "never": "no_tool", "/nowhere/gone.sh": "missing",
     }  # fmt: skip
     assert wrote() == ["first", "second", "twice"]
     hookctl(place, "disable", states["second"].id, *HOST)
