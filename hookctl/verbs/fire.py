@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -128,25 +129,28 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         others = [matcher for salvo in empty for matcher in salvo.others]
         skipped.append(describe_none(f"no hook here is for {event}", tool, others))
     if inventory is not None and not request.chosen.names:
-        skipped += _name_foreign_hooks(inventory, looked_at, event)
+        skipped += _name_foreign_hooks(inventory, looked_at, request.asked)
     return salvos, skipped
 
 
 def _name_foreign_hooks(
-    inventory: Inventory, looked_at: Sequence[Host], event: str
+    inventory: Inventory, looked_at: Sequence[Host], asked: Asked
 ) -> Iterator[str]:
     """The hooks in other hosts' files that these hosts read too: they are run as their owners'."""
     names = {host.name for host in looked_at}
+    of_tool = f" --tool {shlex.quote(asked.tool)}" if asked.tool else ""
     for host in looked_at:
         counts: Counter[str] = Counter()
         for hook in inventory.hooks:
             is_read = any(agent.host == host.name for agent in hook.readers)
-            if is_read and hook.event == find_event(hosts.load(hook.host), event)[0]:
-                counts[hook.host] += hook.host not in names
-        for owner, count in (+counts).items():
+            is_of_event = hook.event == find_event(hosts.load(hook.host), asked.event)[0]
+            if is_read and is_of_event and hook.host not in names:
+                counts[hook.host] += 1
+        for owner, count in counts.items():
             where = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
-            runs = f"`hookctl fire {event} --host {owner}` runs {'it' if count == 1 else 'them'}"
-            yield f"not run: {amount(count, 'hook')} for {event} in {where}; {runs}"
+            command = f"hookctl fire {asked.event}{of_tool} --host {owner}"
+            runs = f"`{command}` runs {'it' if count == 1 else 'them'}"
+            yield f"not run: {amount(count, 'hook')} for {asked.event} in {where}; {runs}"
 
 
 def _aim_at(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from hookctl import __version__, clock, events, hosts
 from hookctl.checks import codes
@@ -58,7 +59,8 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
 def _read_old(path: str) -> files.Snapshot:
     """What is at the path now. Refuses a file that is no page of hookctl's."""
     if os.path.isdir(path):
-        hint = f"Name a file: `hookctl report -o {os.path.join(path, DEFAULT)}`."
+        file = shlex.quote(os.path.join(path, DEFAULT))
+        hint = f"Name a file: `hookctl report -o {file}`."
         raise HookctlError("usage", "this is a folder", path=path, hint=hint, exit_code=USAGE)
     if not os.path.isdir(os.path.dirname(path)):
         hint = "Make the folder first, or name another with -o."

@@ -57,7 +57,7 @@ def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | Non
     question = _undo_question(folders, path, numbered, backup) if ask else ""
     if ask and question and not ask(question):
         message = "this would undo edits that hookctl did not make"
-        look = f"hookctl restore {request.file} --to {request.to} --dry-run"
+        look = f"hookctl restore {shlex.quote(request.file)} --to {request.to} --dry-run"
         raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
     return _put_back(folders, request, path, backup)
 
@@ -66,7 +66,7 @@ def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> 
     if request.to in numbered:
         return numbered[request.to]
     if request.to != _FIRST:
-        hint = f"`hookctl restore {request.file} --list` shows them."
+        hint = f"`hookctl restore {shlex.quote(request.file)} --list` shows them."
         raise usage_error(f"there is no backup {request.to}", hint, path)
     message = "there was no such file before hookctl's first write, so there is nothing to put back"
     hint = (
