@@ -148,7 +148,7 @@ def test_an_error_names_place_cause_and_next_step() -> None:
     assert report.error_text(error.as_dict()) == "error: it is torn: /a:3:7\n  fix: Mend it."
     assert report.error_text(HookctlError("x", "gone", path="/a").as_dict()) == "error: gone: /a"
     assert report.error_text(HookctlError("x", "why?").as_dict()) == "error: why?"
-    assert str(error) == "/a:3:7: it is torn Mend it."
+    assert str(error) == "/a:3:7: it is torn. Mend it."
 
 
 def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
