@@ -14,9 +14,9 @@ import pytest
 import vermin
 
 from hookctl.system import package_data
-from tests.test_wheel import _ENVIRONMENT, pip, wheel
+from tests.test_wheel import _ENVIRONMENT, pip, source, wheel
 
-__all__ = ["wheel"]  # the fixture
+__all__ = ["source", "wheel"]  # the fixtures
 ROOT = Path(__file__).parents[1]
 FIRST = ROOT / "hookctl" / "__init__.py"
 
@@ -31,9 +31,9 @@ def test_an_old_python_is_told_in_one_line() -> None:
 
 def test_the_file_that_says_so_runs_on_old_pythons() -> None:
     """Nothing else of hookctl is read before it: Python imports a package before what is in it."""
-    source = FIRST.read_text()
-    assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    python2, python3 = vermin.detect(source)
+    text = FIRST.read_text()
+    assert not [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    python2, python3 = vermin.detect(text)
     assert (python2, python3) <= ((2, 7), (3, 0))
 
 
@@ -60,6 +60,9 @@ def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) ->
     tools, program, home = tmp_path / "tools", tmp_path / "bin" / "hookctl", tmp_path / "empty"
     home.mkdir()
     program.parent.mkdir()
+    agent = program.with_name("claude")
+    agent.write_text("#!/bin/sh\necho 2.1.330\n")
+    agent.chmod(0o755)
     pip("install", "--target", str(tools), "shiv>=1,<2")
     build = [sys.executable, "-m", "shiv", "-o", str(program), "-p", "/usr/bin/env python3", "-c", "hookctl"]
     environ = {**_ENVIRONMENT, "PYTHONPATH": str(tools), "SHIV_ROOT": str(tmp_path / "unpacked")}
@@ -67,7 +70,7 @@ def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stdout + done.stderr
 
     def run(*arguments: str) -> str:
-        bare = {"HOME": str(home), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+        bare = {"HOME": str(home), "PATH": f"{program.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"}
         done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=home, env=bare)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.fleet.ansible import HAS_ANSIBLE, WHY_NOT, Ansible
-from tests.test_wheel import pip, wheel
+from tests.test_wheel import pip, source, wheel
 
-__all__ = ["wheel"]  # the fixture
+__all__ = ["source", "wheel"]  # the fixtures
 USERS = {"ann": 61001, "bob": 61002}
 
 
