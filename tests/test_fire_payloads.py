@@ -8,7 +8,16 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import Asked, Place, find_event, is_meant, make_call, parse_input, require_question
+from hookctl.firing.calls import (
+    Asked,
+    Place,
+    find_event,
+    is_meant,
+    lacks_tool,
+    make_call,
+    parse_input,
+    require_question,
+)
 from hookctl.system.package_data import guard_module
 
 from .templates.hosts import NAMES, PAYLOADS
@@ -90,6 +99,24 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
     for call, is_failed in ((usual, False), (failed, True)):
         (question,) = guard_module("payload").questions(table, "PostToolUse", call.payload, name)
         assert (question.portable["ok"] is False) == is_failed
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "lacks"),
+    [
+        ("windsurf", "Write", True),
+        ("windsurf", "Bash", False),
+        ("pi", "WebFetch", True),
+        ("pi", "Glob", False),
+        ("kimi", "WebSearch", False),  # not known
+        ("openhands", "Edit", False),  # one of several that a tool there does
+        ("claude", "mcp__a__b", False),
+        ("windsurf", "pre_run_command", False),
+        ("windsurf", "", False),
+    ],
+)
+def test_a_tool_that_a_host_does_not_have(name: str, tool: str, lacks: bool) -> None:
+    assert lacks_tool(hosts.load(name), tool) == lacks
 
 
 @pytest.mark.parametrize("name", hosts.names())

@@ -13,7 +13,14 @@ from hookctl.firing.model import Call
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch, fits
 from hookctl.packs.native import mark_failed, native_payload
-from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, SHORT, TOOL_EVENTS, native_event
+from hookctl.packs.protocol import (
+    EVENTS,
+    FAILURE_EVENT,
+    SHORT,
+    TOOL_EVENTS,
+    native_event,
+    own_names,
+)
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
 from hookctl.values import NamedTuple
@@ -96,6 +103,12 @@ def require_question(hosts: Sequence[Host], asked: Asked) -> None:
     if is_made and any(SHORT.get(protocol) in TOOL_EVENTS for _, protocol in found):
         hint = f"For example: `hookctl fire {asked.event} --tool Bash`, or --payload FILE."
         raise usage_error(f"{asked.event} is about a tool call, and no tool is named", hint)
+
+
+def lacks_tool(host: Host, tool: str) -> bool:
+    """Whether a host is known to have no tool that does what this one of Claude Code does."""
+    kinds = [kind for kind, name in guard_module("payload").TOOLS.items() if name == tool]
+    return any(kind in host.tools for kind in kinds) and not own_names(host, tool)
 
 
 def make_call(host: Host, asked: Asked, place: Place) -> Call:

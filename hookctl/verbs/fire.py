@@ -119,6 +119,9 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         if not find_event(host, event)[0]:
             skipped.append(f"{host.title} has no event {event}")
             continue
+        if calls.lacks_tool(host, request.asked.tool):
+            skipped.append(f"{host.title} has no tool for {request.asked.tool}")
+            continue
         salvo = _aim_at(folders, machine, request, host, inventory, folder)
         if salvo.shots or named:
             salvos.append(salvo)
