@@ -13,7 +13,7 @@ from hookctl import hosts
 from hookctl.documents.yaml import YamlDocument
 
 from .conftest import put
-from .findings import Place, place
+from .findings import Place, in_two_scopes, place, the_same_in_two_scopes
 from .findings_of_hosts import (
     AGREED,
     CODEX,
@@ -242,3 +242,23 @@ def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:
     (place.root / "work" / ".hookctl" / "guard" / "codex" / "hook.py").unlink()
     assert place.doctor("--host", "codex", "--fix").data["fixed"]
     assert not at(place, CONFIG).exists()
+
+
+def in_a_trusted_project_too(place: Place) -> None:
+    installed("vibe")(place)
+    installed("vibe", "--scope", "project")(place)
+    put(at(place, ".vibe/trusted_folders.toml"), f"trusted = [{json.dumps(str(place.root / 'work'))}]\n")
+
+
+@pytest.mark.parametrize(
+    ("host", "arrange", "said"),
+    [
+        ("claude", in_two_scopes, "they all run, and a stop is counted once"),
+        ("claude", the_same_in_two_scopes, "with one command, which the host runs once"),
+        ("vibe", in_a_trusted_project_too, "under one name; the host runs the first alone"),
+    ],
+)
+def test_what_the_host_makes_of_a_guard_in_two_scopes(place: Place, host: str, arrange: Arrange, said: str) -> None:
+    arrange(place)
+    (finding,) = [one for one in found(place, host) if one["code"] == "two_scopes"]
+    assert said in finding["message"]
