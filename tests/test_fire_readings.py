@@ -14,6 +14,7 @@ from hookctl.firing.reading import read_answer
 from hookctl.firing.verdict import judge
 
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")
+NAMES += ("grok", "kimi", "vibe")
 EVERY = set(NAMES)
 
 
@@ -43,20 +44,20 @@ TOP = {"permissionDecision": "deny", "permissionDecisionReason": "R"}
 BOTH = {**nested("deny"), **BLOCK}
 # An answer before a tool call, with status and stderr: who stops the call.
 BEFORE = [
-    ((nested("deny"),), {"claude", "codex", "qwen", "opencode", "pi", "droid"}),
-    ((DENY,), {"gemini", "qwen", "opencode", "pi", "openhands"}),
-    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "opencode", "pi", "hermes"}),
+    ((nested("deny"),), {"claude", "codex", "qwen", "opencode", "pi", "droid", "grok", "kimi"}),
+    ((DENY,), {"gemini", "qwen", "opencode", "pi", "openhands", "grok", "vibe"}),
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "opencode", "pi", "hermes", "grok"}),
     ((TOP,), {"copilot"}),
-    (("", 2, "R"), EVERY - {"hermes"}),
-    (("", 2), {"claude", "copilot", "openhands", "droid", "opencode", "pi"}),
+    (("", 2, "R"), EVERY - {"hermes", "vibe"}),
+    (("", 2), {"claude", "copilot", "openhands", "droid", "opencode", "pi", "grok", "kimi"}),
     (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "copilot", "hermes"}),
-    ((BOTH,), EVERY - {"copilot", "openhands"}),
-    ((BOTH, 2, "R"), EVERY),
-    ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode", "pi"}),
-    ((nested("deny", permissionDecisionReason=""),), {"claude", "qwen", "droid", "opencode", "pi"}),
-    ((nested("deny", other=1),), {"claude", "qwen", "droid", "opencode", "pi"}),
+    ((BOTH,), EVERY - {"copilot", "openhands", "vibe"}),
+    ((BOTH, 2, "R"), EVERY - {"vibe"}),
+    ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode", "pi", "grok", "kimi"}),
+    ((nested("deny", permissionDecisionReason=""),), {"claude", "qwen", "droid", "opencode", "pi", "grok", "kimi"}),
+    ((nested("deny", other=1),), {"claude", "qwen", "droid", "opencode", "pi", "grok", "kimi"}),
     (({"continue": False, "stopReason": "R"},), {"qwen", "openhands"}),
-    ((nested("deny"), 1), {"claude", "qwen", "copilot", "droid", "opencode", "pi"}),
+    ((nested("deny"), 1), {"claude", "qwen", "copilot", "droid", "opencode", "pi", "grok"}),
     (("text", 127), {"gemini", "copilot"}),
     (("text", 3), {"gemini", "copilot", "droid"}),
     (("", 3), {"copilot"}),
@@ -78,9 +79,9 @@ def test_who_stops_a_tool_call(answer: tuple[Any, ...], stops: set[str]) -> None
 
 
 AT_THE_PROMPT = [
-    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot", "pi"}),
+    ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot", "pi", "grok"}),
     ((DENY,), {"gemini", "qwen", "openhands", "pi"}),
-    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "pi"}),
+    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "pi", "grok", "kimi"}),
 ]
 
 
@@ -90,13 +91,13 @@ def test_who_refuses_a_prompt(answer: tuple[Any, ...], stops: set[str]) -> None:
 
 
 AT_A_STOP = [
-    ((BLOCK,), EVERY - {"openhands"}),
-    ((DENY,), {"gemini", "qwen", "openhands"}),
-    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "droid"}),
-    (("", 2), {"claude", "openhands", "droid"}),
+    ((BLOCK,), EVERY - {"openhands", "kimi", "vibe"}),
+    ((DENY,), {"gemini", "qwen", "openhands", "vibe"}),
+    (("", 2, "R"), {"claude", "codex", "gemini", "qwen", "openhands", "droid", "grok", "kimi"}),
+    (("", 2), {"claude", "openhands", "droid", "grok", "kimi"}),
     (("", 3, "R"), {"gemini"}),
-    ((BLOCK, 1), {"claude", "opencode", "pi"}),
-    ((DENY | {"decision": "block", "reason": ""},), EVERY - {"openhands", "codex", "opencode", "pi"}),
+    ((BLOCK, 1), {"claude", "opencode", "pi", "grok"}),
+    ((DENY | {"decision": "block", "reason": ""},), EVERY - {"openhands", "codex", "opencode", "pi", "kimi", "vibe"}),
 ]
 
 
@@ -160,12 +161,13 @@ CHANGED = {"command": "other"}
 @pytest.mark.parametrize(
     ("answer", "changes"),
     [
-        (nested("allow", updatedInput=CHANGED), {"claude", "codex", "opencode", "pi", "droid"}),
+        (nested("allow", updatedInput=CHANGED), {"claude", "codex", "opencode", "pi", "droid", "grok"}),
         (
             {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": CHANGED}},
-            {"claude", "opencode", "pi", "droid"},
+            {"claude", "opencode", "pi", "droid", "grok"},
         ),
         ({"modifiedArgs": CHANGED}, {"copilot"}),
+        ({"hook_specific_output": {"tool_input": CHANGED}}, {"vibe"}),
         ({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": CHANGED}}, {"gemini"}),
     ],
 )
@@ -174,7 +176,7 @@ def test_who_takes_a_changed_input(answer: object, changes: set[str]) -> None:
 
 
 def test_a_question_to_the_person_and_an_end() -> None:
-    assert {name for name in NAMES if read(name, nested("ask")).outcome == "ask"} == {"claude", "qwen"}
+    assert {name for name in NAMES if read(name, nested("ask")).outcome == "ask"} == {"claude", "qwen", "grok"}
     assert read("copilot", {"permissionDecision": "ask"}).outcome == "ask"
     end = {"continue": False, "stopReason": "enough"}
     assert {name for name in NAMES if read(name, end).outcome == "end"} == {"claude", "gemini", "droid"}
@@ -215,7 +217,8 @@ def outcome(name: str, *answers: Reading) -> tuple[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_refusal_and_an_allow(name: str) -> None:
-    refused, allowed = read(name, BOTH, 2, "R"), read(name, nested("allow"))
+    refused = read(name, DENY) if name == "vibe" else read(name, BOTH, 2, "R")
+    allowed = read(name, nested("allow"))
     order = (allowed, refused), (refused, allowed)
     assert {outcome(name, *each)[0] for each in order} == ({"allow"} if name == "qwen" else {"deny"})
 
@@ -242,16 +245,16 @@ def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
 
 MATCHERS = [
     (None, EVERY),
-    ("*", EVERY - {"copilot", "hermes"}),
-    ("", EVERY - {"copilot"}),
-    (".*", EVERY),
-    ("OWN|other", EVERY),
+    ("*", EVERY - {"copilot", "hermes", "kimi"}),
+    ("", EVERY - {"copilot", "vibe"}),
+    (".*", EVERY - {"vibe"}),
+    ("OWN|other", EVERY - {"vibe"}),
     ("OWN,other", {"claude"}),
-    ("PART", {"gemini", "qwen", "droid"}),
-    ("CASE", {"opencode", "pi"}),
-    ("^(OWN|other)$", EVERY),
+    ("PART", {"gemini", "qwen", "droid", "kimi"}),
+    ("CASE", {"opencode", "pi", "vibe"}),
+    ("^(OWN|other)$", EVERY - {"vibe"}),
     ("(", set()),
-    ("Bash", {"claude", "codex", "qwen", "opencode", "pi"}),
+    ("Bash", {"claude", "codex", "qwen", "opencode", "pi", "grok", "kimi", "vibe"}),
 ]
 
 

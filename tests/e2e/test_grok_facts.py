@@ -42,7 +42,11 @@ def test_8_stops_of_a_turn_are_asked_about_and_the_9th_is_not(grok: Client, plac
 
 
 def test_what_blocks(grok: Client, place: Place) -> None:
-    blocking = [say(BLOCK), say(BLOCK, code=1), say(code=2, errors="on"), say(verdict("block", ""))]
+    blocking = [
+        *(say(BLOCK, code=code) for code in (0, 1, 3, 127)),
+        say(code=2, errors="on"),
+        say(verdict("block", "")),
+    ]
     write_hooks(place.settings, Stop=[group(in_turn(place.root, *blocking))])
     run = play(grok, place, ["done"])
     assert (run.requests, run.code) == (len(blocking) + 1, 0)
@@ -89,7 +93,7 @@ def test_a_timeout_is_in_seconds(grok: Client, place: Place) -> None:
 def test_how_a_tool_call_is_refused(grok: Client, place: Place) -> None:
     refusing = [
         say(NESTED), say(verdict("deny", "no")), say(verdict("block", "no")), say(code=2, errors="no"),
-        say(verdict("deny", "no"), code=1),
+        say(verdict("deny", "no"), code=1), say(NESTED, code=127), say(NESTED.replace("PreToolUse", "Other")),
     ]  # fmt: skip
     passing = [say(code=1, errors="no"), say(END), say("text"), "/nowhere/hook"]
     write_hooks(place.settings, PreToolUse=[group(in_turn(place.root, *refusing, *passing))])
