@@ -128,3 +128,16 @@ def test_the_lists_of_folders_are_read_as_the_client_reads_them(
     put(isolated / "home" / ".vibe" / "trusted_folders.toml", "".join(lists))
     (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
     assert hook["state"] == ("runs" if runs else "folder_untrusted")
+
+
+def test_what_is_to_be_removed_by_hand_looks_as_in_the_file(hookctl: Hookctl, isolated: Path) -> None:
+    pack = (
+        '[pack]\nname = "look"\nversion = "1"\nprotocol = "host"\n\n[[hooks]]\nevent = "pre-tool"\nmatcher = "bash"\n'
+    )
+    hookctl("install", str(put(isolated / "look.toml", f'{pack}command = "true"\n')), *HOST)
+    settings = isolated / "home" / ".vibe" / "hooks.toml"
+    settings.write_text(f"{settings.read_text()}[[x")
+    error = hookctl("uninstall", "look").err
+    (step,) = (line for line in error.splitlines() if "in hooks: {" in line)
+    fields = json.loads(step.partition(": ")[2])
+    assert (fields["type"], fields["match"], "matcher" in fields) == ("pre_tool", "bash", False)

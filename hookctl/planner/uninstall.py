@@ -9,7 +9,7 @@ from functools import partial
 from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import shapes
+from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
@@ -102,7 +102,7 @@ def _draft_without_packs(
         sources.read(target.path, target.host.format)
     except HookctlError as error:
         entries = record.entries if record else ()
-        raise _with_manual_steps(error, entries, removal.packs) from None
+        raise _with_manual_steps(error, target.host, entries, removal.packs) from None
     return make_draft(sources, records, target, decide)
 
 
@@ -133,7 +133,7 @@ def _decide_on_file(
         try:
             _take_out(draft, name, wants)
         except HookctlError as error:
-            raise _with_manual_steps(error, draft.entries, packs) from None
+            raise _with_manual_steps(error, draft.host, draft.entries, packs) from None
         draft.packs.pop(name, None)
     draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
     update_other_packs(draft)
@@ -233,27 +233,32 @@ def _remove_files(
 
 
 def _with_manual_steps(
-    error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
+    error: HookctlError, host: Host, entries: tuple[Entry, ...], packs: tuple[str, ...]
 ) -> HookctlError:
     """The error with what to remove by hand: what only these packs have in the file."""
     steps = []
     for entry in entries:
         is_only_theirs = entry.owners.keys() <= set(packs)
         if entry.kind != "container" and entry.mode == "owned" and is_only_theirs:
-            steps.append(_manual_step(entry))
+            steps.append(_manual_step(host, entry))
     if steps:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *steps])
     return error
 
 
-def _manual_step(entry: Entry) -> str:
+def _manual_step(host: Host, entry: Entry) -> str:
     """Where to remove what by hand."""
     if not entry.id:
         container = ".".join(map(str, entry.path[:-1]))
         text = json.dumps(masked({entry.path[-1]: entry.written}))
         return f"in {container}: {text[1:-1]}"
-    path = ".".join(map(str, entry.path))
-    step = f"in {path}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
+    path, fields = entry.path, entry.written
+    registration = host.registration
+    if registration.event:  # one list has all hooks
+        named = {registration.names.get(name, name): value for name, value in fields.items()}
+        path, fields = path[:-1], {registration.event: path[-1], **named}
+    where = ".".join(map(str, path))
+    step = f"in {where}: {json.dumps(masked(fields), ensure_ascii=False)}"
     if entry.id.startswith(WRAP):
         step += f", and put back {masked_text(entry.before or '')}"
     return step
