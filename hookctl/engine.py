@@ -40,8 +40,9 @@ _Name = Path | str  # of an entry: a leaf's path, or a hook's id under whatever 
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal in JSON: key order does not count; 1, 1.0 and true differ."""
-    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+    """Whether two values are equal: key order does not count; 1, 1.0 and true differ."""
+    first, second = (json.dumps(value, sort_keys=True, default=repr) for value in (a, b))
+    return first == second
 
 
 def install(

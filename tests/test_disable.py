@@ -540,24 +540,120 @@ def test_a_pack_whose_hook_its_host_has_off_already_stays_as_it_is(hookctl: Hook
     assert path.read_bytes() == before and not book(isolated).exists()
 
 
+# Tables of TOML: their very lines come back.
+
+IN_TABLES = """# top
+
+# rings
+[[hooks]]
+name = "a"
+{field} = "{event}"
+# inside
+command = "bell" # trailing
+
+[other]
+k = 1
+
+[[hooks]]
+name = "b"
+{field} = '{event}'
+command = "two"
+"""
+ANOTHER = '[[hooks]]\nname = "c"\n{field} = "{event}" # mine\ncommand = "three"\n'
+EDITS = {
+    "at the start": lambda text, new: f"# new\n{text}",
+    "in the middle": lambda text, new: text.replace("k = 1", "k = 2 # new"),
+    "another table": lambda text, new: text.replace("[other]", "[new]\n\n[other]"),
+    "at the end": lambda text, new: f"{text}\n# new\n",
+    "a hook at the end": lambda text, new: f"{text}\n{new}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["plain", "\\r\\n", "byte order mark", "no final line end"])
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("host", ["vibe", "kimi"])
+def test_tables_come_back_with_their_comments_wherever_somebody_has_edited(
+    hookctl: Hookctl, isolated: Path, host: str, edit: str, form: str
+) -> None:
+    (kind,) = (kind for kind in KINDS if kind.host == host)
+
+    def written(text: str) -> bytes:
+        text = text.replace("\n", "\r\n") if form == "\\r\\n" else text
+        return (f"\ufeff{text}" if form == "byte order mark" else text).encode()
+
+    text, new = (text.format(field=kind.event, event=kind.stop[-1]) for text in (IN_TABLES, ANOTHER))
+    text = text.rstrip("\n") if form == "no final line end" else text
+    path = put(kind.path(isolated, "user"), written(text))
+    ids = [hook["id"] for hook in listed(hookctl, path, host)]
+    run(hookctl, "disable", *ids)
+    left = path.read_text("utf-8-sig")
+    assert "hooks" not in left
+    path.write_bytes(written(EDITS[edit](left, new)))
+    run(hookctl, "enable", *ids)
+    wanted, after = written(EDITS[edit](text, new)), path.read_bytes()
+    if form == "no final line end":  # whose place the edit has taken
+        wanted, after = b"\n".join(sorted(wanted.split())), b"\n".join(sorted(after.split()))
+    assert after == wanted
+
+
+def test_tables_come_back_into_a_list_in_brackets_with_their_comments(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".kimi-code" / "config.toml", IN_TABLES.format(field="event", event="Stop"))
+    ids = [hook["id"] for hook in listed(hookctl, path, "kimi")]
+    run(hookctl, "disable", *ids)
+    put(path, 'hooks = [{ event = "Stop", command = "mine" }]\n')
+    run(hookctl, "enable", *ids)
+    assert [hook["command"] for hook in listed(hookctl, path, "kimi")] == ["mine", "bell", "two"]
+    assert "# inside\n" in path.read_text() and "# trailing\n" in path.read_text()
+
+
+def test_a_date_beside_a_hook_or_in_it_is_no_obstacle(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".kimi-code" / "config.toml", "day = 2026-11-24\n" + HOOK_WITHOUT_A_LIMIT)
+    for text in (path.read_text(), path.read_text().replace("nan", "07:32:00")):
+        put(path, text)
+        (hook,) = listed(hookctl, path, "kimi")
+        run(hookctl, "disable", hook["id"])
+        put(path, path.read_text() + "# new\n")
+        run(hookctl, "enable", hook["id"])
+        assert path.read_text() == f"{text}# new\n"
+
+
+def test_a_group_with_a_name_of_its_own_gets_its_only_hook_back(hookctl: Hookctl, isolated: Path) -> None:
+    text = THEIRS.replace('{"hooks": [{"type": "command", "command": "last"}]}', """{
+        "_tag": "mine",
+        "hooks": [{"type": "command", "command": "last"}]
+      }""")  # fmt: skip
+    path = put(isolated / "home" / ".claude" / "settings.json", text)
+    ids = disabled_here(hookctl, path, "last")
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "enable", *ids)
+    run(hookctl, "uninstall")
+    assert path.read_text() == text
+
+
 # Lines.
 
 
 @pytest.mark.parametrize(
-    ("old", "edited", "new", "merged"),
+    ("old", "edited", "new", "first", "last"),
     [
-        ("a\nb\nc\n", "a\nb\nc\nd\n", "a\nc\n", "a\nc\nd\n"),
-        ("a\nc\n", "x\na\nc\n", "a\nb\nc\n", "x\na\nb\nc\n"),
-        ("a\nc\n", "a\nx\nc\n", "a\nb\nc\n", None),
-        ("a\nb\nc\n", "a\nB\nc\n", "a\nc\n", None),
-        ("", "x\n", "a\n", None),
-        ("a\n", "", "a\nb\n", None),
-        ("a\nb\n", "a\nb\n", "b\na\n", "b\na\n"),
-        ("a\r\nb\r\n", "0\r\na\r\nb\r\n", "a\r\n", "0\r\na\r\n"),
+        ("a\nb\nc\n", "a\nb\nc\nd\n", "a\nc\n", "a\nc\nd\n", "a\nc\nd\n"),
+        ("a\nc\n", "x\na\nc\n", "a\nb\nc\n", "x\na\nb\nc\n", "x\na\nb\nc\n"),
+        ("a\nc\n", "a\nx\nc\n", "a\nb\nc\n", "a\nb\nx\nc\n", "a\nx\nb\nc\n"),
+        ("a\nc\n", "A\nx\nc\n", "a\nb\nc\n", "A\nx\nb\nc\n", "A\nx\nb\nc\n"),
+        ("a\nc\n", "a\nx\nC\n", "a\nb\nc\n", "a\nb\nx\nC\n", "a\nb\nx\nC\n"),
+        ("a\nc\n", "A\nC\n", "a\nb\nc\n", None, None),
+        ("a\nb\nc\n", "a\nB\nc\n", "a\nc\n", None, None),
+        ("", "x\n", "a\n", "a\nx\n", "x\na\n"),
+        ("a\n", "", "a\nb\n", "b\n", "b\n"),
+        ("a\nb\n", "a\nb\n", "b\na\n", "b\na\n", "b\na\n"),
+        ("a\r\nb\r\n", "0\r\na\r\nb\r\n", "a\r\n", "0\r\na\r\n", "0\r\na\r\n"),
     ],
 )
-def test_a_change_is_made_in_an_edited_text(old: str, edited: str, new: str, merged: str | None) -> None:
-    assert merge(old, edited, new) == merged
+def test_a_change_is_made_in_an_edited_text(
+    old: str, edited: str, new: str, first: str | None, last: str | None
+) -> None:
+    assert merge(old, edited, new) == first
+    assert merge(old, edited, new, is_first=False) == last
 
 
 def test_status_takes_a_pack_that_its_host_has_switched_off_for_disabled(hookctl: Hookctl, isolated: Path) -> None:

@@ -150,6 +150,14 @@ class Document:
         """Remove the member or element at path; returns the same document if there is none."""
         raise NotImplementedError
 
+    def block(self, path: Path) -> str:
+        """The lines that go with a table of TOML; empty for what is no block of lines."""
+        return ""
+
+    def insert_block(self, path: Path, text: str) -> Document:
+        """Put the lines of an earlier block() back, as the element at path."""
+        raise NotImplementedError
+
     def renewed(self) -> Document:
         """The document with this version's code around its settings; only a plugin has code."""
         return self

@@ -202,6 +202,14 @@ class ListedDocument(Document):
             document = document.remove((*path, number))
         return document
 
+    def block(self, path: Path) -> str:
+        """The lines that go with a hook that is a table of TOML; empty for any other."""
+        return self._real.block(self._translate(path))
+
+    def insert_block(self, path: Path, text: str) -> Document:
+        """Put the lines of an earlier block() back, as the hook at path."""
+        return self._shown(self._real.insert_block(self._translate(path), text))
+
     def _shown(self, real: Document) -> Document:
         return self if real is self._real else ListedDocument(real, self._listing)
 

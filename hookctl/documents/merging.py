@@ -8,29 +8,37 @@ from difflib import SequenceMatcher
 _MOST = 2000  # lines that differ; comparing more takes too long
 
 
-def merge(ancestor: str, edited: str, wanted: str) -> str | None:
+def merge(ancestor: str, edited: str, wanted: str, *, is_first: bool = True) -> str | None:
     """The edited text with the change from the ancestor to the wanted text, line by line.
 
-    None where somebody has edited the very lines, or those around an insertion.
+    Where somebody has put other lines into the same place, the new ones stand before or behind
+    them. None where somebody has edited the very lines, or both lines around an insertion.
     """
     old, new = ancestor.splitlines(keepends=True), wanted.splitlines(keepends=True)
     mine = edited.splitlines(keepends=True)
     hunks, places = _changes(old, new), _places(old, mine)
     if hunks is None or places is None:
         return None
+    places |= {-1: -1, len(old): len(mine)}
     merged: list[str] = []
     copied = 0
     for first, last, replacement in hunks:
         if first < last:
             start, end = places.get(first, -1), places.get(last - 1, -2) + 1
         else:
-            start = 0 if first == 0 else places.get(first - 1, -2) + 1
-            end = len(mine) if last == len(old) else places.get(last, -1)
+            start = end = _between(places.get(first - 1), places.get(first), is_first=is_first)
         if start < copied or mine[start:end] != old[first:last] or end - start != last - first:
             return None
         merged += [*mine[copied:start], *replacement]
         copied = end
     return "".join([*merged, *mine[copied:]])
+
+
+def _between(above: int | None, below: int | None, *, is_first: bool) -> int:
+    """Where an insertion goes between two lines, of which one may be gone; -1 if both are."""
+    if below is not None and (above is None or not is_first):
+        return below
+    return -1 if above is None else above + 1
 
 
 def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]] | None:

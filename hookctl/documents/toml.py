@@ -162,10 +162,16 @@ class TomlDocument(Document):
         return self._verified(splices, element, new.value)
 
     def remove(self, path: Path) -> TomlDocument:
-        """Remove the value, table or element at path; the same document if there is none."""
+        """Remove the value, table or element at path; the same document if there is none.
+
+        An array of tables goes with its last one: as `[]` it would forbid another.
+        """
         node = self._find(path)
         if not path or node is None:
             return self
+        above = self._find(path[:-1])
+        if above and above.kind == TABLES and len(above.children) == 1:
+            return self.remove(path[:-1])
         pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
         home = pieces[0].home
         if home and home.kind in (ARRAY, INLINE):
@@ -175,8 +181,40 @@ class TomlDocument(Document):
         after = self._spliced(splices, path)
         if len(path) > 1 and after.get(path[:-1]) is MISSING:
             # The parent consisted of this value only; it stays, as an empty one.
-            after = after.set(path[:-1], {} if isinstance(path[-1], str) else [])
+            after = after.set(path[:-1], {})
         return self._verified(splices, path, MISSING, after)
+
+    def block(self, path: Path) -> str:
+        """The lines that go with a table in an array of tables; empty for any other value."""
+        node, above = self._find(path), self._find(path[:-1])
+        if node is None or above is None or above.kind != TABLES:
+            return ""
+        pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
+        splices = self._layout.remove_lines(pieces)
+        texts = (self._text[splice.start : splice.end].strip("\r\n") for splice in splices)
+        return self._line_end.join(texts)
+
+    def insert_block(self, path: Path, text: str) -> TomlDocument:
+        """Put the lines of an earlier block() back, as the table at path.
+
+        Where the array is one in brackets now, it gets the table as its last item, behind the
+        comments of the lines.
+        """
+        *above, index = path
+        listed = tuple(above)
+        array, items = self._find(listed), list(self.get(listed) or ())
+        block = TomlDocument(BREAK.sub(lambda _: self._line_end, text), self.where)
+        table = (*_names(path), 0)
+        if array and array.kind == ARRAY:
+            index = len(items)
+            lines = [*_comments(block._text), block.raw(table)]
+            splices = self._layout.insert_item(array, self._line_end.join(lines))
+        elif array and array.kind == TABLES and index in range(len(items)):
+            splices = self._layout.insert_above(array.children[index], block._text)
+        else:
+            splices = self._layout.insert_block([block._text], self._owner(path))
+        items.insert(int(index), block.get(table))
+        return self._verified(splices, listed, items)
 
     # Finding
 
@@ -283,11 +321,15 @@ class TomlDocument(Document):
             lines = block(names, new.text, new.node, is_element=isinstance(path[-1], int))
         else:
             lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new.source}"]
+        return self._layout.insert_block(lines, self._owner(path))
+
+    def _owner(self, path: Path) -> Node | None:
+        """The innermost array element on a path, which a new table in it belongs to."""
         owner = None
         for index, key in enumerate(path):
             if isinstance(key, int):
                 owner = self._find(path[: index + 1]) or owner
-        return self._layout.insert_block(lines, owner)
+        return owner
 
     def _spliced(self, splices: list[Splice], path: Path) -> TomlDocument:
         try:

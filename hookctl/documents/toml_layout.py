@@ -6,6 +6,7 @@ Removing what was inserted here gives the earlier text again, to the byte.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from hookctl.documents import BREAK, Splice, leading_blanks, line_start, line_stop
 from hookctl.documents.toml_scan import Node, Piece, Scan
@@ -29,7 +30,15 @@ class Layout:
             return [Splice(stop, stop, self._line_end + self._indent_at(above[0].start) + text)]
         if not self._scan.statements:
             return self.insert_block([text], None)
-        offset = self._line_start(self._scan.statements[0].start)
+        return self._insert_above(self._scan.statements[0], text)
+
+    def insert_above(self, table: Node, text: str) -> list[Splice]:
+        """Insert lines above a table and its comments."""
+        return self._insert_above(min(table.all_pieces(), key=attrgetter("start")), text)
+
+    def _insert_above(self, piece: Piece, text: str) -> list[Splice]:
+        """Insert lines above a statement and the comments right above it."""
+        offset = self._line_start(piece.start)
         while offset > self._begin:
             line_above = self._line_start(offset - 1)
             if not self._text[line_above:offset].lstrip(" \t").startswith("#"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, time
 from typing import Any
 
 from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, TABLE, TABLES, Node
@@ -31,7 +32,7 @@ def inline(value: Any) -> str:
         return _array_text(map(inline, value))
     if isinstance(value, dict):
         return _table_text((name, inline(inner)) for name, inner in value.items())
-    if not isinstance(value, str | bool | int | float):
+    if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
     str(value).encode("utf-8")
     return tomlkit.item(value).as_string()

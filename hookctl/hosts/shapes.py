@@ -279,7 +279,7 @@ def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
     if shape.is_flat(event_of(shape, path)):
         return document
     group = document.get(path[:-2])
-    if group is MISSING or group["hooks"] or not set(group) <= {"hooks", "matcher"}:
+    if group is MISSING or group.get("hooks") or not set(group) <= {"hooks", "matcher"}:
         return document
     listed = document.get(path[:-3])
     if shape.positions and path[-3] != len(listed) - 1:

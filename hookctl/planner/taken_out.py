@@ -82,15 +82,21 @@ def put_back(
     edited = current
     for step in steps_of(chosen):
         edited = _undo(host, before, edited, step)
-    merged = merge(left.data.decode(), current.data.decode(), wanted.data.decode())
-    if merged is not None:
-        try:
-            document = parse(merged.encode())
-        except HookctlError:
-            return edited
-        if same(document.value, edited.value):
+    for is_first in (True, False):
+        texts = [document.data.decode() for document in (left, current, wanted)]
+        merged = merge(*texts, is_first=is_first)
+        document = _parsed(parse, merged)
+        if document is not None and same(document.value, edited.value):
             return document
     return edited
+
+
+def _parsed(parse: Callable[[bytes], Document], text: str | None) -> Document | None:
+    """The document of a merged text; None if it is none."""
+    try:
+        return None if text is None else parse(text.encode())
+    except HookctlError:
+        return None
 
 
 def _undo(host: Host, before: Document, current: Document, step: Step) -> Document:
@@ -142,10 +148,10 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
     listed = path[: len(shape.root) + 1]
     place = path[len(listed)]
     assert isinstance(place, int)
-    handler, raw = before.get(path), before.raw(path)
+    handler, texts = before.get(path), (before.raw(path), before.block(path))
     if shape.is_flat(shapes.event_of(shape, path)):
         position = _position(current.get(listed), before.get(listed), place, same)
-        return _insert(current, listed, position, handler, raw)
+        return _insert(current, (*listed, position), handler, *texts)
     group, index = before.get(path[:-2]), path[-1]
     assert isinstance(index, int)
     groups = current.get(listed)
@@ -153,11 +159,11 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
         if _is_same_group(other, group, index):
             inner = (*listed, number, "hooks")
             position = _position(other["hooks"], group["hooks"], index, same)
-            return _insert(current, inner, position, handler, raw)
-    is_alone = len(group["hooks"]) == 1
+            return _insert(current, (*inner, position), handler, *texts)
     position = _position(groups, before.get(listed), place, _share_hooks)
-    text = before.raw(path[:-2]) if is_alone else ""
-    return _insert(current, listed, position, {**group, "hooks": [handler]}, text)
+    is_alone = len(group["hooks"]) == 1
+    texts = (before.raw(path[:-2]), before.block(path[:-2])) if is_alone else ("", "")
+    return _insert(current, (*listed, position), {**group, "hooks": [handler]}, *texts)
 
 
 def _hooks_in(group: Any) -> list[Any]:
@@ -166,7 +172,12 @@ def _hooks_in(group: Any) -> list[Any]:
 
 
 def _is_same_group(other: Any, group: dict[str, Any], index: int) -> bool:
-    """Whether a group is the one that a hook was in, by the matcher and a hook beside it."""
+    """Whether a group is the one that a hook was in, by the matcher and a hook beside it.
+
+    Or by what is left of the group without any hook, where it has more than a matcher.
+    """
+    if isinstance(other, dict) and other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
+        return same({**other, **group, "hooks": []}, other)
     mates = [hook for number, hook in enumerate(group["hooks"]) if number != index]
     is_alike = isinstance(other, dict) and same(other.get("matcher"), group.get("matcher"))
     return is_alike and any(same(hook, mate) for hook in _hooks_in(other) for mate in mates)
@@ -189,19 +200,24 @@ def _position(
         for number, item in enumerate(items):
             if is_same(item, neighbour):
                 return number
-    return len(items)
+    return min(place, len(items))
 
 
-def _insert(document: Document, path: Path, position: int, value: Any, raw: str) -> Document:
-    """The document with an item in a list: appended, and then moved up by its text."""
-    edited = document.append(path, value)
-    last = len(edited.get(path)) - 1
+def _insert(document: Document, path: Path, value: Any, raw: str, block: str) -> Document:
+    """The document with an item in a list: its lines, or appended and moved up by its text."""
+    *above, position = path
+    listed = tuple(above)
     try:
-        if raw:
-            edited = edited.set_raw((*path, last), raw)
-        texts = [edited.raw((*path, number)) for number in range(position, last + 1)]
-        for number, text in enumerate([texts[-1], *texts[:-1]], position):
-            edited = edited.set_raw((*path, number), text)
+        if block:
+            return document.insert_block(path, block)
+        edited = document.append(listed, value)
+        last = len(edited.get(listed)) - 1
+        if block := edited.block((*listed, last)):
+            return document.insert_block(path, block)
+        texts = [raw or edited.raw((*listed, last))]
+        texts += [edited.raw((*listed, number)) for number in range(int(position), last)]
+        for number, text in enumerate(texts, int(position)):
+            edited = edited.set_raw((*listed, number), text)
     except (HookctlError, NotImplementedError, KeyError):
-        return document.append(path, value)  # where an item's text cannot stand alone
+        return document.append(listed, value)  # where an item's text cannot stand alone
     return edited
