@@ -28,6 +28,7 @@ _END = (
     " hookctl does not touch one that differs.\n"
 )
 
+_LINE_END = re.compile("[\u2028\u2029]")
 _NO_DATA = "this file has settings that a program reads otherwise than hookctl does"
 _HINT = (
     "If it is another program's, move it away; if its code was edited, remove it."
@@ -70,13 +71,19 @@ class PluginDocument(JsonDocument):
 
     def _require_data(self) -> None:
         """Refuse (foreign_file) what JavaScript reads otherwise than JSON does."""
-        offsets = [match.start() for match in re.finditer("[\u2028\u2029]", self._text)]
-        spans = [(scalar.start, scalar.end) for scalar in super().scalars()] if offsets else []
-        for offset in offsets:  # it ends a comment there, and not in a string
-            if not any(start <= offset < end for start, end in spans):
-                raise self.error_at("foreign_file", offset, _NO_DATA, _HINT)
-        if _has_key(self.value, "__proto__"):
-            raise self.error_at("foreign_file", 0, _NO_DATA, _HINT)
+        end = 0
+        for scalar in super().scalars():
+            self._refuse_line_ends(end, scalar.start)
+            if scalar.is_key and scalar.text == "__proto__":
+                raise self.error_at("foreign_file", scalar.start, _NO_DATA, _HINT)
+            end = scalar.end
+        self._refuse_line_ends(end, len(self._text))
+
+    def _refuse_line_ends(self, start: int, end: int) -> None:
+        """Refuse what ends a comment in JavaScript alone; in a string it is like any other."""
+        found = _LINE_END.search(self._text, start, end)
+        if found:
+            raise self.error_at("foreign_file", found.start(), _NO_DATA, _HINT)
 
     @classmethod
     def _from_parts(
@@ -153,13 +160,6 @@ def current_code(host: str) -> tuple[str, str]:
     first, _, own = _read_template(host, "plugin.js").partition("\n")
     before, _, after = _split(f"{first}\n{_read_template('plugin', 'common.js')}")
     return before, after + own
-
-
-def _has_key(value: Any, name: str) -> bool:
-    """Whether a table has this key, or one inside it."""
-    if isinstance(value, dict):
-        return name in value or any(_has_key(inner, name) for inner in value.values())
-    return isinstance(value, list) and any(_has_key(inner, name) for inner in value)
 
 
 def _read_template(folder: str, name: str) -> str:

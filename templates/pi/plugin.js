@@ -20,10 +20,12 @@ function turnOf(session) {
   return turn
 }
 
-/** Tell the person; in print mode there is only stderr. */
+/** Tell the person; in print mode there is only stderr. A refusal holds where nobody can be told of it. */
 function say({ hasUI, ui }, message) {
-  if (hasUI) ui.notify(message, "warning")
-  else console.error(message)
+  try {
+    if (hasUI) ui.notify(message, "warning")
+    else console.error(message)
+  } catch {}
 }
 
 export default (pi) => {

@@ -7,6 +7,7 @@ import { spawn } from "node:child_process"
 
 const OUTPUT_LIMIT = 1 << 20
 const REFUSED = 2 // the status of a command that refuses, with the reason on stderr
+const GRACE_MS = 500
 
 const NO_REASON = "A hook refused this call."
 
@@ -22,9 +23,16 @@ function gather(stream) {
   return said
 }
 
+/** Wait for the end of streams. What a command left running may hold them for long; its own words are there soon. */
+async function finish(streams) {
+  const late = new Promise((resolve) => setTimeout(() => setImmediate(resolve), GRACE_MS).unref())
+  await Promise.race([Promise.all(streams.map(({ ended }) => ended)), late])
+}
+
 /** Status, stdout and stderr of a hook's command; undefined where it cannot start or takes too long. */
 function start(hook, payload, env) {
   return new Promise((resolve) => {
+    const input = JSON.stringify(payload)
     const child = spawn("/bin/sh", ["-c", hook.command], { cwd: payload.cwd, env, detached: true })
     const timer = setTimeout(() => {
       resolve()
@@ -39,13 +47,11 @@ function start(hook, payload, env) {
     child.on("error", () => end())
     const [out, errors] = [gather(child.stdout), gather(child.stderr)]
     child.on("exit", async (status) => {
-      await out.ended
-      // What it left running may hold stderr for long: only a reason is worth waiting for, and not longer than this.
-      if (status === REFUSED) await Promise.race([errors.ended, new Promise((resolve) => setTimeout(resolve, 500))])
-      child.stderr.unref?.()
+      await finish(status === REFUSED ? [out, errors] : [out]) // of stderr only a reason is worth waiting for
+      for (const stream of [child.stdout, child.stderr]) stream.unref?.()
       end({ status, out: out.text, errors: errors.text })
     })
-    child.stdin.on("error", () => {}).end(JSON.stringify(payload)) // a command need not read it
+    child.stdin.on("error", () => {}).end(input) // a command need not read it
   }).catch(() => {})
 }
 

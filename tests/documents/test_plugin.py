@@ -197,9 +197,9 @@ def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> 
         (
             "opencode",
             "// hookctl plugin 2: OpenCode loads",
-            "04a0f27efc246ae13d471ed2764dc68141d1d8038eb447906800aa77e4bd6309",
+            "6d9193e075b5be7e4bccc7cdcc1a23465fab4e889ca83dda43cacb7d274999e4",
         ),
-        ("pi", "// hookctl plugin 2: Pi loads", "ec76d66c26b9cb262cb77245d38d1efd3a8a435bf022861a41c2253abe0fbf91"),
+        ("pi", "// hookctl plugin 2: Pi loads", "e2e3815055610cd3db59a5e6c43e4442e25510e38c9659b904bab55542d65228"),
     ],
 )
 def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -> None:
@@ -212,18 +212,22 @@ def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "column"),
     [
-        '{ "hooks": {}, "__proto__": {"hooks": {}} }',
-        '{ "hooks": {"a": [{"\\u005f_proto__": 1}]} }',
-        '{ "hooks": {} // x\u2028, evil: 1\n }',
-        '{ "hooks": {} /* " */ // "\u2029, evil: 1 //"\n }',
+        ('{ "hooks": {}, "__proto__": {"hooks": {}} }', 16),
+        ('{ "hooks": {"a": [{"\\u005f_proto__": 1}]} }', 20),
+        ('{ "hooks": {} // x\u2028, evil: 1\n }', 19),
+        ('{ "hooks": {} /* " */ // "\u2029, evil: 1 //"\n }', 27),
+        ('// \u2028\n{ "hooks": {} }', 4),
+        ('{ "a": "\u2028", // \u2028, evil: 1\n "b": 1 }', 16),
     ],
 )
-def test_settings_that_a_program_reads_otherwise_are_refused(settings: str) -> None:
+def test_settings_that_a_program_reads_otherwise_are_refused_with_their_place(settings: str, column: int) -> None:
     before, after = plugin.current_code("pi")
     with pytest.raises(HookctlError) as caught:
         PluginDocument.parse((before + settings + after).encode(), where="f.js", host="pi")
-    assert caught.value.code == "foreign_file"
-    fine = before + '{ "hooks": {"a": ["x\u2028y"]} // "\n }\n' + after
-    assert PluginDocument.parse(fine.encode(), where="f.js", host="pi").value == {"hooks": {"a": ["x\u2028y"]}}
+    error = caught.value
+    assert (error.code, error.line, error.column) == ("foreign_file", 4, column)
+    fine = before + '{ "hooks": {"a": ["x\u2028y", "__proto__"]} // "\n }\n' + after
+    document = PluginDocument.parse(fine.encode(), where="f.js", host="pi")
+    assert document.value == {"hooks": {"a": ["x\u2028y", "__proto__"]}}

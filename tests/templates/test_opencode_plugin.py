@@ -210,6 +210,8 @@ REFUSALS = {
     "status 2": "echo not this one >&2; exit 2",
     "nested, beside what it leaves behind": f"sleep 9 >/dev/null & echo '{DENIED}'",
     "status 2, and what it leaves behind": "sleep 9 >/dev/null & echo not this one >&2; exit 2",
+    "nested, beside what holds its streams": f"sleep 9 & echo '{DENIED}'",
+    "status 2, beside what holds its streams": "sleep 9 & echo not this one >&2; exit 2",
     "status 2, and its reason on stdout": f"echo '{DENIED}'; echo another >&2; exit 2",
 }
 
@@ -218,6 +220,11 @@ REFUSALS = {
 def test_a_refusal_reaches_the_model_as_the_tools_error(stage: Stage, name: str) -> None:
     stage.hook(BEFORE, command=REFUSALS[name], matcher="bash", timeout=5)
     assert stage.play(before(), before("edit"))["ended"] == ["not this one", ""]
+
+
+def test_a_timeout_that_no_timer_can_hold_is_a_very_long_one(stage: Stage) -> None:
+    stage.hook(BEFORE, command=f"sleep 0.1; echo '{DENIED}'", timeout=2**31)
+    assert stage.play(before())["ended"] == ["not this one"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ const byId = new Map(linked.map((entry) => [entry.id, entry]))
 const context = {
   cwd: about.cwd,
   hasUI: about.hasUI,
-  ui: { notify: ask("notify") },
+  ui: { notify: about.mute ? () => { throw new Error("gone") } : ask("notify") },
   abort: ask("abort"),
   hasPendingMessages: () => about.pending,
   sessionManager: {
@@ -207,6 +207,14 @@ def test_the_end_of_the_turn_is_an_abort_with_words_for_the_person(stage: Stage)
     result = stage.hook(BEFORE, answer).hook(BEFORE, DENY).play(before())
     assert result["answers"] == [{"block": True, "reason": "enough"}]
     assert result["asked"] == [["notify", "enough", "warning"], ["abort"]]
+
+
+def test_a_refusal_holds_where_nobody_can_be_told_of_it(stage: Stage) -> None:
+    stage.context["mute"] = True
+    answer = json.dumps({"decision": "deny", "reason": "enough", "continue": False, "systemMessage": "look"})
+    result = stage.hook(BEFORE, answer).play(before())
+    assert result["answers"] == [{"block": True, "reason": "enough"}]
+    assert result["asked"] == [["abort"]]
 
 
 def test_a_changed_input_replaces_the_keys_that_it_names(stage: Stage) -> None:
