@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import json
 import shlex
 import shutil
@@ -14,13 +15,21 @@ import pytest
 from hookctl.documents.plugin import PluginDocument
 
 NODE = shutil.which("node")
+BLOCK = json.dumps({"decision": "block", "reason": "go on"})
+DENY = json.dumps({"decision": "deny", "reason": "not this one"})
 NEEDS_NODE = pytest.mark.skipif(not NODE, reason="needs node")
 
 
-class Stage:
+def nested(event: str = "PreToolUse", **answer: Any) -> str:
+    """What a hook for Claude Code answers."""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **answer}})
+
+
+class Stage(abc.ABC):
     """A folder with a plugin file and a log of what its hooks were given."""
 
     host = program = ""
+    before_call = stop = ""  # the host's names of these events
     project_variable = "PROJECT"
     writes_errors = False  # whether it may write to stderr, where the host leaves it to its plugins
 
@@ -42,9 +51,25 @@ class Stage:
         self.document = self.document.append(("hooks", event), {"command": command, **fields})
         return self
 
+    @abc.abstractmethod
     def given(self) -> dict[str, Any]:
         """What else the host's program is given."""
-        return {}
+
+    @abc.abstractmethod
+    def call(self, tool: str = "bash", **input: Any) -> list[Any]:
+        """The step of a tool call."""
+
+    @abc.abstractmethod
+    def refusals(self, *calls: Any) -> list[str]:
+        """Play calls; why each is refused, or ""."""
+
+    @abc.abstractmethod
+    def inputs(self, *calls: Any) -> list[Any]:
+        """Play calls; the input that each runs with."""
+
+    @abc.abstractmethod
+    def prompts(self) -> list[str]:
+        """Play a stop; what the agent is prompted with."""
 
     def play(self, *steps: Any) -> dict[str, Any]:
         """Load the files and play these steps: a hook's name and what it is given; nobody waits for "later" ones."""

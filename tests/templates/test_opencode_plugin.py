@@ -1,112 +1,20 @@
 """OpenCode's plugin in node, with a client that only writes down what it is asked: what the host must never notice."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from . import plugin_stage
+from .opencode_stage import AFTER, BEFORE, CALL, IDLE, PROMPT, STOP, Stage, after, before, event, prompt, prompts, reply
+from .plugin_stage import BLOCK, NEEDS_NODE, nested
 
-pytestmark = plugin_stage.NEEDS_NODE
-
-STOP, PROMPT, BEFORE, AFTER = "session.idle", "chat.message", "tool.execute.before", "tool.execute.after"
-
-# Loads each plugin, plays the steps one after another, and prints how each ended and what the client was asked.
-_HOST = """
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
-const { files, directory, steps, children, client: mood, result } = JSON.parse(readFileSync(0, "utf8"))
-setInterval(() => {}, 1000) // a host has always something to do
-const asked = []
-const ask = (name) => (options) => {
-  asked.push([name, options])
-  if (mood === "throws") throw new Error(name)
-  if (mood === "rejects") return Promise.reject(new Error(name))
-  if (mood === "hangs") return new Promise(() => {})
-  return Promise.resolve({ data: name === "get" ? { id: options.path.id, parentID: children[options.path.id] } : true })
-}
-const client = {
-  session: { get: ask("get"), promptAsync: ask("promptAsync") },
-  tui: { showToast: ask("showToast") },
-  app: { log: ask("log") },
-}
-const plugins = []
-for (const file of files) {
-  const all = Object.values(await import(file))
-  plugins.push(await all[0]({ client, directory, worktree: "/" }))
-}
-const ended = []
-const pending = []
-for (const [name, ...given] of steps) {
-  try {
-    if (name === "exists") ended.push(existsSync(given[0]))
-    else if (name === "later") pending.push(...plugins.map((plugin) => plugin[given[0]](...given.slice(1))))
-    else ended.push((await Promise.all(plugins.map((plugin) => plugin[name](...given))), ""))
-  } catch (error) {
-    ended.push(error.message)
-  }
-}
-await Promise.all(pending)
-writeFileSync(result, JSON.stringify({ ended, asked, given: steps.map((step) => step.at(-1)) }))
-process.exit(0)
-"""
-
-
-class Stage(plugin_stage.Stage):
-    host, project_variable = "opencode", "OPENCODE_PROJECT_DIR"
-    program = _HOST
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, "config/opencode/plugin", ".opencode/plugin")
-        self.directory = self.project
-        self.children: dict[str, str] = {}
-        self.client = ""
-
-    def given(self) -> dict[str, Any]:
-        return {"directory": str(self.directory), "children": self.children, "client": self.client}
-
-    def projects(self) -> list[str]:
-        return [line.partition("\t")[0] for line in self.lines()]
+pytestmark = NEEDS_NODE
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
-
-
-BLOCK = json.dumps({"decision": "block", "reason": "go on"})
-IDLE = ["event", {"event": {"type": STOP, "properties": {"sessionID": "S"}}}]
-CALL = {"tool": "bash", "sessionID": "S", "callID": "C", "args": {"command": "ls"}}
-DONE = {"agent": "plan", "variant": "high", "providerID": "P", "modelID": "M", "finish": "stop"}
-
-
-def event(kind: str, **info: Any) -> list[Any]:
-    return ["event", {"event": {"type": kind, "properties": {"sessionID": info.get("sessionID", "S"), "info": info}}}]
-
-
-def reply(id: str = "R", **more: Any) -> list[Any]:
-    """The host's word about a reply of the model."""
-    return event(
-        "message.updated", **{"id": id, "role": "assistant", "sessionID": "S", "parentID": "U", **DONE, **more}
-    )
-
-
-def prompt(id: str = "U1", text: str = "begin", *, session: str = "S", ours: bool = False) -> list[Any]:
-    part = {"type": "text", "text": text, **({"metadata": {"hookctl": True}} if ours else {})}
-    return [PROMPT, {"sessionID": session}, {"message": {"id": id}, "parts": [part]}]
-
-
-def before(tool: str = "bash", session: str = "S") -> list[Any]:
-    return [BEFORE, {**CALL, "tool": tool, "sessionID": session}, {"args": {"command": "ls"}}]
-
-
-def after() -> list[Any]:
-    return [AFTER, CALL, {"title": "ls", "output": "a\n", "metadata": {"exit": 0}}]
-
-
-def prompts(result: dict[str, Any]) -> list[Any]:
-    return [options for name, options in result["asked"] if name == "promptAsync"]
 
 
 def test_every_hook_gets_the_canonical_payload(stage: Stage) -> None:
@@ -140,17 +48,6 @@ def test_a_block_prompts_the_session_with_the_same_agent_and_model(stage: Stage)
     model = {"providerID": "P", "modelID": "M"}
     body = {"agent": "plan", "variant": "high", "model": model, "parts": [part]}
     assert prompts(result) == [{"path": {"id": "S"}, "body": body}]
-
-
-@pytest.mark.parametrize(
-    "answer", ["", "{}", '{"decision":"block"}', '{"decision":"block","reason":""}', '{"reason":"x"}']
-)
-def test_no_block_or_one_without_a_reason_prompts_nobody(stage: Stage, answer: str) -> None:
-    assert prompts(stage.hook(STOP, answer).play(prompt(), reply(), IDLE)) == []
-
-
-def test_a_status_of_2_is_no_block_of_a_stop(stage: Stage) -> None:
-    assert prompts(stage.hook(STOP, command="echo go on >&2; exit 2").play(prompt(), reply(), IDLE)) == []
 
 
 def test_a_prompt_of_ours_is_no_humans_and_makes_the_next_stop_a_forced_one(stage: Stage) -> None:
@@ -195,61 +92,6 @@ def test_a_subagent_does_not_stop_and_calls_tools_in_the_main_session(stage: Sta
     assert prompts(result) == []
 
 
-def nested(event: str = "PreToolUse", **answer: Any) -> str:
-    """What a hook for Claude Code answers."""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **answer}})
-
-
-DENIED = nested(permissionDecision="deny", permissionDecisionReason="not this one")
-REFUSALS = {
-    "deny": """echo '{"decision":"deny","reason":"not this one"}'""",
-    "block": """echo '{"decision":"block","reason":"not this one"}'""",
-    "nested": f"echo '{DENIED}'",
-    "nested, ask": "echo '" + DENIED.replace('"deny"', '"ask"') + "'",
-    "nested, with another status": f"echo '{DENIED}'; exit 3",
-    "status 2": "echo not this one >&2; exit 2",
-    "nested, beside what it leaves behind": f"sleep 9 >/dev/null & echo '{DENIED}'",
-    "status 2, and what it leaves behind": "sleep 9 >/dev/null & echo not this one >&2; exit 2",
-    "nested, beside what holds its streams": f"sleep 9 & echo '{DENIED}'",
-    "status 2, beside what holds its streams": "sleep 9 & echo not this one >&2; exit 2",
-    "status 2, and its reason on stdout": f"echo '{DENIED}'; echo another >&2; exit 2",
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_a_refusal_reaches_the_model_as_the_tools_error(stage: Stage, name: str) -> None:
-    stage.hook(BEFORE, command=REFUSALS[name], matcher="bash", timeout=5)
-    assert stage.play(before(), before("edit"))["ended"] == ["not this one", ""]
-
-
-def test_a_timeout_that_no_timer_can_hold_is_a_very_long_one(stage: Stage) -> None:
-    stage.hook(BEFORE, command=f"sleep 0.1; echo '{DENIED}'", timeout=2**31)
-    assert stage.play(before())["ended"] == ["not this one"]
-
-
-@pytest.mark.parametrize(
-    "command", ["""echo '{"decision":"deny"}'""", "exit 2", f"echo '{nested(permissionDecision='deny')}'"]
-)
-def test_a_refusal_without_a_reason_refuses_too(stage: Stage, command: str) -> None:
-    assert stage.hook(BEFORE, command=command).play(before())["ended"] == ["A hook refused this call."]
-
-
-def test_a_changed_input_replaces_the_keys_that_it_names(stage: Stage) -> None:
-    stage.hook(BEFORE, nested(permissionDecision="allow", updatedInput={"command": "ls -a"}))
-    call = [BEFORE, CALL, {"args": {"command": "ls", "timeout": 5}}]
-    assert stage.play(call)["given"] == [{"args": {"command": "ls -a", "timeout": 5}}]
-
-
-@pytest.mark.parametrize("updated", ["ls -a", ["ls"], None, 5])
-def test_an_input_of_another_kind_changes_nothing(stage: Stage, updated: Any) -> None:
-    assert stage.hook(BEFORE, nested(updatedInput=updated)).play(before())["given"] == [{"args": {"command": "ls"}}]
-
-
-def test_a_refused_call_keeps_its_input(stage: Stage) -> None:
-    stage.hook(BEFORE, nested(updatedInput={"command": "ls -a"})).hook(BEFORE, DENIED)
-    assert stage.play(before())["given"] == [{"args": {"command": "ls"}}]
-
-
 ADDED = nested("PostToolUse", additionalContext="look")
 FEEDBACK = {
     "context": f"echo '{ADDED}'",
@@ -283,95 +125,16 @@ def test_context_of_a_prompt_and_of_the_start_is_a_part_of_the_prompt(stage: Sta
     assert [heard["prompt"] for heard in stage.heard() if "prompt" in heard] == ["begin", "begin"]
 
 
-@pytest.mark.parametrize(
-    ("matcher", "tools"),
-    [
-        (None, "bash edit webfetch"),
-        ("", "bash edit webfetch"),
-        ("*", "bash edit webfetch"),
-        ("Bash|Edit", "bash edit"),
-        ("b.*", "bash"),
-        ("fetch", ""),
-        ("(", ""),
-    ],
-)
-def test_a_matcher_is_an_expression_for_the_whole_name_in_any_case(
-    stage: Stage, matcher: str | None, tools: str
-) -> None:
-    stage.hook(BEFORE, **({} if matcher is None else {"matcher": matcher}))
-    stage.play(before("bash"), before("edit"), before("webfetch"))
-    assert [heard["tool_name"] for heard in stage.heard()] == tools.split()
-
-
 def test_a_message_is_shown_and_logged(stage: Stage) -> None:
     result = stage.hook(STOP, '{"systemMessage":"let go"}').play(prompt(), reply(), IDLE)
     told = {name: options["body"] for name, options in result["asked"] if name in ("showToast", "log")}
     assert told["showToast"]["message"] == told["log"]["message"] == "let go"
 
 
-FAILURES = {
-    "a missing program": "/nowhere/program",
-    "a crash": "echo '{}'; exit 3",
-    "a signal": "kill -9 $$",
-    "a list": "echo '[1]'",
-    "null": "echo null",
-    "noise": f"echo note; echo '{BLOCK}'",
-    "a permission": "echo '" + DENIED.replace('"deny"', '"allow"') + "'",
-    "two answers": f"echo '{BLOCK}'; echo '{BLOCK}'",
-    "closed streams": "exec <&- >&-",
-    "too much": """printf '{"decision":"block","reason":"'; head -c 3000000 /dev/zero | tr '\\0' x; printf '"}'""",
-    "not UTF-8": "printf '\\377\\376'",
-}
-
-
-@pytest.mark.parametrize("name", FAILURES)
-def test_whatever_a_command_does_the_agent_goes_on(stage: Stage, name: str) -> None:
-    stage.hook(STOP, command=FAILURES[name]).hook(BEFORE, command=FAILURES[name])
-    large = [BEFORE, CALL, {"args": {"text": "x" * 300_000}}]
-    result = stage.play(prompt(), before(), large, reply(), IDLE)
-    assert (set(result["ended"]), prompts(result)) == ({""}, [])
-
-
 def test_a_project_folder_that_is_gone_starts_no_command_and_harms_nobody(stage: Stage) -> None:
     stage.directory = stage.root / "gone"
     result = stage.hook(STOP, BLOCK).hook(BEFORE, BLOCK).play(prompt(), before(), reply(), IDLE)
     assert (set(result["ended"]), prompts(result)) == ({""}, [])
-
-
-def test_a_command_that_fails_takes_no_other_with_it(stage: Stage) -> None:
-    stage.hook(STOP, command="exit 3").hook(STOP, BLOCK).hook(STOP, command="/nowhere/program")
-    assert len(prompts(stage.play(prompt(), reply(), IDLE))) == 1
-
-
-def test_a_command_that_takes_too_long_is_ended_with_all_its_processes(stage: Stage) -> None:
-    mark = stage.root / "late"
-    command = f"(sleep 2; touch {mark}) & echo '{BLOCK}'; wait"
-    result = stage.hook(STOP, command=command, timeout=0.3).play(prompt(), reply(), IDLE)
-    assert prompts(result) == []
-    subprocess.run(["sleep", "2.2"], check=True)
-    assert not mark.exists()
-
-
-BROKEN = {
-    "no command": [{}],
-    "a number": [{"command": 5}],
-    "a zero byte": [{"command": "true\0"}],
-    "null": [None],
-    "text": ["exit 0"],
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_an_entry_that_somebody_broke_takes_no_other_with_it(stage: Stage, name: str) -> None:
-    stage.document = stage.document.set(("hooks", STOP), BROKEN[name])
-    result = stage.hook(STOP, BLOCK).play(prompt(), reply(), IDLE)
-    assert (set(result["ended"]), len(prompts(result))) == ({""}, 1)
-
-
-@pytest.mark.parametrize("hooks", [None, 5, {STOP: 5}, {STOP: {}}, {}], ids=["null", "5", "stop 5", "stop {}", "{}"])
-def test_settings_that_somebody_broke_do_nothing(stage: Stage, hooks: Any) -> None:
-    stage.document = stage.document.set(("hooks",), hooks)
-    assert set(stage.play(prompt(), before(), after(), reply(), IDLE)["ended"]) == {""}
 
 
 @pytest.mark.parametrize("mood", ["throws", "rejects"])
