@@ -22,7 +22,7 @@ END = "<!-- end of table -->"
 CLAUDE = "claude"
 # The one whose names packs have, those whose clients were run, and those that are known from documents alone.
 HOSTS = sorted(hosts.names(), key=lambda name: (name != CLAUDE, hosts.load(name).sure != "proven", name))
-SHORT_TITLES = {"claude": "Claude", "opencode": "OpenCode", "openhands": "OpenHands"}
+SHORT_TITLES = {"vibe": "Vibe", "vscode": "VS Code"}
 NO = "-"
 SAME = "="
 # What a command may answer, by the names of the hosts' forms; at other events there is only a message.

@@ -54,6 +54,8 @@ def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(bell: str, hookctl: H
     if host != "hermes":  # it waits for an approval
         assert "bell 2 is as installed: 1 hook, 1 file" in hookctl("doctor").out
         assert "pack_fine" in codes(hookctl)
+        hookctl("disable", "bell")
+        assert "pack_fine" not in codes(hookctl)
 
 
 def test_a_client_of_a_host_without_anything_of_ours_is_not_missed(bell: str, isolated: Path, hookctl: Hookctl) -> None:

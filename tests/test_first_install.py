@@ -42,6 +42,7 @@ def test_where_no_stop_can_be_blocked_no_work_is_proposed(hookctl: Hookctl) -> N
     done = hookctl("install", "--host", "windsurf")
     assert "a hook cannot keep it working at a stop, so the guard only watches there" in done.err
     assert "run remaining" not in done.out
+    assert "ok    Windsurf: the hook has not run yet\n" in hookctl("doctor").out  # no self-test is made of it
     assert "run remaining" in hookctl("install", "--host", "windsurf", "--host", "vibe").out
     facts = hookctl("hosts", "windsurf").out
     assert "cannot    a hook cannot keep it working at a stop\n" in facts

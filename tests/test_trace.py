@@ -255,8 +255,11 @@ def test_hosts_that_approve_the_text_of_a_hook_are_named(hookctl: Hookctl, setti
     outcome = hookctl("trace", "on")
     assert "its approvals hold for the text of a hook" in said(outcome)
     assert codex.read_text() == CODEX
-    refused = hookctl("trace", "on", "--host", "codex")
-    assert refused.code == 2 and "approvals" in refused.err
+    for host in ("codex", "hermes"):
+        refused = hookctl("trace", "on", "--host", host)
+        assert refused.code == 2 and "approvals" in refused.err
+    refused = hookctl("trace", "on", "--host", "pi")  # it trusts folders, and approves no hook
+    assert refused.code == 2 and "Pi: tracing is not proven there" in refused.err
 
 
 def test_a_broken_file_is_named_and_keeps_nothing_else(hookctl: Hookctl, settings: Path, isolated: Path) -> None:

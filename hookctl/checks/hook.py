@@ -363,7 +363,7 @@ def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Findi
     if any(finding.level in ("error", "warning") for finding in findings):
         return
     for name, pack_record in file.packs.items():
-        if name == GUARD:
+        if name == GUARD or any(id.startswith(f"{name}/") for id in file.disabled_ids):
             continue
         hooks = sum(hook_entry.pack == name for hook_entry in file.elements)
         what = f"{hooks} hook" if hooks == 1 else f"{hooks} hooks"

@@ -76,6 +76,8 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
         said.append(f"{amount(notes, 'note')} with --verbose")
     if any(finding.code == "last_ran" for finding in findings):
         said = [text for text in said if text != _BRIEF["never_ran"]]
+    if said[:1] == [_BRIEF["never_ran"]]:
+        said[0] = "the hook has not run yet"
     text = ", ".join(dict.fromkeys(said))  # a text that holds for several files is printed once
     return [Line(f"{host.title}: {text}", OK)]
 

@@ -154,7 +154,7 @@ def _not_traced(host: Host) -> HookctlError:
 
 
 def _reason(host: Host) -> str:
-    if host.trust.gate:
+    if host.trust.config or host.trust.memory:
         return "its approvals hold for the text of a hook"
     return "tracing is not proven there"
 
