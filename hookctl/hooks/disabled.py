@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
@@ -14,11 +15,13 @@ from hookctl.hooks.model import Handler, Hook, HookFile, Unreadable
 from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import HOOK, DisabledFile, DisabledHook
-from hookctl.planner.disable import Wanted, target_of_file
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
+
+if TYPE_CHECKING:  # late: few have anything disabled
+    from hookctl.planner.disable import Wanted
 
 
 class DisabledHooks(NamedTuple):
@@ -46,11 +49,13 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         known = book.load(folders)
     except HookctlError as error:
         return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
-    return DisabledHooks(tuple(_find_away(known)))
+    return DisabledHooks(tuple(_find_away(known)) if known else ())
 
 
 def _find_away(known: Mapping[str, DisabledFile]) -> Iterator[Wanted]:
     """What is not back in its file."""
+    from hookctl.planner.disable import Wanted, target_of_file  # late, too
+
     for path, file in known.items():
         target = target_of_file(file, path)
         document = _read(target.path, target.host.format)
