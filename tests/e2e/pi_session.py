@@ -2,11 +2,13 @@
 
 STEPS is JSON: a list of records for its stdin. Each waits until the session has settled behind the one before; one
 with `"while": NAME` is sent as soon as the session says NAME instead, as a person who does not wait would do it.
+Once it is taken, the file is made that a step names with `"then": PATH`.
 """
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 WORK = ("prompt", "steer", "follow_up")
@@ -48,7 +50,7 @@ class Session:
             self.wait("agent_settled")
 
     def take(self, step: dict[str, Any]) -> None:
-        early = step.pop("while", "")
+        early, mark = step.pop("while", ""), step.pop("then", "")
         if early:
             self.wait(early)
         else:
@@ -56,6 +58,8 @@ class Session:
         self.send(step)
         self.is_settled = self.is_settled and step["type"] not in WORK
         self.wait("response", command=step["type"])
+        if mark:
+            Path(mark).touch()
 
 
 def main(steps: str, *command: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from .clients import Client
+from .judge import install_judge, nested
 from .model_server import Script
 from .pi import TRUST, Place, play, play_session, shell
 from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, hookctl_json, leave_work
@@ -23,22 +24,6 @@ import { appendFileSync } from "node:fs"
 export default (pi) => {
     pi.on("agent_before_settle", () => { appendFileSync(LOG, "settles\\n") })
 }"""
-JUDGE = """\
-[pack]
-name = "NAME"
-version = "1"
-protocol = "host"
-description = "Answers as it is told"
-
-[files]
-include = ["judge.sh"]
-"""
-HOOK = """
-[[hooks]]
-event = "EVENT"
-command = "sh {files}/judge.sh {event}"
-timeout = 10
-"""
 
 
 @pytest.fixture
@@ -78,17 +63,6 @@ def has_ended(process: str) -> bool:
             return True
         time.sleep(0.05)
     return False
-
-
-def install_judge(place: Place, name: str = "judge", **commands: str) -> None:
-    """Install a pack that runs a command on each event."""
-    folder = place.root / name
-    folder.mkdir()
-    cases = "".join(f"{event.replace('_', '-')}) {command} ;;\n" for event, command in commands.items())
-    (folder / "judge.sh").write_text(f"case $1 in\n{cases}esac\n")
-    hooks = "".join(HOOK.replace("EVENT", event.replace("_", "-")) for event in commands)
-    (folder / "pack.toml").write_text(JUDGE.replace("NAME", name) + hooks)
-    hookctl(place, "install", str(folder), *HOST)
 
 
 @BOTH
@@ -149,13 +123,11 @@ def test_only_the_end_of_a_run_is_a_stop(pi: Client, place: Place) -> None:
 
 
 def test_a_message_that_a_person_has_typed_comes_before_a_block(pi: Client, place: Place) -> None:
-    seen = place.root / "seen"
-    wait = f"touch {seen}; for _ in $(seq 50); do [ -e {seen}2 ] && break; sleep 0.1; done"
+    typed = place.root / "typed"
     block = """echo '{"decision":"block","reason":"go on"}'"""
-    install_judge(place, stop=f"[ -e {seen} ] || {{ {wait}; {block}; }}", prompt=f"[ -e {seen} ] && touch {seen}2")
-    run = play_session(
-        pi, place, ["one", "two"], "begin", {"type": "follow_up", "message": "more", "while": "agent_end"}
-    )
+    install_judge(place, "pi", stop=f"[ -e {typed} ] || {{ until [ -e {typed} ]; do sleep 0.1; done; {block}; }}")
+    more = {"type": "follow_up", "message": "more", "while": "agent_end", "then": str(typed)}
+    run = play_session(pi, place, ["one", "two"], "begin", more)
     assert [told[0]["text"] for told in run.told("user")] == ["begin", "more"]
 
 
@@ -168,7 +140,7 @@ def test_new_tool_calls_are_progress_and_the_same_one_is_none(pi: Client, place:
 
 
 def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> None:
-    install_judge(place, stop=f"cat > {place.root / 'told'}")
+    install_judge(place, "pi", stop=f"cat > {place.root / 'told'}")
     run = play(pi, place, [shell("printenv PI_SESSION_ID"), "done"])
     assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
 
@@ -188,14 +160,10 @@ def test_work_holds_the_process_that_has_it_and_no_other(pi: Client, place: Plac
     assert play(pi, place, ["three"]).requests == LIMIT + 1, "that process has ended"
 
 
-def nested(event: str, **answer: str | dict[str, str]) -> str:
-    """The command of a hook that answers in Claude Code's nested form."""
-    return f"echo '{json.dumps({'hookSpecificOutput': {'hookEventName': event, **answer}})}'"
-
-
 def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
     install_judge(
         place,
+        "pi",
         session_start=nested("SessionStart", additionalContext="at the start"),
         prompt=nested("UserPromptSubmit", additionalContext="with the prompt"),
         pre_tool=nested("PreToolUse", additionalContext="before the call"),
@@ -219,7 +187,7 @@ def test_the_model_reads_the_rules_while_they_are_installed(pi: Client, place: P
 
 
 def test_a_refused_prompt_does_not_reach_the_model(pi: Client, place: Place) -> None:
-    install_judge(place, prompt="echo not now >&2; exit 2")
+    install_judge(place, "pi", prompt="echo not now >&2; exit 2")
     run = play(pi, place, ["done"])
     assert (run.requests, run.code, run.errors) == (0, 0, "not now\n")
 
@@ -227,7 +195,7 @@ def test_a_refused_prompt_does_not_reach_the_model(pi: Client, place: Place) -> 
 def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(pi: Client, place: Place) -> None:
     log = place.root / "log"
     note = f"cat >> {log}; echo >> {log}"
-    install_judge(place, session_start=note, pre_compact=note, session_end=note)
+    install_judge(place, "pi", session_start=note, pre_compact=note, session_end=note)
     (place.agent_folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 10}}')
     compact, new = {"type": "compact"}, {"type": "new_session"}
     play_session(pi, place, ["one" * 50], "begin", "again", compact, new, "begin")
@@ -242,8 +210,8 @@ def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(pi: Clie
 def test_two_packs_live_beside_each_other_and_one_can_be_switched_off(pi: Client, place: Place) -> None:
     before = extensions(place)
     ran = place.root / "ran"
-    install_judge(place, "one", stop=f"echo one >> {ran}")
-    install_judge(place, "two", stop=f"echo two >> {ran}")
+    install_judge(place, "pi", "one", stop=f"echo one >> {ran}")
+    install_judge(place, "pi", "two", stop=f"echo two >> {ran}")
 
     def heard() -> list[str]:
         ran.unlink(missing_ok=True)
@@ -263,7 +231,7 @@ def test_two_packs_live_beside_each_other_and_one_can_be_switched_off(pi: Client
 
 
 def test_a_hook_that_is_gone_or_hangs_keeps_nobody(pi: Client, place: Place) -> None:
-    install_judge(place, stop="echo $$ > hung; sleep 300")
+    install_judge(place, "pi", stop="echo $$ > hung; sleep 300")
     path = place.settings.with_name("hookctl.js")
     path.write_text(path.read_text().replace('"timeout": 10', '"timeout": 1'))
     hookctl(place, "install", *HOST)
