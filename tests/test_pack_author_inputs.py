@@ -240,6 +240,16 @@ def test_a_case_finds_its_text_in_a_context_that_is_plain_text(
     assert done.code == code, done
 
 
+@pytest.mark.parametrize("host", ["kiro", "windsurf"])
+@pytest.mark.parametrize(("text", "code"), [("größer", 0), ("npm", 1)])
+def test_a_case_finds_its_text_where_an_exit_status_refuses(hookctl: Hookctl, host: str, text: str, code: int) -> None:
+    hook = '[[hooks]]\nevent = "PreToolUse"\ncommand = "echo das ist größer >&2; exit 2"\n'
+    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{hook}')
+    case = '[[cases]]\nevent = "PreToolUse"\ntool = "Bash"\ninput = { command = "x" }\nexpect = "deny"\n'
+    put(Path("own/tests/cases.toml"), f'{case}text = "{text}"\n')
+    assert hookctl("pack", "test", "own", "--host", host).code == code
+
+
 # The next step
 
 

@@ -60,3 +60,16 @@ def test_a_plugin_in_a_shared_folder_is_said_to_be_read_by_others(hookctl: Hookc
     readers = {hook["plugin"]: [agent["agent"] for agent in hook["also_read_by"]] for hook in listed}
     assert readers == {"shared": ["Goose"], "own": []}
     assert "~/.agents/plugins/shared/hooks/hooks.json is also read by Goose" in hookctl("hooks").out
+
+
+def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolated: Path, hookctl: Hookctl) -> None:
+    """Copilot CLI reads every other file there, each once."""
+    for host in ("copilot", "vscode"):
+        assert hookctl("install", "--host", host).code == 0
+    hooks = hookctl("hooks", "--json").data["hooks"]
+    assert {(hook["host"], Path(hook["file"]).name) for hook in hooks} == {
+        ("copilot", "hookctl.json"),
+        ("vscode", "hookctl-vscode.json"),
+    }
+    assert len({(hook["host"], hook["id"]) for hook in hooks}) == len(hooks)
+    assert {hook["state"] for hook in hooks} == {"runs"}
