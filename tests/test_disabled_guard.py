@@ -19,7 +19,7 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     status = hookctl("status").out
     assert status.startswith("skip"), status
     assert "guard 0.2.0: disabled; `hookctl enable guard` puts it back" in status
-    assert "3 remaining, touched " in status and "but the guard does nothing here: agents may stop" in status
+    assert "3 remaining, touched " in status and "but no guard here blocks a stop: agents may stop" in status
     assert "for the first session" not in status
     assert "; it keeps no agent at work that waits" in hookctl("doctor").out
     said = hookctl("run", "remaining", "2").err

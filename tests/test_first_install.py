@@ -44,5 +44,9 @@ def test_where_no_stop_can_be_blocked_no_work_is_proposed(hookctl: Hookctl) -> N
     assert "run remaining" not in done.out
     assert "ok    Windsurf: the hook has not run yet\n" in hookctl("doctor").out  # no self-test is made of it
     assert "run remaining" in hookctl("install", "--host", "windsurf", "--host", "vibe").out
+    hookctl("uninstall", "--host", "vibe")
+    hookctl("run", "remaining", "3")
+    assert "no guard here blocks a stop: agents may stop" in hookctl("status").out
+    assert "work waits" not in hookctl("doctor", "--verbose").out
     facts = hookctl("hosts", "windsurf").out
     assert "cannot    a hook cannot keep it working at a stop\n" in facts

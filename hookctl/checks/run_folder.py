@@ -74,7 +74,7 @@ def _judge_work(
     facts: HostFacts, registration: GuardRegistration, run: Run, remaining: int
 ) -> Iterator[Finding]:
     """Work that waits, where the guard may keep an agent at it."""
-    if registration.mode == "guard":
+    if registration.mode == "guard" or not facts.host.dialect.block:
         return
     entry = "work_stale" if run.work.is_stale else "work_waiting"
     values = {"run": run, "remaining": remaining, "age": clock.age(run.work.age)}

@@ -136,14 +136,17 @@ def _lines_on_traced(machine: Machine, file: dict[str, Any]) -> list[Line]:
     return [line, fix("`hookctl trace off` puts their commands back")] if is_over else [line]
 
 
+_IDLE = ("does nothing", "only watches")  # how a sentence on such a guard begins
+
+
 def _is_guard_idle(folders: Folders, files_shown: Iterable[dict[str, Any]]) -> bool:
-    """Whether none of the guards that are installed here does anything."""
+    """Whether none of the guards that are installed here keeps an agent at its work."""
     here = project.look(folders.cwd, folders.environ)
     guards = []
     for file in files_shown:
         if file["project"] in (None, here) and GUARD in file["packs"]:
             guards.append(file["guard"] or "")
-    return bool(guards) and all(text.startswith("does nothing") for text in guards)
+    return bool(guards) and all(text.startswith(_IDLE) for text in guards)
 
 
 def _describe_work(folders: Folders, *, is_idle: bool) -> tuple[dict[str, Any] | None, list[Line]]:
@@ -170,7 +173,7 @@ def _describe_work(folders: Folders, *, is_idle: bool) -> tuple[dict[str, Any] |
             fix("`hookctl run start` clears it"),
         ]
     elif is_idle:
-        text += ", but the guard does nothing here: agents may stop"
+        text += ", but no guard here blocks a stop: agents may stop"
         lines = [Line(text, SKIP, path=tilde(run_files.project))]
     elif work.is_stale:
         lines = [
