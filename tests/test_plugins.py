@@ -474,6 +474,8 @@ def test_hookctls_own_extension_may_be_off_by_the_settings_of_pi(hookctl: Hookct
     assert {(hook["owner"], hook["state"]) for hook in hooks} == {("guard", "off")}
     assert hooks[0]["fix"] == f'remove "-extensions/hookctl.js" from extensions in {settings}'
     assert 'extensions has "-extensions/hookctl.js"' in hookctl("status", "--host", "pi").out
+    codes = {found["code"] for found in hookctl("doctor", "--host", "pi", "--json").data["findings"]}
+    assert "hooks_disabled" in codes and "foreign_file" not in codes
     told = hookctl("install", "--host", "pi", "--rules").out
     assert "hooks are switched off for Pi" in told
     write(settings, {"extensions": ["-extensions/hookctl.js", "x.js"], "hooks": {"x": []}})

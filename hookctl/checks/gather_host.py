@@ -127,7 +127,8 @@ def _find_broken_switch_files(
         if path in paths or not os.path.lexists(path):
             continue
         variant = variant_of_file(machine.load(host.name), path, machine.read)
-        if variant.faults.stops_client:
+        is_alike = variant.format == host.switches.format  # else its faults are not those known
+        if variant.faults.stops_client and is_alike:
             try:
                 machine.reader.patient_document(path, variant.format)
             except HookctlError as error:
