@@ -105,6 +105,43 @@ def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) ->
     assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
 
 
+GROKS = ".grok/config.toml"
+TRUSTS_ALL = "[folder_trust]\nenabled = false\n"
+NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "is_read"),
+    [
+        (CLAUDES, "", True), (NOT_CLAUDES, "", False), (NOT_CLAUDES, "x", False), (NOT_CLAUDES, "On", True),
+        (CLAUDES, " OFF ", False), ("x", "", True), ("x", "0", False),
+    ],
+)  # fmt: skip
+def test_it_is_told_whether_grok_reads_the_file(place: Place, text: str, variable: str, is_read: bool) -> None:
+    """Its folder shows that it is in use, whatever is on PATH."""
+    installed("claude")(place)
+    put(at(place, GROKS), text)
+    place.monkeypatch.setenv("GROK_CLAUDE_HOOKS_ENABLED", variable)
+    said = [one["message"] for one in found(place, "claude") if one["code"] == "also_read"]
+    assert any("Grok Build" in message for message in said) == is_read
+    listed = place.hookctl("hooks", "--host", "claude", "--json").data["hooks"]
+    assert any("Grok Build" in str(hook["also_read_by"]) for hook in listed) == is_read
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "asks"),
+    [
+        ("", "", True), ("", "0", False), ("", "No", False), ("", "x", True), (TRUSTS_ALL, "", False),
+        (TRUSTS_ALL, "1", True), (TRUSTS_ALL.replace("false", "true"), "0", False),
+    ],
+)  # fmt: skip
+def test_groks_trust_in_folders_can_be_switched_off(place: Place, text: str, variable: str, asks: bool) -> None:
+    installed("grok", "--scope", "project")(place)
+    put(at(place, GROKS), text)
+    place.monkeypatch.setenv("GROK_FOLDER_TRUST", variable)
+    assert ("not_trusted" in [one["code"] for one in found(place, "grok")]) == asks
+
+
 def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
     """Droid, and the guard in settings.json, beside a hooks.json with another event."""
     installed("droid")(place)

@@ -9,7 +9,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts.readers import find_read_by, title_of
-from tests.conftest import Hookctl
+from tests.conftest import Hookctl, put
 
 PAIRS = [
     (owner.name, agent.host, tuple(agent.scopes))
@@ -73,3 +73,28 @@ def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolate
     }
     assert len({(hook["host"], hook["id"]) for hook in hooks}) == len(hooks)
     assert {hook["state"] for hook in hooks} == {"runs"}
+
+
+def test_uninstall_for_one_host_says_which_file_still_runs_the_guard_in_it(hookctl: Hookctl, isolated: Path) -> None:
+    config = isolated / "home" / ".grok" / "config.toml"
+    put(config, "")
+    hookctl("install", "--host", "claude")
+    hookctl("install", "--host", "claude", "--scope", "project")
+    assert said_of_reading(hookctl, "grok") == [
+        "guard still runs in Grok Build from ~/.claude/settings.json, which it reads too "
+        "unless [compat.claude] of its config.toml says no"
+    ]
+    assert said_of_reading(hookctl, "copilot") == []  # it reads a project's alone
+    assert len(said_of_reading(hookctl, "copilot", "--scope", "project")) == 1
+    config.write_text("[compat.claude]\nhooks = false\n")
+    assert said_of_reading(hookctl, "grok") == []
+    config.unlink()
+    assert len(said_of_reading(hookctl, "grok")) == 1
+    assert "still runs" not in hookctl("uninstall", "--host", "grok", "--host", "claude", "--json").out
+
+
+def said_of_reading(hookctl: Hookctl, host: str, *scope: str) -> list[str]:
+    """What uninstall says of the files that a host reads too."""
+    hookctl("install", "--host", host, *scope)
+    said = hookctl("uninstall", "--host", host, *scope, "--json").data["messages"]
+    return [message["message"] for message in said if "still runs" in message["message"]]

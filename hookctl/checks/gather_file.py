@@ -18,7 +18,7 @@ from hookctl.ledger import store
 from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.sources import look
-from hookctl.settings import approval, effective
+from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -153,7 +153,9 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
 def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherReader]:
     """The other agents that read this file, if the guard is in it."""
     for entry in facts.host.also_read_by if facts.guard else ():
-        if entry.runs_ours and facts.target.scope in entry.scopes:
+        if not entry.runs_ours or facts.target.scope not in entry.scopes:
+            continue
+        if not side_switches.leaves_alone(entry, machine.environ, machine.read):
             yield _describe_reader(machine, facts, entry)
 
 
@@ -166,7 +168,7 @@ def _describe_reader(machine: Machine, facts: FileFacts, entry: OtherAgent) -> O
         has_guard = any(hook.id == effective.STOP for hook in layer.hooks)
         if has_guard and not guard_path and layer.real_path != facts.real_path:
             guard_path = layer.source.path
-    is_there = bool(guard_path) or bool(hosts.client(other, machine.environ))
+    is_there = bool(guard_path) or bool(hosts.detected(other, machine.environ, machine.made))
     condition = readers.condition(entry)
     return OtherReader(other.title, condition and f" {condition}", is_there, guard_path)
 

@@ -27,11 +27,12 @@ from hookctl.hooks.model import (
     Unreadable,
 )
 from hookctl.hosts import Host, loading
+from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry
 from hookctl.planner import fixes
-from hookctl.settings import approval, effective
+from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import Read, Target
 from hookctl.system import files
@@ -171,8 +172,16 @@ class _HostReader:
             hidden_events=_find_hidden_events(source, sources) if handlers else {},
             closed=self._find_closed(source, handlers, switch_sources) if handlers else {},
             note=_note_on_trust(source) if handlers else "",
-            readers=tuple(_find_readers(source)),
+            readers=tuple(self._find_readers(source)) if handlers else (),
         )
+
+    def _find_readers(self, source: Source) -> Iterator[OtherAgent]:
+        """The other agents that read a file, and are not told to leave it alone."""
+        machine = self._machine
+        for agent in source.host.also_read_by:
+            is_off = side_switches.leaves_alone(agent, machine.environ, machine.read)
+            if source.scope in agent.scopes and not is_off:
+                yield agent
 
     def _find_closed(
         self, source: Source, handlers: Sequence[Handler], switch_sources: Sequence[Source]
@@ -289,10 +298,3 @@ def _note_on_trust(source: Source) -> str:
     if is_shown or not trust.covers(source.scope):
         return ""
     return trust.gate
-
-
-def _find_readers(source: Source) -> Iterator[Any]:
-    """The other agents that read a file."""
-    for agent in source.host.also_read_by:
-        if source.scope in agent.scopes:
-            yield agent

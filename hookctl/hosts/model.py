@@ -202,6 +202,7 @@ class FolderTrust(NamedTuple):
     parent: str = ""
     switch: Sequence[str] = ()
     settings: str = ""  # the file with the switch; empty: that of the hooks
+    variable: str = ""  # goes before the switch
     off_at: str = ""  # the value of the switch that trusts every folder; empty: false
     lists: bool = False  # the file has a list of folders for each word
 
@@ -238,6 +239,9 @@ class OtherAgent(NamedTuple):
     name: str = ""  # as people call it, if it is none
     only: str = ""  # the condition, if it does not always read them
     never_ours: bool = False  # whether it skips hooks in the form that hookctl gives them there
+    switch: Sequence[str] = ()  # the key of its own settings that keeps it from reading them
+    settings: str = ""  # the file with that key
+    variable: str = ""  # goes before the key
 
     @property
     def runs_ours(self) -> bool:

@@ -10,16 +10,16 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import MISSING, Document
-from hookctl.hosts import Host, codex, config_folder, load, settings_path, shapes
+from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
+from hookctl.settings import side_switches
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.values import NamedTuple
 
 UNKNOWN = "unknown"  # it was never approved
 CHANGED = "changed"  # it was changed since it was approved
 OFF = "off"  # the operator switched it off
-_YES = ("1", "true", "yes", "on")
 
 
 class Closed(NamedTuple):
@@ -90,7 +90,7 @@ def _find_not_agreed(
 def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
     """Whether a variable or a key tells the host to agree to every command."""
     texts = (environ.get(unasked.variable, ""), str(root.get(unasked.key)))
-    return any(text.strip().lower() in _YES for text in texts)
+    return any(map(side_switches.is_yes, texts))
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
@@ -126,15 +126,7 @@ def _read_host_file(
 
 def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
     """Whether the host has a folder-trust feature that is on."""
-    switch = tuple(trust.switch)
-    if not switch:
-        return trust.on
-    if trust.settings:
-        document = _read_host_file(host, trust.settings, trust.format, environ, read)
-    else:
-        host = load(host.name)
-        document = readable(settings_path(host, "user", environ), host.format, read)
-    value = document.get(switch) if document else MISSING
+    value = side_switches.value(host, trust, environ, read)
     if trust.off_at:
         return value != trust.off_at
     return value if isinstance(value, bool) else trust.on

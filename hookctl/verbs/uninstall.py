@@ -10,6 +10,7 @@ from functools import partial
 from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
+from hookctl.hosts import readers
 from hookctl.ledger import store
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output import removals
@@ -20,6 +21,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
+from hookctl.settings import side_switches
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -54,6 +56,12 @@ class _Done(NamedTuple):
     refused: list[HookctlError]  # of settings files
     unreadable: list[HookctlError]  # the same, and of ledgers
     away: dict[str, str]  # the projects that are not there, each with a line about it
+
+    @property
+    def left(self) -> dict[str, Record]:
+        """The records as they are now."""
+        records = {**self.records, **self.plan.records}
+        return {key: record for key, record in records.items() if record}
 
 
 def uninstall(
@@ -247,7 +255,7 @@ def _make_result(
         text += _name_installed(request, done.records)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     messages = []
-    for line in _name_remaining(folders, request, done):
+    for line in (*_name_remaining(folders, request, done), *_name_borrowed(folders, request, done)):
         messages.append(Message(line, "stays_installed", "info"))
     messages += [Message(line, "project_away", "info") for line in done.away.values()]
     below = () if plan.empty else hints(outcome)
@@ -346,8 +354,8 @@ def _next_steps(done: _Done, here: str) -> list[Line]:
         return []
     lines = [Line("Next:"), *removals.commit_lines(names, here)]
     staying = set()
-    for record in {**done.records, **done.plan.records}.values():
-        if record and record.scope == "project" and not _has_only_gaps(record):
+    for record in done.left.values():
+        if record.scope == "project" and not _has_only_gaps(record):
             staying.add(record.project)
     if not staying.issuperset(names):
         text = "take `hookctl check` out of CI and the pre-commit hook, where it is there"
@@ -379,6 +387,23 @@ def _name_remaining(folders: Folders, request: Request, done: _Done) -> list[str
     else:
         lines.append(_describe_remaining(request, name, elsewhere, leaves_project=True))
     return [line for line in lines if line]
+
+
+def _name_borrowed(folders: Folders, request: Request, done: _Done) -> list[str]:
+    """The hosts that still run the pack, from a file of another host that they read too."""
+    name, lines = request.name or GUARD, []
+    projects = {"", *(target.project for target in done.targets)}
+    for host in map(known.load, dict.fromkeys(request.hosts)):
+        for owner, agent in readers.find_read_by(host.name):
+            if not agent.runs_ours or side_switches.leaves_alone(agent, folders.environ):
+                continue
+            for key, record in done.left.items():
+                is_read = record.host == owner.name and record.scope in agent.scopes
+                if is_read and name in record.packs and record.project in projects:
+                    path = tilde(store.current_path(done.records, key))
+                    read = f"which it reads too {readers.condition(agent)}".rstrip()
+                    lines.append(f"{name} still runs in {host.title} from {path}, {read}")
+    return lines
 
 
 def _describe_remaining(

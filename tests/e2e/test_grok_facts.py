@@ -179,6 +179,30 @@ def test_cursor_s_file_counts_only_where_every_hook_stands_in_a_group(grok: Clie
     assert flags(probe) == "F"
 
 
+@pytest.mark.parametrize(
+    ("section", "name", "file", "off"),
+    [
+        ("compat.claude", "hooks", "home/.claude/settings.json", "GROK_CLAUDE_HOOKS_ENABLED"),
+        ("compat.cursor", "hooks", "home/.cursor/hooks.json", "GROK_CURSOR_HOOKS_ENABLED"),
+        ("folder_trust", "enabled", "project/.grok/hooks/own.json", "GROK_FOLDER_TRUST"),
+    ],
+)
+def test_a_variable_with_a_word_for_yes_or_no_goes_before_a_switch(
+    grok: Client, place: Place, section: str, name: str, file: str, off: str
+) -> None:
+    probe = make_probe(place.root)
+    write_hooks(place.root / file, Stop=[group(probe)])
+    ran = []
+    for value in ("true", "false"):
+        place.configure(f"[{section}]\n{name} = {value}\n")
+        for word in ("x", " Off ", "1"):
+            before = len(probe.heard())
+            play(grok, place, ["done"], environment={off: word})
+            ran.append(len(probe.heard()) > before)
+    is_file_of_others = section != "folder_trust"  # there trust that is on keeps the hook from running
+    assert ran == [told == is_file_of_others for told in (True, False, True, False, False, True)]
+
+
 def test_one_command_runs_once_from_however_many_files(grok: Client, place: Place) -> None:
     probe = make_probe(place.root)
     write_hooks(place.settings, Stop=[group(probe)])
