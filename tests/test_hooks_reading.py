@@ -107,6 +107,20 @@ def test_only_managed_settings_say_that_only_managed_hooks_run(
 
 
 @pytest.mark.parametrize("where", ["managed", "user"])
+def test_so_do_groks_which_are_toml(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path, grok = isolated / "etc" / "managed_config.toml", isolated / "home" / ".grok"
+    managed(monkeypatch, "grok", path)
+    for scope, file, command in (("managed", path, "m"), ("user", grok / "config.toml", "c")):
+        pin = "allow_managed_hooks_only = true\n" if scope == where else ""
+        put(file, f'{pin}[[hooks.Stop]]\nhooks = [{{type = "command", command = "{command}"}}]\n')
+    put(grok / "hooks" / "own.json", stop("u"))
+    others = "off" if where == "managed" else "runs"
+    assert states(hookctl) == {"m": "runs", "c": others, "u": others}
+
+
+@pytest.mark.parametrize("where", ["managed", "user"])
 def test_the_switch_of_the_user_leaves_managed_hooks_of_claude_code_on(
     hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

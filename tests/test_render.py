@@ -18,6 +18,7 @@ MANAGED = [
     ("codex", "macos", "/etc/codex/requirements.toml", False),
     ("gemini", "linux", "/etc/gemini-cli/settings.json", False),
     ("gemini", "macos", f"{APPLICATIONS}/GeminiCli/settings.json", False),
+    ("grok", "linux", "/etc/grok/managed_config.toml", False),
     ("hermes", "linux", "/etc/hermes/config.yaml", False),
     ("qwen", "linux", "/etc/qwen-code/settings.json", False),
     ("qwen", "macos", f"{APPLICATIONS}/QwenCode/settings.json", False),

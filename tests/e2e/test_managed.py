@@ -12,20 +12,24 @@ from typing import Any
 import pytest
 
 from . import claude, codex, gemini, qwen
+from . import grok as drive
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .model_server import Script
+from .probe import make_probe
 from .product import KEPT, LIMIT, codes, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 BIND = 'mount --bind "$0" /etc && exec "$@"'
+GROKS_HOOK = "[[hooks.Stop]]\nhooks = [{{type = 'command', command = '{command}'}}]\n"
 REPLIES = [f"reply {number}" for number in range(1, 12)]
 # Driver, options and environment; the drivers name a file that is not there, so that no machine's own disturbs.
 HOSTS: dict[str, tuple[Any, tuple[str, ...], dict[str, str]]] = {
     "claude": (claude, (), {}),
     "codex": (codex, (), {}),
     "gemini": (gemini, (), {**gemini.TRUST, "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/etc/gemini-cli/settings.json"}),
+    "grok": (drive, (), {}),
     "qwen": (qwen, (qwen.YOLO,), {"QWEN_CODE_SYSTEM_SETTINGS_PATH": "/etc/qwen-code/settings.json"}),
 }
 
@@ -99,4 +103,21 @@ def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.
     client = with_etc(request.getfixturevalue(name), place, cut)
     run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
     assert run.code != 0 and run.requests == 0
-    assert page["path"] in run.errors
+    assert page["path"] in run.errors or name == "grok"  # it says what is wrong, and not where
+
+
+def test_grok_runs_managed_hooks_of_two_files_alone_where_one_says_so(grok: Client, tmp_path: Path) -> None:
+    place = drive.Place.make(tmp_path / "place", own_folders=True)
+    probes = {name: make_probe(place.root, name) for name in ("managed_config", "requirements", "synced", "own")}
+    texts = {name: GROKS_HOOK.format(command=probe.command) for name, probe in probes.items()}
+    client = with_etc(grok, place, {"path": "/etc/grok/managed_config.toml", "text": texts["managed_config"]})
+    managed = place.root / "etc" / "grok"
+    place.configure(texts["own"])
+    place.config.with_name("managed_config.toml").write_text(texts["synced"])
+    ran = []
+    for pin in ("", "allow_managed_hooks_only = true\n"):
+        (managed / "requirements.toml").write_text(pin + texts["requirements"])
+        before = {name: len(probe.heard()) for name, probe in probes.items()}
+        drive.play(client, place, ["done"])
+        ran.append([name for name, probe in probes.items() if len(probe.heard()) > before[name]])
+    assert ran == [["managed_config", "requirements", "own"], ["managed_config", "requirements"]]
