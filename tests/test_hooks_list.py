@@ -297,6 +297,8 @@ def test_the_command_is_what_the_hook_runs(host: str, fields: dict[str, Any], te
         ("for f in a b; do echo '$f'; done", False),
         ("for f in a b; do echo $''f; done", True),
         ("f=1; for f in a b; do echo $f; done", True),
+        ("of=1; for f in a b; do echo ${f%x}; done", False),
+        ("for f in a b; do echo $file; done", True),
         ("echo $HOME for you", True),
     ],
 )

@@ -375,10 +375,10 @@ def _find_loop_variable(command: Any) -> str:
     """A variable that only a loop or `read` of the command sets; empty if there is none."""
     if not isinstance(command, str):
         return ""
-    for name in re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command):
-        if re.search(rf"\$(?:{name}\b|\{{{name}\b)", command) and f"{name}=" not in command:
-            return str(name)
-    return ""
+    used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", command))
+    used.difference_update(re.findall(r"\b([A-Za-z_]\w*+)=", command))
+    looped = re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command)
+    return next((name for name in looped if name in used), "")
 
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
