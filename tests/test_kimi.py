@@ -193,3 +193,17 @@ def test_messages_name_a_hook_by_its_position_in_the_list(hookctl: Hookctl, conf
     assert "guard/stop is registered 2 times (hooks[2], hooks[5]), so it runs that often" in said()
     config.write_text(f"{STOP}\n{STOP}matcher = 1\n")
     assert any("line 5: hooks[1] has matcher, which must be of type string" in message for message in said())
+
+
+def test_disable_takes_the_hook_that_is_named_where_another_was_disabled_before(hookctl: Hookctl, config: Path) -> None:
+    """Without the first hook, the other event comes first."""
+    hooks = [("Stop", "one"), ("UserPromptSubmit", "two"), ("Stop", "three")]
+    text = "".join(f'[[hooks]]\nevent = "{event}"\ncommand = "{command}"\n\n' for event, command in hooks)
+    config.write_text(text)
+    ids = {hook["command"]: hook["id"] for hook in hookctl("hooks", *HOST, "--json").data["hooks"]}
+    for command, left in (("one", ["two", "three"]), ("two", ["three"])):
+        assert hookctl("disable", ids[command], *HOST).code == 0
+        assert [hook["command"] for hook in tomllib.loads(config.read_text())["hooks"]] == left
+    for command in ("one", "two"):
+        assert hookctl("enable", ids[command], *HOST).code == 0
+    assert config.read_text() == text

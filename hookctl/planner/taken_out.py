@@ -61,10 +61,17 @@ def path_before(host: Host, before: Document, steps: Iterable[Step], path: Path)
     dropped = {step.path for step in steps if step.kind == HOOK}
     if not dropped:
         return path
-    left = [hook for hook, *_ in shapes.handlers(host.shape, before.value) if hook not in dropped]
-    after = shapes.handlers(host.shape, without(host, before, steps).value)
-    places = {hook: left[number] for number, (hook, *_) in enumerate(after)}
+    left = [hook for hook in _list_by_event(host, before) if hook not in dropped]
+    after = _list_by_event(host, without(host, before, steps))
+    places = dict(zip(after, left, strict=True))
     return places[path]
+
+
+def _list_by_event(host: Host, document: Document) -> list[Path]:
+    """The paths of all hooks, event by event: of a list, the events come in another order later."""
+    paths = [path for path, *_ in shapes.handlers(host.shape, document.value)]
+    events = len(host.shape.root) + 1
+    return sorted(paths, key=lambda path: [*map(str, path[:events])])
 
 
 def put_back(
