@@ -5,7 +5,7 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs import guard
-from hookctl.packs.abilities import facts_for
+from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import Request, Settings, choose, remarks
 
 
@@ -57,4 +57,4 @@ def test_what_a_host_cannot_end_is_said_once_asked_for() -> None:
     codex = hosts.load("codex")
     for most, is_said in ((0, False), (3, True)):
         settings = Settings("breaker", {"dispatch_tools": ["Task"], "dispatch_end": most})
-        assert ("--dispatch only refuses" in " ".join(facts_for(codex, settings))) == is_said
+        assert ("--dispatch only refuses" in " ".join(limits_for(codex, settings)[1])) == is_said

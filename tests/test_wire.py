@@ -12,7 +12,7 @@ from hookctl.checks.facts import Answer
 from hookctl.checks.self_test import says
 from hookctl.hosts.model import Dialect
 from hookctl.packs import guard
-from hookctl.packs.abilities import remarks_for
+from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import events
 
@@ -62,7 +62,7 @@ def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() 
     settings = Settings(options={"dispatch_tools": ["run_command"]})
     assert "pre-tool" not in events(settings, hosts.load("antigravity"))
     assert "pre-tool" in events(settings, hosts.load("gemini"))
-    assert any("cannot refuse" in said for said in remarks_for(hosts.load("antigravity"), settings))
+    assert any("cannot refuse" in said for said in limits_for(hosts.load("antigravity"), settings)[0])
 
 
 def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:

@@ -38,38 +38,31 @@ def shortcomings(host: Host) -> list[str]:
     return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot]
 
 
-def facts_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
-    """What a person who installs the guard there may want to know; `cap` is their own setting."""
-    lines = [*_unproven(host), *(host.cannot if settings.events else ())]
-    if not _asks_for_more_than_the_cap(settings):
-        lines += _low_cap(host, settings.mode, int(wanted_limit(settings)), cap)
-    lines += _endless_refusals(host, settings.effective)
-    return [f"{host.title}: {line}" for line in lines]
+def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:
+    """Where the host does not do what the person asks the guard for; and what else limits it.
 
-
-def remarks_for(host: Host, settings: Settings, cap: str = "") -> list[str]:
-    """Where the host does not do what the person asks the guard for; `cap` as above."""
-    mode, options = settings.mode, settings.effective
-    lines = []
+    `cap` is the person's own setting of the host's cap.
+    """
+    mode, limit, options = settings.mode, wanted_limit(settings), settings.effective
+    missed: list[str] = []
+    others = [*_unproven(host), *(host.cannot if settings.events else ())]
+    # Nobody chose the default limit, so a cap below it takes nothing from anybody.
+    is_chosen = mode == "keepalive" or limit != str(DEFAULT_LIMIT)
+    (missed if is_chosen else others).extend(_low_cap(host, mode, int(limit), cap))
+    others += _endless_refusals(host, options)
     if settings.events:
         if not host.dialect.block and mode in _BLOCKING:
-            lines.append(f"{_BLOCKS_NOTHING}, so the guard only watches there")
+            missed.append(f"{_BLOCKS_NOTHING}, so the guard only watches there")
         if not host.dialect.end and mode == "guard":
-            lines.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
-        if _asks_for_more_than_the_cap(settings):
-            lines += _low_cap(host, mode, int(wanted_limit(settings)), cap)
-        lines += _lost_options(host, mode, options)
+            missed.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
+        missed += _lost_options(host, mode, options)
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
 
         reason = explain_mismatch(host, host.events["pre-tool"], matcher_of(settings, host))
-        lines += [f"--dispatch does nothing: {reason}"] if reason else []
-    return [f"{host.title}: {line}" for line in lines]
-
-
-def _asks_for_more_than_the_cap(settings: Settings) -> bool:
-    """Whether a cap below the limit is less than was asked for: nobody chose the default limit."""
-    return settings.mode == "keepalive" or wanted_limit(settings) != str(DEFAULT_LIMIT)
+        missed += [f"--dispatch does nothing: {reason}"] if reason else []
+    title = host.title
+    return [f"{title}: {line}" for line in missed], [f"{title}: {line}" for line in others]
 
 
 def only_counts(host: str, *, can_wrap: bool) -> str:

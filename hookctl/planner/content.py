@@ -12,7 +12,7 @@ from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.model import WRAP, Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
-from hookctl.packs.abilities import facts_for, remarks_for
+from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
     LIMIT_KEY,
     Choice,
@@ -106,9 +106,9 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
         base = Settings(python=base.python)
     settings = choose(base, choice.settings)
     draft.tell("settings", *remarks(settings, choice.settings))
-    cap = _operators_cap(draft)
-    draft.tell("host_limits", *facts_for(draft.host, settings, cap), level="info")
-    draft.tell("host_limits", *remarks_for(draft.host, settings, cap))
+    missed, others = limits_for(draft.host, settings, _operators_cap(draft))
+    draft.tell("host_limits", *others, level="info")
+    draft.tell("host_limits", *missed)
     if draft.target.shared:
         require_portable(settings)
     return settings.with_python(choose_python(draft, settings.python))
