@@ -42,7 +42,10 @@ class Listing(NamedTuple):
         return event if isinstance(event, str) else ""
 
     def fields_of(self, item: Any) -> Any:
-        """The fields of an item under hookctl's names, without its event."""
+        """The fields of an item under hookctl's names, without its event.
+
+        A field of the file that has the name of another one is shown with a dot before it.
+        """
         if not isinstance(item, dict):
             return item
         lifted = {}
@@ -53,9 +56,16 @@ class Listing(NamedTuple):
         plain = {}
         for name, value in item.items():
             value = _without(value, [path[1:] for path in self._paths_from(name)])
-            if value is not MISSING and name != self.event and name not in self.names:
-                plain[name] = value
+            if value is not MISSING and name != self.event:
+                plain[f".{name}" if name in self.names else name] = value
         return plain | lifted
+
+    def path_of(self, name: str | int) -> Path:
+        """The real path of a field of an item."""
+        plain = str(name).removeprefix(".")
+        if name in self.names:
+            return self.names[str(name)]
+        return (plain if plain in self.names else name,)
 
     def is_taken(self, name: str | int) -> bool:
         """Whether the field that the file has for this name is that of the event."""
@@ -70,7 +80,7 @@ class Listing(NamedTuple):
         for name, value in fields.items():
             if self.is_taken(name):
                 continue
-            *above, last = self.names.get(name, (name,))
+            *above, last = self.path_of(name)
             table = item
             for key in above:
                 table = table.setdefault(key, {})
@@ -235,7 +245,5 @@ class ListedDocument(Document):
         numbers = self._numbers.get(str(event), [])
         is_there = isinstance(index, int) and 0 <= index < len(numbers)
         number = numbers[int(index)] if is_there else len(self._items)
-        field: Path = tuple(inner)
-        if field and field[0] in self._listing.names:
-            field = (*self._listing.names[str(field[0])], *field[1:])
+        field = (*self._listing.path_of(inner[0]), *inner[1:]) if inner else ()
         return (*root, number, *field)

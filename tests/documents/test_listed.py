@@ -41,7 +41,7 @@ class Way(NamedTuple):
         """An item as the host's documents have it."""
         item: dict[str, Any] = {self.event: event}
         for name, value in fields.items():
-            path = {"matcher": self.matcher, "command": self.command}.get(name, (name,))
+            path = {"matcher": self.matcher, "command": self.command}.get(name, (name.removeprefix("."),))
             inner = item
             for key in path[:-1]:
                 inner = inner.setdefault(key, {})
@@ -73,6 +73,7 @@ def theirs(way: Way) -> st.SearchStrategy[dict[str, Any]]:
     )
     hooks = st.builds(way.item, st.sampled_from(EVENTS), fields)
     odd: list[Any] = [way.item(event, {"command": "no event"}) for event in ("", 5)] + [{}]
+    odd.append({way.event: "Stop", "command": "at the top", "matcher": "mine"})
     return st.one_of(hooks, hooks, hooks, st.sampled_from(odd if way.is_toml else [*odd, "text", None]))
 
 
@@ -174,9 +175,9 @@ def test_every_path_leads_to_its_own_text(way: Way, data: Any) -> None:
 def test_a_field_of_the_hosts_own_never_stands_for_one_of_hookctls() -> None:
     """A `matcher` beside `match` is none, and a `command` beside `action` runs nothing."""
     vibe = WAYS["vibe"].parse(b'[[hooks]]\ntype = "Stop"\nmatcher = "a"\ncommand = "c"\n')
-    assert vibe.value["hooks"] == {"Stop": [{"command": "c"}]}
+    assert vibe.value["hooks"] == {"Stop": [{".matcher": "a", "command": "c"}]}
     kiro = WAYS["kiro"].parse(b'{"hooks": [{"trigger": "Stop", "command": "c", "action": {"type": "agent"}}]}')
-    assert kiro.value["hooks"] == {"Stop": [{"action": {"type": "agent"}}]}
+    assert kiro.value["hooks"] == {"Stop": [{".command": "c", "action": {"type": "agent"}}]}
 
 
 def test_a_hook_cannot_be_made_one_of_another_event() -> None:
@@ -249,3 +250,20 @@ def test_a_path_is_named_as_people_find_it_in_the_file() -> None:
         (): "",
     }
     assert {path: document.name_of(path) for path in names} == names
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("hooks.trigger,command=action.command", {"trigger": "Stop", "command": "one"}),
+        ("hooks.trigger,command=action.command", {"trigger": "Stop", "command": 1, "action": {"command": "x", "y": 2}}),
+        ("hooks.type,matcher=match", {"type": "Stop", "matcher": "Bash", "match": "Write"}),
+    ],
+)
+def test_a_field_that_the_host_does_not_know_under_its_name_is_not_lost(text: str, item: dict[str, Any]) -> None:
+    listing = Listing.parse(text)
+    assert listing.item_of("Stop", listing.fields_of(item)) == item
+    document = formats.parse(f"json:{text}", json.dumps({"hooks": [item]}).encode())
+    name = next(name for name in document.get(("hooks", "Stop", 0)) if name.startswith("."))
+    changed = document.set(("hooks", "Stop", 0, name), "two")
+    assert json.loads(changed.data) == {"hooks": [{**item, name[1:]: "two"}]}
