@@ -153,5 +153,5 @@ def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:
         return "none: it takes as many blocks as come"
     name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
     unit = "block" if cap["default"] == 1 else "blocks"
-    value = f"{cap['default']} {unit} in a {'turn' if cap.get('asks') else 'row'}"
+    value = f"{cap['default']} {unit} in a {'turn' if cap.get('per_turn') else 'row'}"
     return f"{value}, fixed" if name == "fixed" else f"{name}, default {value}"

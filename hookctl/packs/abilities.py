@@ -104,9 +104,9 @@ def _lost_options(host: Host, mode: str, options: Mapping[str, Any]) -> Iterator
 
 
 def count_blocks(host: Host, number: int) -> str:
-    """A number of blocks in words; a host that only stops asking counts those of a turn."""
+    """A number of blocks in words, as the host counts them."""
     blocks = "1 block" if number == 1 else f"{number} blocks"
-    return f"{blocks} in a turn" if host.cap.get("asks") else f"{blocks} in a row"
+    return f"{blocks} in a turn" if host.cap.get("per_turn") else f"{blocks} in a row"
 
 
 def _endless_refusals(host: Host, options: Mapping[str, Any]) -> Iterator[str]:
