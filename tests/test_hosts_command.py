@@ -138,3 +138,12 @@ def test_a_limit_that_no_document_names_is_not_said_to_be_none(hookctl: Hookctl)
     assert [rows[name]["CAP"] for name in ("kiro", "codex", "windsurf", "claude")] == ["?", "none", "-", "8"]
     assert "not known: its documents name none" in hookctl("hosts", "kiro").out
     assert "host cap" not in hookctl("hosts", "windsurf").out
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("claude", "row"), ("cursor", "row"), ("grok", "turn"), ("hermes", "turn"), ("kimi", "turn"), ("vibe", "turn")],
+)
+def test_a_limit_is_of_a_turn_or_of_blocks_in_a_row(hookctl: Hookctl, name: str, unit: str) -> None:
+    (cap,) = [line for line in hookctl("hosts", name).out.splitlines() if line.strip().startswith("host cap")]
+    assert f" in a {unit}" in cap
