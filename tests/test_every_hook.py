@@ -521,7 +521,8 @@ def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
     assert readers["claude", "local"][0] == "Copilot CLI"
     assert (readers["claude", "managed"], readers["gemini", "user"]) == ([], [])
     told = [line.strip() for line in hookctl("hooks", "--host", "copilot").out.splitlines() if "also read" in line]
-    assert "~/app/.github/hooks/team.json and ~/.copilot/hooks/mine.json are also read by VS Code (without the matchers)" in told
+    both = "~/app/.github/hooks/team.json and ~/.copilot/hooks/mine.json"
+    assert f"{both} are also read by VS Code (without the matchers)" in told
     assert sum("read by Copilot CLI" in line for line in told) == 1  # both of Claude Code's files in one line
 
 
