@@ -470,6 +470,15 @@ def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
     assert config.read_text() == f"{text}[profile]\nx = 1\n" and not book(isolated).exists()
 
 
+def test_of_equal_hooks_in_codex_the_one_that_is_named_is_shown_as_disabled(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": [GROUP, GROUP]}}))
+    first, second = (hook["id"] for hook in listed(hookctl, path, "codex"))
+    run(hookctl, "disable", second, "--host", "codex")
+    assert [hook["state"] == "disabled" for hook in listed(hookctl, path, "codex")] == [False, True]
+    run(hookctl, "disable", first, "--host", "codex")
+    assert [hook["state"] for hook in listed(hookctl, path, "codex")] == ["disabled", "disabled"]
+
+
 def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl, isolated: Path) -> None:
     config = put(isolated / "home" / ".codex" / "config.toml", 'model = "m" # mine\n')
     run(hookctl, "install", "--host", "codex")

@@ -12,9 +12,9 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.hooks import ids
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Handler, Hook, HookFile, Unreadable
-from hookctl.hosts import Host
+from hookctl.hosts import Host, codex
 from hookctl.ledger import disabled as book
-from hookctl.ledger.disabled import HOOK, DisabledFile, DisabledHook
+from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.system.folders import Folders
@@ -79,19 +79,31 @@ def _add(files: list[HookFile], hook: DisabledHook) -> None:
         if (file.host.name, file.path) != (hook.host, hook.file):
             continue
         handlers = list(file.handlers)
-        for place, handler in enumerate(handlers):
-            is_off = hook.steps[0].kind != HOOK and _is_same(file.host, handler, hook)
-            if is_off and not handler.disabled:
-                handlers[place] = handler._replace(disabled=reason)
-                break
-        else:
+        place = _find_switched_off(file, hook)
+        if place is None:
             handlers.append(_handler_of(hook, reason))
+        else:
+            handlers[place] = handlers[place]._replace(disabled=reason)
         files[number] = file._replace(handlers=tuple(handlers))
         return
     host = _variant(hook)
     last = max((n for n, file in enumerate(files) if file.host.name == host.name), default=-1)
     new = HookFile(host, hook.scope, hook.file, (_handler_of(hook, reason),))
     files.insert(last + 1 or len(files), new)
+
+
+def _find_switched_off(file: HookFile, hook: DisabledHook) -> int | None:
+    """Which handler of its file a disabled hook is, if it stands there; of equal ones its own."""
+    step, alike = hook.steps[0], []
+    if step.kind == HOOK:
+        return None
+    for place, handler in enumerate(file.handlers):
+        if not handler.disabled and _is_same(file.host, handler, hook):
+            alike.append(place)
+    for place in alike if step.kind == SWITCH else ():
+        if codex.state_path(hook.file, file.handlers[place].path) == step.path[:-1]:
+            return place
+    return alike[0] if alike else None
 
 
 def _variant(hook: DisabledHook) -> Host:
