@@ -355,6 +355,18 @@ def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: P
     assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
 
 
+def test_a_hook_comes_back_above_others_and_each_keeps_its_comments(hookctl: Hookctl, isolated: Path) -> None:
+    head = "hooks:\n  pre_verify:\n"
+    twin, other = '  - command: "twin"\n    timeout: 41\n', "  - command: other # of other\n"
+    path = put(isolated / "home" / ".hermes" / "config.yaml", f"{head}{twin}{other}{twin}")
+    run(hookctl, "disable", listed(hookctl, path, "hermes")[0]["id"], "--host", "hermes")
+    edited = "    # above\n    - command: other # new\n    - command: twin # keep me\n      timeout: 41\n"
+    path.write_text(head + edited)
+    gone = [hook["id"] for hook in listed(hookctl, path, "hermes") if hook["state"] == "disabled"]
+    run(hookctl, "enable", *gone)
+    assert path.read_text() == f'{head}    - command: "twin"\n      timeout: 41\n{edited}'
+
+
 def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
     path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
     ids = disabled_here(hookctl, path, "two")

@@ -150,6 +150,10 @@ class Document:
         """Remove the member or element at path; returns the same document if there is none."""
         raise NotImplementedError
 
+    def insert_raw(self, path: Path, text: str) -> Document:
+        """Put a source text from an earlier raw() above an array's element and its comments."""
+        raise NotImplementedError
+
     def block(self, path: Path) -> str:
         """The lines that go with a table of TOML; empty for what is no block of lines."""
         return ""

@@ -170,6 +170,21 @@ class JsonDocument(Document):
 
     def set_raw(self, path: Path, text: str) -> JsonDocument:
         """Like set(), with a source text from an earlier raw()."""
+        return self._put(path, self._parse_value(path, text))
+
+    def insert_raw(self, path: Path, text: str) -> JsonDocument:
+        """Put a source text from an earlier raw() above an array's element and its comments."""
+        *above, index = path
+        holder, new = self._find(tuple(above)), self._parse_value(path, text)
+        container = holder and self._contents(holder)
+        if holder is None or container is None or not isinstance(index, int):
+            raise KeyError(path)
+        splices = self._layout.insert_above(container, index, new)
+        tree = [*holder.tree[:index], new.tree, *holder.tree[index:]]
+        return self._verified(splices, tuple(above), new._replace(tree=tree))
+
+    def _parse_value(self, path: Path, text: str) -> New:
+        """A source text as a new value."""
         try:
             given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
@@ -178,7 +193,7 @@ class JsonDocument(Document):
         if (given.start, given.end) != (0, len(text)):
             raise unexpected(self, path, "the source text is not just a value")
         is_lenient = bool(given.comments or given.commas)
-        return self._put(path, New(HOLE, given.tree, text, is_lenient))
+        return New(HOLE, given.tree, text, is_lenient)
 
     def append(self, path: Path, value: Any) -> JsonDocument:
         """Add an element at the end of the array at path; creates the array if it is missing."""

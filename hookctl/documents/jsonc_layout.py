@@ -84,6 +84,22 @@ class Layout:
             return [Splice(offset, offset, member + ",")]
         return [Splice(end, end, ","), Splice(offset, offset, member)]
 
+    def insert_above(self, container: Container, index: int, new: New) -> list[Splice]:
+        """A new element above another one and the comments right above that."""
+        start = container.starts[index]
+        indent = self._blanks_before(start)
+        if indent is None:
+            member = self._member(None, new, self._indent_at(start), one_line=True)
+            return [Splice(start, start, member + self._comma)]
+        offset = line_start(self._text, start)
+        for first, end in reversed(self._comments_in(container.start, start)):
+            is_right_above = BREAK.fullmatch(self._text[end:offset].strip(" \t"))
+            if self._blanks_before(first) is None or not is_right_above:
+                break
+            offset = line_start(self._text, first)
+        member = self._member(None, new, indent)
+        return [Splice(offset, offset, indent + member + "," + self._line_end)]
+
     def _insert_first(self, container: Container, key: str | None, new: New) -> list[Splice]:
         """A new child in an empty container, after the comments in it."""
         start, end = container.start + 1, container.close

@@ -212,6 +212,10 @@ class ListedDocument(Document):
             document = document.remove((*path, number))
         return document
 
+    def insert_raw(self, path: Path, text: str) -> Document:
+        """Put a source text from an earlier raw() above a hook and its comments."""
+        return self._shown(self._real.insert_raw(self._translate(path), text))
+
     def block(self, path: Path) -> str:
         """The lines that go with a hook that is a table of TOML; empty for any other."""
         return self._real.block(self._translate(path))

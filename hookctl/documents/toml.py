@@ -144,6 +144,18 @@ class TomlDocument(Document):
         """Like set(), with a source text from an earlier raw()."""
         return self._put(path, self._parse_value(path, text))
 
+    def insert_raw(self, path: Path, text: str) -> TomlDocument:
+        """Put a source text from an earlier raw() above an item in brackets and its comments."""
+        *above, index = path
+        listed = tuple(above)
+        array, new = self._find(listed), self._parse_value(path, text)
+        if array is None or array.kind != ARRAY or not isinstance(index, int):
+            raise KeyError(path)
+        splices = self._layout.insert_item_above(array.body[index], new.source)
+        items = list(self.get(listed))
+        items.insert(index, new.value)
+        return self._verified(splices, listed, items)
+
     def append(self, path: Path, value: Any) -> TomlDocument:
         """Add an element at the end of the array at path; creates the array if it is missing."""
         node = self._find(path)

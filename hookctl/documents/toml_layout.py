@@ -38,13 +38,18 @@ class Layout:
 
     def _insert_above(self, piece: Piece, text: str) -> list[Splice]:
         """Insert lines above a statement and the comments right above it."""
-        offset = self._line_start(piece.start)
+        offset = self._above_comments(piece.start)
+        return [Splice(offset, offset, text + self._line_end * 2)]
+
+    def _above_comments(self, offset: int) -> int:
+        """Where the offset's line begins, or the first of the comments right above it."""
+        offset = self._line_start(offset)
         while offset > self._begin:
             line_above = self._line_start(offset - 1)
             if not self._text[line_above:offset].lstrip(" \t").startswith("#"):
                 break
             offset = line_above
-        return [Splice(offset, offset, text + self._line_end * 2)]
+        return offset
 
     def insert_block(self, lines: list[str], owner: Node | None) -> list[Splice]:
         """Insert lines at the end of the file, or of the array element that owns them.
@@ -119,6 +124,13 @@ class Layout:
         if has_comma:
             return [Splice(offset, offset, separator + text + ",")]
         return [Splice(end, end, ","), Splice(offset, offset, separator + text)]
+
+    def insert_item_above(self, item: Piece, text: str) -> list[Splice]:
+        """Insert above an item, on a line of its own if that one begins its line."""
+        if not self._begins_line(item.start):
+            return [Splice(item.start, item.start, text + ", ")]
+        offset = self._above_comments(item.start)
+        return [Splice(offset, offset, self._indent_at(item.start) + text + "," + self._line_end)]
 
     def remove_items(self, pieces: list[Piece]) -> Iterator[Splice]:
         """Remove items in brackets, each with the comma after it, or the one before if it is the

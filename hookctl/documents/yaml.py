@@ -121,6 +121,24 @@ class YamlDocument(Document):
 
     def set_raw(self, path: Path, text: str) -> YamlDocument:
         """Like set(), with a source text from an earlier raw()."""
+        return self._put(path, self._source(path, text))
+
+    def insert_raw(self, path: Path, text: str) -> YamlDocument:
+        """Put a source text from an earlier raw() above an array's element and its comments."""
+        *above, index = path
+        located, new = self._find(tuple(above)), self._source(path, text)
+        if located is None or not located.steps or not isinstance(index, int):
+            raise KeyError(path)
+        self._check_holder(tuple(above), located.node)
+        splices = self._edits.insert_above(Step(located.node, index), new)
+        kind, anchor, tag, children = located.node.tree()
+        children = (*children[:index], (None, tree_of(new)), *children[index:])
+        key = located.steps[-1].child.key
+        pair = (key and key.tree(), (kind, anchor, tag, children))
+        return self._verified(splices, located.steps, pair)
+
+    def _source(self, path: Path, text: str) -> Source:
+        """A source text as a new value."""
         try:
             root = self._reading_of(text).root
         except HookctlError as error:
@@ -128,7 +146,7 @@ class YamlDocument(Document):
             raise unexpected(self, path, message) from None
         if root is None:
             root = Node("scalar", 0, 0, "tag:yaml.org,2002:null")
-        return self._put(path, Source(text, root))
+        return Source(text, root)
 
     def append(self, path: Path, value: Any) -> YamlDocument:
         """Add an element at the end of the array at path; creates the array if it is missing."""

@@ -83,6 +83,25 @@ class Edits:
         offset = self._after_comments(holder.children[-1].value.end, margin)
         return [self._new_lines(offset, member(key, value, column, self._style))]
 
+    def insert_above(self, step: Step, value: Source) -> list[Splice]:
+        """Insert an item above another one and the comments right above that."""
+        if step.holder.flow:
+            if value.stands_alone or value.node.block:
+                raise self.unsupported(step.holder.start)
+            return [Splice(step.child.start, step.child.start, flow(value) + ", ")]
+        start = self._start(step)
+        offset = line_start(self._text, start)
+        if self._text[offset:start].strip(" "):  # as in `- - item`
+            raise self.unsupported(start)
+        floor = step.holder.children[step.child_index - 1].value.end if step.child_index else 0
+        while offset > floor:
+            line_above = line_start(self._text, offset - 1)
+            if not self._text[line_above:offset].lstrip(" \t").startswith("#"):
+                break
+            offset = line_above
+        lines = member(None, value, self.column(start), self._style)
+        return [Splice(offset, offset, "".join(line + self._style.line_end for line in lines))]
+
     def _after_comments(self, offset: int, margin: int) -> int:
         """After the comments that follow with more indentation than `margin`."""
         pattern = re.compile(r"[ \t]*(#)[^\r\n]*")

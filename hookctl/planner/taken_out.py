@@ -211,7 +211,7 @@ def _position(
 
 
 def _insert(document: Document, path: Path, value: Any, raw: str, block: str) -> Document:
-    """The document with an item in a list: its lines, or appended and moved up by its text."""
+    """The document with an item in a list: its lines, or its text above the item there."""
     *above, position = path
     listed = tuple(above)
     try:
@@ -221,10 +221,8 @@ def _insert(document: Document, path: Path, value: Any, raw: str, block: str) ->
         last = len(edited.get(listed)) - 1
         if block := edited.block((*listed, last)):
             return document.insert_block(path, block)
-        texts = [raw or edited.raw((*listed, last))]
-        texts += [edited.raw((*listed, number)) for number in range(int(position), last)]
-        for number, text in enumerate(texts, int(position)):
-            edited = edited.set_raw((*listed, number), text)
+        if position != last:
+            return document.insert_raw(path, raw or edited.raw((*listed, last)))
+        return edited.set_raw(path, raw) if raw else edited
     except (HookctlError, NotImplementedError, KeyError):
         return document.append(listed, value)  # where an item's text cannot stand alone
-    return edited
