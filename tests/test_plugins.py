@@ -501,6 +501,7 @@ def test_hookctls_own_extension_may_be_off_by_the_settings_of_pi(hookctl: Hookct
         (["!*/*/*.js"], ""),
         (["!a"], ""),
         (["!" + "**/" * 40 + "x"], ""),
+        (["!" + "**/" * 40 + "b.js"], "!" + "**/" * 40 + "b.js"),
         (["!a/**", "+a/b.js"], ""),
         (["!a/**", "+a/b.js", "-a/b.js"], "-a/b.js"),
         (["a/b.js", 5, "", None], ""),
@@ -514,6 +515,11 @@ def test_a_glob_fits_no_hidden_folder() -> None:
     assert FileRules("/f/.pi", ["!**/a/*", "!/*/*/a/b.js"]).find_off("/f/.pi/a/b.js") == "!**/a/*"
     assert FileRules("/f/g", ["!**/a/*"]).find_off("/f/.pi/a/b.js") == ""
     assert FileRules("/f/g", ["!/*/.pi/**"]).find_off("/f/.pi/a/b.js") == "!/*/.pi/**"
+
+
+def test_a_glob_of_many_stars_is_tried_on_a_deep_path_once() -> None:
+    folders = "/f" * 60
+    assert FileRules("/f", ["!" + "**/" * 8 + "x"]).find_off(f"{folders}/b.js") == ""
 
 
 def test_a_folder_that_is_found_twice_is_one_plugin(home: Path, work: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 from hookctl.values import NamedTuple
 
 _MOST_RULES = 200
-_MOST_STARS = 8  # `**` in a glob
 
 
 def is_rule(entry: str) -> bool:
@@ -56,17 +55,26 @@ class FileRules(NamedTuple):
 
 
 def _fits(glob: str, path: str) -> bool:
-    return glob.count("**") <= _MOST_STARS and _fit_parts(glob.split("/"), path.split("/"))
-
-
-def _fit_parts(globs: list[str], names: list[str]) -> bool:
     """Whether a glob fits a path, part by part; `**` fits any number that are not hidden."""
-    if not globs or not names:
-        return not names and globs in ([], ["**"])
-    glob, name = globs[0], names[0]
-    if glob == "**" and _fit_parts(globs[1:], names):
-        return True
-    if name.startswith(".") and not glob.startswith("."):
-        return False
-    rest = globs if glob == "**" else globs[1:]
-    return fnmatchcase(name, glob) and _fit_parts(rest, names[1:])
+    globs = glob.split("/")
+    places = _past_stars(globs, {0})  # how many parts of the glob may be used up so far
+    for name in path.split("/"):
+        after = set()
+        for place in places - {len(globs)}:
+            if _fits_part(globs[place], name):
+                after.add(place if globs[place] == "**" else place + 1)
+        places = _past_stars(globs, after)
+    return len(globs) in places
+
+
+def _past_stars(globs: Sequence[str], places: set[int]) -> set[int]:
+    """These places and those behind the `**` there, which may fit nothing."""
+    for place, glob in enumerate(globs):
+        if glob == "**" and place in places:
+            places.add(place + 1)
+    return places
+
+
+def _fits_part(glob: str, name: str) -> bool:
+    is_hidden = name.startswith(".") and not glob.startswith(".")
+    return fnmatchcase(name, glob) and not is_hidden
