@@ -355,6 +355,23 @@ def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: P
     assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
 
 
+def test_a_hook_comes_back_with_its_line_behind_one_that_somebody_has_put_in_its_place(
+    hookctl: Hookctl, isolated: Path
+) -> None:
+    lines = [
+        '{"hooks": {"Stop": [{"hooks": [',
+        *(f'  {{"type": "command", "command": "{name}"}}' for name in "xb"),
+        "]}]}}",
+    ]
+    lines[1] += "  ,"
+    path = put(isolated / "home" / ".claude" / "settings.json", "\n".join(lines))
+    ids = disabled_here(hookctl, path, "x")
+    new = '  {"type": "command", "command": "new"},'
+    path.write_text("\n".join([lines[0], new, *lines[2:]]))
+    run(hookctl, "enable", *ids)
+    assert path.read_text() == "\n".join([lines[0], new, *lines[1:]])
+
+
 def test_a_hook_comes_back_above_others_and_each_keeps_its_comments(hookctl: Hookctl, isolated: Path) -> None:
     head = "hooks:\n  pre_verify:\n"
     twin, other = '  - command: "twin"\n    timeout: 41\n', "  - command: other # of other\n"
