@@ -644,6 +644,18 @@ def test_tables_come_back_into_a_list_in_brackets_with_their_comments(hookctl: H
     assert "# inside\n" in path.read_text() and "# trailing\n" in path.read_text()
 
 
+def test_a_hook_of_a_list_in_brackets_comes_back_above_its_neighbour_in_tables(
+    hookctl: Hookctl, isolated: Path
+) -> None:
+    text = 'hooks = [{ event = "Stop", command = "x" }, { event = "Stop", command = "mine" }]\n'
+    path = put(isolated / "home" / ".kimi-code" / "config.toml", text)
+    run(hookctl, "disable", listed(hookctl, path, "kimi")[0]["id"])
+    tables = '# mine\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n'
+    put(path, tables)
+    run(hookctl, "enable", *(hook["id"] for hook in listed(hookctl, path, "kimi") if hook["state"] == "disabled"))
+    assert path.read_text() == f'[[hooks]]\nevent = "Stop"\ncommand = "x"\n\n{tables}'
+
+
 def test_a_date_beside_a_hook_or_in_it_is_no_obstacle(hookctl: Hookctl, isolated: Path) -> None:
     path = put(isolated / "home" / ".kimi-code" / "config.toml", "day = 2026-11-24\n" + HOOK_WITHOUT_A_LIMIT)
     for text in (path.read_text(), path.read_text().replace("nan", "07:32:00")):
