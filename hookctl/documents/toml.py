@@ -176,13 +176,15 @@ class TomlDocument(Document):
     def remove(self, path: Path) -> TomlDocument:
         """Remove the value, table or element at path; the same document if there is none.
 
-        An array of tables goes with its last one: as `[]` it would forbid another.
+        An array of tables goes with its last one, since as `[]` it would forbid another; in a
+        table of an array it stays, which keeps the place of that table.
         """
         node = self._find(path)
         if not path or node is None:
             return self
         above = self._find(path[:-1])
-        if above and above.kind == TABLES and len(above.children) == 1:
+        is_last = above and above.kind == TABLES and len(above.children) == 1
+        if is_last and self._owner(path[:-1]) is None:
             return self.remove(path[:-1])
         pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
         home = pieces[0].home
@@ -193,7 +195,7 @@ class TomlDocument(Document):
         after = self._spliced(splices, path)
         if len(path) > 1 and after.get(path[:-1]) is MISSING:
             # The parent consisted of this value only; it stays, as an empty one.
-            after = after.set(path[:-1], {})
+            after = after.set(path[:-1], {} if isinstance(path[-1], str) else [])
         return self._verified(splices, path, MISSING, after)
 
     def block(self, path: Path) -> str:

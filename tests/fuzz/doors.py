@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import BREAK, MISSING, Document, formats
 from hookctl.documents.redaction import redacted, redacted_text
+from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import Path as Keys
@@ -87,6 +88,9 @@ def check_edit(document: Document, verb: str, path: Keys, value: Any) -> None:
         require_position(error)
         return
     expected = edited(document.value, verb, path, value)
+    if isinstance(document, TomlDocument) and isinstance(path[-1], int) and changed.get(path[:-1]) is MISSING:
+        assert document.get(path[:-1]) is MISSING or len(document.get(path[:-1])) == 1  # the last table of an array
+        expected = edited(document.value, verb, path[:-1], value)
     assert same(changed.value, expected), f"{verb} {path}: {changed.data!r}"
 
 

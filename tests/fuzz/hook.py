@@ -61,9 +61,9 @@ class Hook:
             except ValueError:
                 return stdin, None
 
-        kept = answers.say, handler.read_input, call.launchers_folder, dict(posix.environ)
+        kept = answers.say, call.read_input, call.launchers_folder, dict(posix.environ)
         alarm = signal.getsignal(signal.SIGALRM)
-        answers.say, handler.read_input, call.launchers_folder = say, read_input, lambda _: str(self.beside)
+        answers.say, call.read_input, call.launchers_folder = say, read_input, lambda _: str(self.beside)
         if name == "dispatch":
             handler.say = say
         own = {name: posix.environ[name] for name in (b"HOME", b"HOOKCTL_STATE_DIR")}
@@ -75,7 +75,7 @@ class Hook:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, alarm)
-            answers.say, handler.read_input, call.launchers_folder, environ = kept
+            answers.say, call.read_input, call.launchers_folder, environ = kept
             posix.environ.clear()
             posix.environ.update(environ)
             os.chdir(self.world.work)
