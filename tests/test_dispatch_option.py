@@ -58,3 +58,20 @@ def test_what_a_host_cannot_end_is_said_once_asked_for() -> None:
     for most, is_said in ((0, False), (3, True)):
         settings = Settings("breaker", {"dispatch_tools": ["Task"], "dispatch_end": most})
         assert ("--dispatch only refuses" in " ".join(limits_for(codex, settings)[1])) == is_said
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "counted"),
+    [
+        ("vibe", ["Bash"], ["file_system.bash"]),
+        ("vibe", ["bash", "file_system.bash", "own.tool"], ["file_system.bash", "own.tool"]),
+        ("pi", ["BASH"], ["bash"]),
+        ("grok", ["Write"], ["write", "search_replace"]),
+        ("qwen", ["Bash", "*"], ["run_shell_command", "*"]),
+        ("codex", ["Edit"], ["apply_patch"]),
+        ("claude", ["Task", "bash"], ["Agent", "Task", "bash"]),
+    ],
+)
+def test_calls_are_counted_under_the_names_that_the_host_sends(host: str, asked: list[str], counted: list[str]) -> None:
+    settings = Settings("breaker", {"dispatch_tools": asked})
+    assert guard.configuration(settings, "", hosts.load(host))["dispatch_tools"] == counted

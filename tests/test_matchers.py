@@ -46,7 +46,7 @@ from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
         ("gemini", "Bash, Write", "between names: run_shell_command|write_file"),
         ("codex", "Bash,Write", "between names: Bash|Write"),
         ("droid", "Bash,Write", "between names: Execute|Create"),
-        ("qwen", "Execute|MyOwn,Bash", "between names: run_shell_command|Bash|MyOwn"),
+        ("qwen", "Execute|MyOwn,Bash", "between names: run_shell_command|MyOwn|Bash"),
         ("claude", "^(Bash,Write)$", "between names: Bash|Write"),
         ("copilot", "mcp__hub__create", "hub-create"),
         ("gemini", "mcp__hub__create", "mcp_hub_create"),

@@ -113,6 +113,17 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     return any(find(name) for name in names)
 
 
+def sent_names(host: Host, name: str) -> list[str]:
+    """The names that the host sends for the tools which a matcher may call so, or the name."""
+    fold = str.lower if host.matchers.any_case else str
+    sent = []
+    for tool in _sent_tools(host):
+        names = (tool, *host.matchers.names.get(tool, ()))
+        if fold(name) in map(fold, names):
+            sent.append(tool)
+    return list(dict.fromkeys(sent)) or [name]
+
+
 def _explain_commas(host: Host, matcher: str, names: str, *, is_whole: bool) -> str:
     """Why a list with commas matches nothing where a comma is a letter; '' where a part may."""
     parts = names.split("|")
@@ -147,9 +158,13 @@ def _list_instead(host: Host, names: Sequence[str], *, is_whole: bool) -> list[s
     return found
 
 
+def _sent_tools(host: Host) -> list[str]:
+    return [tool for kind, tools in host.tools.items() if kind != "mcp" for tool in tools]
+
+
 def _own_tools(host: Host) -> list[str]:
-    tools = [tool for kind, tools in host.tools.items() if kind != "mcp" for tool in tools]
-    return tools + [name for names in host.matchers.names.values() for name in names]
+    """The names that a matcher may have."""
+    return [*_sent_tools(host), *(name for names in host.matchers.names.values() for name in names)]
 
 
 def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:

@@ -294,13 +294,19 @@ def _hook_facts(host: Host | HookFacts) -> dict[str, Any]:
 def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
     """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
 
-    A locked guard reads no variable, so its limit stands here.
+    A locked guard reads no variable, so its limit stands here. Tools have the names that the host
+    sends: a matcher may call them otherwise.
     Without a state folder, as at project scope, the hook finds it by itself.
     """
     config = {"mode": settings.mode, **settings.effective}
     has_variable = bool(host.env_path or host.env_field)
     if settings.mode == "breaker" and has_variable and settings.effective.get("locked") is not True:
         config.pop("max_stop_blocks", None)
+    if config.get("dispatch_tools"):
+        from hookctl.hosts.matchers import sent_names  # late: few guards count calls
+
+        names = [name for tool in config["dispatch_tools"] for name in sent_names(host, tool)]
+        config["dispatch_tools"] = list(dict.fromkeys(names))
     if state:
         config["state_dir"] = state
     return config

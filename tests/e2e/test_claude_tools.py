@@ -168,6 +168,13 @@ def test_the_client_starts_the_hook_for_the_named_tools_only(
     assert [len(window) for window in windows(place)] == [len(called)] * bool(called)
 
 
+def test_subagents_are_counted_under_their_former_name(claude: Client, place: Place) -> None:
+    install(place, "--mode", "off", "--dispatch", "Task:1/300")
+    script = Script([subagent("MARKER"), subagent("MARKER"), "done"], sub_marker="MARKER", sub_replies=["looked"])
+    run = play(claude, place, script)
+    assert [failed for failed, _ in results(run)] == [False, True]
+
+
 def test_a_call_is_counted_once_where_two_scopes_ask_about_it(claude: Client, place: Place) -> None:
     for scope in ("user", "project"):
         install(place, "--scope", scope, "--dispatch", "Bash:2/300")

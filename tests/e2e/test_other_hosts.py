@@ -125,6 +125,14 @@ def test_a_call_that_is_made_too_often_is_refused(host: Host) -> None:
     assert (host.place.project / "ran").read_text() == "again\n" * 2
 
 
+@pytest.mark.parametrize(("host", "name"), [("qwen", "Bash"), ("grok", "Bash")], indirect=["host"])
+def test_calls_are_counted_under_each_name_that_a_matcher_may_have(host: Host, name: str) -> None:
+    hookctl(host.place, "install", "--host", host.name, "--mode", "off", "--dispatch", f"{name}:2/300")
+    call = host.driver.shell("echo again >> ran")
+    host.play(call, call, call, call, "done")
+    assert (host.place.project / "ran").read_text() == "again\n" * 2
+
+
 def test_a_folder_with_the_name_of_a_variable_is_found(host: Host) -> None:
     environment = {"HOOKCTL_DATA_DIR": str(host.place.root / "it's ~ $HOME ${HOME} $1 `x`")}
     hookctl(host.place, *INSTALL, "--host", host.name, environment=environment)

@@ -104,3 +104,10 @@ def test_the_guard_and_a_pack_share_a_file_that_was_not_there_before(vibe: Clien
     hookctl(place, "uninstall", *host)
     assert not place.settings.exists()
     assert turn()[1:] == (True, [])
+
+
+def test_calls_are_counted_under_each_name_that_a_matcher_may_have(vibe: Client, place: Place) -> None:
+    hookctl(place, "install", "--host", "vibe", "--mode", "off", "--dispatch", "Bash:2/300")
+    call = shell("echo again >> ran")
+    assert play(vibe, place, Script([call, call, call, call, "done"], limit=9), YOLO).code == 0
+    assert (place.project / "ran").read_text() == "again\n" * 2
