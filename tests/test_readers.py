@@ -9,6 +9,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts.readers import find_read_by, title_of
+from hookctl.settings import side_switches
 from tests.conftest import Hookctl, put
 
 PAIRS = [
@@ -98,3 +99,10 @@ def said_of_reading(hookctl: Hookctl, host: str, *scope: str) -> list[str]:
     hookctl("install", "--host", host, *scope)
     said = hookctl("uninstall", "--host", host, *scope, "--json").data["messages"]
     return [message["message"] for message in said if "still runs" in message["message"]]
+
+
+@pytest.mark.parametrize(("word", "is_left"), [("", False), ("off", True), ("on", False), ("x", False)])
+def test_a_variable_alone_tells_grok_to_leave_claude_codes_files(word: str, is_left: bool, isolated: Path) -> None:
+    (agent,) = (one for one in hosts.load("claude").also_read_by if one.host == "grok")
+    environ = {"HOME": str(isolated / "home"), agent.variable: word}
+    assert side_switches.leaves_alone(agent, environ) is is_left
