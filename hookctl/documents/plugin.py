@@ -31,8 +31,8 @@ _END = (
 _LINE_END = re.compile("[\u2028\u2029]")
 _NO_DATA = "this file has settings that a program reads otherwise than hookctl does"
 _HINT = (
-    "If it is another program's, move it away; if its code was edited, remove it."
-    " Then run the command again."
+    "If it is another program's, move it away. If its code was edited, undo that edit; or keep what"
+    " is yours in it elsewhere, and remove it. Then run the command again."
 )
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next

@@ -82,7 +82,7 @@ def _load(folder: str, name: str) -> Host:
     """The host of a file in this folder; cached, since one command asks several times."""
     if name not in SHIPPED and name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
-        meant = meant or "hookctl does not support it (yet). "
+        meant = meant or _find_by_title(name) or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     error = None if name in SHIPPED else find_fault(name)
@@ -96,6 +96,15 @@ def load_facts(*names: str) -> list[HookFacts]:
     """What a hook has to know of the hosts of these names, which a file of hookctl's names."""
     texts = {name: read_data(_FOLDER, f"{name}.toml") for name in names}
     return [parse_facts(name, text.decode()) for name, text in texts.items()]
+
+
+def _find_by_title(text: str) -> str:
+    """A hint's first sentence with the host that people call so; empty if there is none."""
+    words = text.lower().replace("-", " ")
+    for name in SHIPPED:
+        if f" {words} " in f" {load(name).title.lower()} ":
+            return f"Did you mean {name}? "
+    return ""
 
 
 def find_fault(name: str) -> HookctlError | None:
