@@ -75,7 +75,7 @@ def test_hosts_are_loaded_by_name() -> None:
         ("codex-cli", "Did you mean codex? "), ("cluade", "Did you mean claude? "),
         ("claude-code", "Did you mean claude? "), ("GEMINI-cli", "Did you mean gemini? "),
         ("openai-codex", "Did you mean codex? "), ("mistral", "Did you mean vibe? "),
-        ("Mistral-Vibe", "Did you mean vibe? "), ("factory", "Did you mean droid? "), ("ode", UNSUPPORTED),
+        ("Mistral-Vibe", "Did you mean vibe? "), ("factory", "Did you mean droid? "), ("tral", UNSUPPORTED),
         ("claude,codex", "Give --host once for each host. "),
     ],
 )  # fmt: skip
