@@ -205,8 +205,9 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
     leave_work(place)
     wait = bash(until_logged(place, "tripped"), run_in_background=True)
     played = play(claude, place, [wait, "on and on"])
-    assert codes(place) == KEPT + after
-    assert (played.requests, played.result) == (1 + len(KEPT) + len(after), "on and on")
+    told = codes(place)
+    assert told in (KEPT + after, ["blocked", *KEPT, *after])  # the transcript may tell of the call a stop later
+    assert (played.requests, played.result) == (1 + len(told), "on and on")
 
 
 # Resumed sessions
