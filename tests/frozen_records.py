@@ -31,6 +31,7 @@ from hookctl.run import execute
 from hookctl.system.packages import HOOK, TRACER, WRAPPER
 
 TOP = Path("/tmp/hookctl-records")
+_TOP_IN_TEXTS = "{TOP}"  # a kept text names no folder of a machine
 HOME, WORK, PACKS, REPOSITORY = TOP / "home", TOP / "work", TOP / "packs", TOP / "repository"
 STATE, DATA = HOME / ".local/state/hookctl", HOME / ".local/share/hookctl"
 KEPT = Path(__file__).parent / "records"
@@ -310,12 +311,12 @@ def sections() -> dict[str, str]:
 
 def joined(found: dict[str, str]) -> str:
     parts = [f"== {heading} ==\n{text}" + ("" if text.endswith("\n") else "\n") for heading, text in found.items()]
-    return "".join(parts)
+    return "".join(parts).replace(str(TOP), _TOP_IN_TEXTS)
 
 
 def parsed(text: str) -> Iterator[tuple[str, list[str], str]]:
     """Path, flags and text of each file of a kept scene."""
-    _, *parts = re.split(_HEADING, text)
+    _, *parts = re.split(_HEADING, text.replace(_TOP_IN_TEXTS, str(TOP)))
     for name, said, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         flags = (said or "").split(", ")
         yield name, flags, body[:-1] if _NO_NEWLINE in flags else body
