@@ -224,5 +224,5 @@ def _insert(document: Document, path: Path, value: Any, raw: str, block: str) ->
         if position != last:
             return document.insert_raw(path, raw or edited.raw((*listed, last)))
         return edited.set_raw(path, raw) if raw else edited
-    except (HookctlError, NotImplementedError, KeyError):
+    except (HookctlError, KeyError):
         return document.append(listed, value)  # where an item's text cannot stand alone
