@@ -2,7 +2,7 @@
 
 import sys
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Only this file runs on every Python version, so it refuses the old ones.
 if sys.version_info < (3, 11):  # noqa: UP036

@@ -112,7 +112,7 @@ def test_only_the_record_changes_where_everything_is_there_already(hookctl: Hook
 def test_a_new_version_on_record_alone_is_a_change(hookctl: Hookctl, isolated: Path) -> None:
     hookctl("install", "--host", "claude")
     ledger = isolated / "state" / "ledger.json"
-    ledger.write_text(ledger.read_text().replace('"version": "0.2.0"', '"version": "0.1.9"'))
+    ledger.write_text(ledger.read_text().replace('"version": "0.3.0"', '"version": "0.1.9"'))
     outcome = hookctl("install", "--host", "claude", "--json")
     assert (outcome.data["changed"], outcome.data["actions"]) == (True, [])
     assert '"0.1.9"' not in ledger.read_text()

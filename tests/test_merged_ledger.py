@@ -43,11 +43,11 @@ def release() -> Iterator[Release]:
         digests: dict[str, dict[str, str]] = {}
 
         def modules_of(version: str) -> dict[str, bytes]:
-            """One module begins in another way, so that both conflict; another one's end differs in 0.4.0 alone."""
+            """One module begins in another way, so that both conflict; another one's end differs in 0.5.0 alone."""
             if version == NOW:
                 return known
             calls = known["call.py"].replace(b'"""', f'"""{version}: '.encode(), 1)
-            ends = b"# More.\n" if version == "0.4.0" else b""
+            ends = b"# More.\n" if version == "0.5.0" else b""
             return {**known, "call.py": calls, "stop.py": known["stop.py"] + ends}
 
         def read_known(*path: str) -> bytes:
@@ -60,7 +60,7 @@ def release() -> Iterator[Release]:
             for module in (hookctl, released, guard, entries, project):
                 patch.setattr(module, "__version__", version)
             digests.clear()
-            for earlier in (NOW, "0.3.0", "0.4.0"):
+            for earlier in (NOW, "0.4.0", "0.5.0"):
                 patch.setattr(programs, "_read_modules", lambda earlier=earlier: modules_of(earlier))
                 programs.load_programs.cache_clear()
                 programs.load_runner.cache_clear()
@@ -78,14 +78,14 @@ def release() -> Iterator[Release]:
 
 def test_a_release_is_simulated_as_one_is_made(team: Team, release: Release) -> None:
     """What the tests below stand on: an older project is known, and upgraded; a newer one is not."""
-    release("0.4.0")
-    assert "0.2.0" in team.hookctl("bob", "check").err + team.hookctl("bob", "status").out
+    release("0.5.0")
+    assert "0.3.0" in team.hookctl("bob", "check").err + team.hookctl("bob", "status").out
     assert team.hookctl("bob", "check").code == 0
     assert team.hookctl("bob", "upgrade", "--project", ".", "--yes").code == 0
-    assert value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]["guard"]["version"] == "0.4.0"
+    assert value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]["guard"]["version"] == "0.5.0"
     assert team.hookctl("bob", "check", "--require", "guard").code == 0
-    release("0.3.0")
-    assert "Upgrade hookctl to 0.4.0 or later" in team.hookctl("bob", "check").out
+    release("0.4.0")
+    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
 
 
 # What a branch does in its clone, by what a team lead would say of it.
@@ -96,8 +96,8 @@ CHANGES = {
     "off": ("guard", "--mode", "off"),
     "bell": ("bell",),
     "horn": ("horn",),
-    "0.3.0": ("guard",),
     "0.4.0": ("guard",),
+    "0.5.0": ("guard",),
 }
 PAIRS = [pair for pair in itertools.combinations(CHANGES, 2)]
 # What the settings on record say of a side's wish, and what names it where it is lost.
@@ -246,8 +246,8 @@ def test_the_sides_are_split_with_and_without_an_ancestor_and_however_many_marks
 
 
 def newer_project(team: Team, release: Release) -> None:
-    """Ann's guard is of 0.4.0, and Bob, who has 0.2.0, has pulled that."""
-    change(team, "ann", "0.4.0", release)
+    """Ann's guard is of 0.5.0, and Bob, who has 0.3.0, has pulled that."""
+    change(team, "ann", "0.5.0", release)
     team.pull("bob", "ann")
     release(NOW)
 
@@ -258,25 +258,25 @@ def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Tea
     before = tree(team.clone("bob") / ".hookctl")
     for command in (["upgrade", "--project", "."], [*INSTALL]):
         refused = team.hookctl("bob", *command)
-        assert refused.code == 1 and "Upgrade hookctl to 0.4.0 or later" in refused.err, refused
+        assert refused.code == 1 and "Upgrade hookctl to 0.5.0 or later" in refused.err, refused
         assert "is up to date" not in refused.out
-    assert "guard 0.4.0 -> 0.2.0, older" in refused.err
+    assert "guard 0.5.0 -> 0.3.0, older" in refused.err
     assert team.hookctl("bob", "doctor", "--fix").code == 0
     assert tree(team.clone("bob") / ".hookctl") == before
     forced = team.hookctl("bob", *INSTALL, "--force")
-    assert forced.code == 0 and "guard 0.4.0 -> 0.2.0, older" in forced.err
-    assert recorded_packs(team)["guard"]["version"] == "0.2.0" and is_blocked(team)
+    assert forced.code == 0 and "guard 0.5.0 -> 0.3.0, older" in forced.err
+    assert recorded_packs(team)["guard"]["version"] == "0.3.0" and is_blocked(team)
 
 
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_an_older_hookctl_names_the_one_that_a_merge_of_two_newer_ones_needs(
     team: Team, release: Release, side: str
 ) -> None:
-    change(team, "ann", "0.4.0", release)
-    change(team, "bob", "0.3.0", release)
+    change(team, "ann", "0.5.0", release)
+    change(team, "bob", "0.4.0", release)
     release(NOW)
     merge(team, side)
-    newer = "0.3.0" if side == "ours" else "0.4.0"
+    newer = "0.4.0" if side == "ours" else "0.5.0"
     done = team.hookctl("bob", "doctor", "--fix")
     assert done.code == 1 and f"Upgrade hookctl to {newer} or later" in done.out, done
     checked = team.hookctl("bob", "check").out
@@ -287,9 +287,9 @@ def test_an_older_hookctl_names_the_one_that_a_merge_of_two_newer_ones_needs(
 
 
 def test_a_mixture_of_two_runtimes_is_one_finding_for_each_folder(team: Team, release: Release) -> None:
-    change(team, "ann", "0.4.0", release)
-    change(team, "bob", "0.3.0", release)
-    release("0.4.0")
+    change(team, "ann", "0.5.0", release)
+    change(team, "bob", "0.4.0", release)
+    release("0.5.0")
     merge(team, "theirs")
     team.hookctl("bob", "doctor", "--fix")  # the ledger
     lay_mixtures(team)
@@ -312,7 +312,7 @@ def lay_mixtures(team: Team) -> None:
 
 def test_an_edited_launcher_is_never_called_up_to_date(team: Team, release: Release) -> None:
     put(hook(team, "bob"), hook(team, "bob").read_bytes() + b"# mine\n")
-    for version in (NOW, "0.4.0"):
+    for version in (NOW, "0.5.0"):
         release(version)
         said = team.hookctl("bob", "upgrade", "--project", ".")
         assert said.code == 0 and "its program is not one of hookctl's and stays" in said.out, said
@@ -320,9 +320,9 @@ def test_an_edited_launcher_is_never_called_up_to_date(team: Team, release: Rele
 
 
 def test_a_launcher_with_conflict_marks_is_written_anew(team: Team, release: Release) -> None:
-    change(team, "ann", "0.4.0", release)
-    change(team, "bob", "0.3.0", release)
-    release("0.4.0")
+    change(team, "ann", "0.5.0", release)
+    change(team, "bob", "0.4.0", release)
+    release("0.5.0")
     merge(team, "theirs")
     team.git("bob", "checkout", "-q", "--merge", "--", ".hookctl/guard/claude/hook.py")
     assert b"<<<<<<<" in hook(team, "bob").read_bytes()
@@ -332,8 +332,8 @@ def test_a_launcher_with_conflict_marks_is_written_anew(team: Team, release: Rel
 
 @pytest.mark.parametrize("side", ["HEAD", "MERGE_HEAD"])
 def test_the_recipe_of_the_team_page_makes_one_runtime_of_two(team: Team, release: Release, side: str) -> None:
-    change(team, "ann", "0.3.0", release)
-    change(team, "bob", "0.4.0", release)
+    change(team, "ann", "0.4.0", release)
+    change(team, "bob", "0.5.0", release)
     team.git("bob", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main", code=1)
     for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines():
         text = line.partition("#")[0].replace("HEAD", side).replace("--require ./hooks/notify", "")
