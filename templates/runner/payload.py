@@ -6,7 +6,7 @@ files. What a host does not tell is null.
 
 from .exact import parse_exactly
 from .files import first_text
-from .patch import patch_in_command, read_patch
+from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
 TOOLS = {
@@ -21,7 +21,8 @@ TOOLS = {
     "agent": "Agent",
 }
 UNCLASSED = ("web-search", "todo")  # packs are not told these as classes
-FILE_TOOLS = ("write", "edit", "read")
+WRITING = ("write", "edit")
+FILE_TOOLS = (*WRITING, "read")
 FAILURE_EVENT = "PostToolUseFailure"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", FAILURE_EVENT)
 # What else Claude Code tells at each event.
@@ -57,6 +58,7 @@ class Asked:
         self.tool = tool.name if tool else ""
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
+        self.is_unnamed = False  # it writes a file, and does not say which
 
     @property
     def can_change(self):
@@ -74,6 +76,9 @@ def questions(table, event, native, host_name):
         flag = find(table, native, FLAG)
         base[FLAG] = None if flag is None else bool(flag)
     portable = portable_part(table, event, native, host_name)
+    if portable["agent"]:  # Claude Code has these keys in a sub-agent alone
+        base["agent_id"] = portable["agent"]
+        base["agent_type"] = find_text(table, native, "agent_type")
     if event not in TOOL_EVENTS:
         return [Asked(base, portable)]
     base["tool_use_id"] = find_text(table, native, "tool_use_id")
@@ -105,9 +110,12 @@ def question_about(table, base, portable, native, tool, sent):
         "paths": [path] if path else None,
         "url": text_or_none(input.get("url")),
     }
+    asked = Asked(payload, portable, tool, sent)
     if payload["hook_event_name"] != "PreToolUse":
         tell_outcome(table, native, payload, portable, kind)
-    return Asked(payload, portable, tool, sent)
+    elif kind in WRITING and not table.get("own_protocol"):
+        asked.is_unnamed = not path
+    return asked
 
 
 def tell_outcome(table, native, payload, portable, kind):
@@ -162,16 +170,24 @@ def text_or_none(value):
 def find(table, native, name):
     """A field by Claude Code's name, and its value in Claude Code's words.
 
-    The table has the host's name, with dots for what lies inside, and the host's words.
+    The table has the host's path, with dots for what lies inside, and the host's words.
     """
     usual = () if name in OURS else (name,)
     for path in table.get("fields", {}).get(name, usual):
-        value = native
-        for part in path.split("."):
-            value = look_into(value, part)
+        value = value_at(native, path.split("."))
         if value is not None:
             return in_claudes_words(table, name, value)
     return None
+
+
+def value_at(value, path):
+    """What lies at a path, or None; at `*` the texts of all elements, in lines."""
+    for at, part in enumerate(path):
+        if part == "*" and type(value) is list:
+            texts = [value_at(element, path[at + 1 :]) for element in value]
+            return "\n".join(text for text in texts if text_or_none(text)) or None
+        value = look_into(value, part)
+    return value
 
 
 def in_claudes_words(table, name, value):
@@ -222,37 +238,55 @@ def call_in(table, native):
 
 
 def tools_in(table, name, sent, native):
-    """The calls of Claude Code that a call of the host stands for."""
+    """The calls of Claude Code that a call of the host stands for: one for each file it changes."""
     if table.get("own_protocol"):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
-    if name == table.get("patch") and type(sent.get("command")) is str:
-        calls = [Tool(TOOLS[kind], kind, input) for kind, input in read_patch(sent["command"])]
-        if calls:
-            return calls
-    kind = class_of(table, name, sent)
-    if kind == "shell" and table.get("patch"):
-        return [Tool(TOOLS[kind], kind, sent, {}), *edits_in_command(sent)]
-    names = table.get("input", {}).get(kind, {})
-    by = table.get("by", {})
+    kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
+    patch, changes = sent.get(part.get("patch")), sent.get(part.get("list"))
+    if text_or_none(patch):
+        return edits_in(patch)
+    if type(changes) is list and changes:
+        del sent[part["list"]]
+        return [changed_part(table, name, kind, sent, change) for change in changes]
+    tool = tool_call(table, name, kind, sent)
+    if kind == "shell" and table.get("patches_in_shell"):
+        patches = patches_in_command(text_or_none(tool.input.get("command")) or "")
+        edits = [edits_in(patch, folder, is_part=True) for folder, patch in patches]
+        return sum(edits, [tool])
+    mcp = mcp_name(table, name, native) if kind == "other" else ""
+    if mcp:
+        tool.name, tool.kind = mcp, "mcp"
+        return [tool]
+    return spread(tool)
+
+
+def tool_call(table, name, kind, sent):
+    """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
+    names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
     claudes = {theirs: claude for claude, theirs in names.items()}
     input = {}
     for key, value in sent.items():
         if key != by.get("field") or name != by["tool"]:
             input[claudes.get(key, key)] = value
-    mcp = mcp_name(table, name, native) if kind == "other" else ""
-    if mcp:
-        return [Tool(mcp, "mcp", input, names)]
-    return spread(Tool(TOOLS.get(kind, name), kind, input, names))
+    return Tool(TOOLS.get(kind, name), kind, input, names)
 
 
-def edits_in_command(sent):
-    """The calls that a patch within a shell command stands for."""
-    folder, patch = patch_in_command(text_or_none(sent.get("command")) or "")
-    for kind, input in read_patch(patch):
+def changed_part(table, name, kind, sent, change):
+    """One of the changes in a call's list; what is the same in all stands beside the list."""
+    tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
+    tool.input_names = None
+    return tool
+
+
+def edits_in(patch, folder="", is_part=False):
+    """The calls that a patch stands for; at least one, which names no file where nobody can."""
+    changes = read_patch(patch) if folder is not None else ()
+    edits = [Tool(TOOLS[kind], kind, input, None, is_part) for kind, input in changes]
+    for edit in edits:
         if folder:
-            make_absolute(input, folder)
-        yield Tool(TOOLS[kind], kind, input, is_part=True)
+            make_absolute(edit.input, folder)
+    return edits or [Tool(TOOLS["edit"], "edit", {"new_string": patch}, None, is_part)]
 
 
 def spread(tool):

@@ -61,6 +61,7 @@ MANY = ("--env", "--file")
 SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
 REFUSED = "The hook {id} failed ({why}), and a failing one refuses."
+NO_TARGET = "nobody can tell which file this call changes"
 TOLD = "hookctl: the hook {id} failed: {why}"
 MATCHED = {
     "SessionStart": "source",
@@ -220,6 +221,8 @@ class Run:
                 if self.passes_through():
                     return self.pass_through(result)
                 answers.append(read_answer(self.event, result))
+                if question.is_unnamed:
+                    raise Failure(NO_TARGET)
             except Failure as failure:
                 failures.append(str(failure))
         is_refused = any(answer.decision == "deny" for answer in answers)
@@ -233,7 +236,10 @@ class Run:
         def convert(updated):
             return to_native(asked[0], updated)
 
-        return render(self.forms, self.event, answer, self.may_allow, convert)
+        rendered = render(self.forms, self.event, answer, self.may_allow, convert)
+        if failures and rendered.outcome == "none":
+            rendered.outcome = "failed"
+        return rendered
 
     @property
     def may_allow(self):

@@ -388,12 +388,12 @@ CHANGE = say('{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput"
         (":", DENY, (), "deny"),
         (DENY, "exit 1", (), "deny"),
         ("exit 1", DENY, (), "deny"),
-        ("exit 1", ":", (), "none"),
+        ("exit 1", ":", (), "failed"),
         ("exit 1", ":", ("--on-failure", "deny"), "failed"),
         (ALLOW, ":", ("--may-allow",), "none"),
         (ALLOW, ALLOW, ("--may-allow",), "allow"),
         (ALLOW, DENY, ("--may-allow",), "deny"),
-        (ALLOW, "exit 1", ("--may-allow",), "none"),
+        (ALLOW, "exit 1", ("--may-allow",), "failed"),
         (ALLOW, ":", ("--may-allow", "--matcher", "Write"), "none"),
         (CHANGE, ":", ("--may-allow",), "deny"),
         (CHANGE, ":", ("--may-allow", "--matcher", "Write"), "deny"),
@@ -406,7 +406,8 @@ def test_one_refusal_refuses_a_whole_patch(
     ran = bench.run("codex", PRE, payload, BY_FILE.replace("{a}", first).replace("{b}", second), *options)
     assert ran.outcome == outcome
     permission = (ran.answer or {}).get("hookSpecificOutput", {}).get("permissionDecision")
-    expected = {"none": None, "failed": "deny"}.get(outcome, outcome)
+    failed = "deny" if "--on-failure" in options else None
+    expected = {"none": None, "failed": failed}.get(outcome, outcome)
     assert permission == expected
 
 
