@@ -31,7 +31,7 @@ def patches_in_command(command):
 
 
 def cut_at_end(patch):
-    """Take out of a patch what follows its end: the last line that can be one, as Codex reads it."""
+    """Take what follows its end out of a patch; the end is the last line that can be one."""
     for at in range(len(patch) - 1, 0, -1):
         if patch[at].strip().startswith(END):
             rest = patch[at:]
