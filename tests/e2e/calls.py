@@ -143,7 +143,7 @@ class _Session:
         for call, text in zip(calls, said, strict=False):
             recording.results[call["name"]] = text
         if "agent" in calls[0]:
-            recording.told[calls[0]["name"]] = heard[-1:] if len(heard) > 1 else []
+            recording.told[calls[0]["name"]] = heard[1:]  # behind the call that starts it
         for call in calls:
             if not call["call"]:
                 recording.told[call["name"]] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
@@ -218,7 +218,8 @@ def renew(kept: dict[str, Any], recording: Recording) -> dict[str, Any]:
     calls = []
     for call in kept["calls"]:
         told = recording.told.get(call["name"], [])
-        new = {"payload": told[0] if told else None, "changes": recording.changed.get(call["name"], [])}
+        # Of a call that makes another one that one is kept.
+        new = {"payload": told[-1] if told else None, "changes": recording.changed.get(call["name"], [])}
         calls.append({**call, **new} if "call" in call else call)
     return {**kept, "calls": calls}
 

@@ -17,6 +17,8 @@ from .model_server import Script
 STDIO = {"command": sys.executable, "args": ["-I", mcp_server.__file__]}
 IN_TOML = f"[mcp_servers.probe]\ncommand = {json.dumps(STDIO['command'])}\nargs = {json.dumps(STDIO['args'])}\n"
 
+_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -70,7 +72,12 @@ SETUPS: dict[str, dict[str, Setup]] = {
         "": Setup(lambda place: place.config.write_text(IN_TOML)),
         "unknown model": Setup(lambda place: place.config.write_text(IN_TOML), (codex.YOLO, codex.BYPASS)),
     },
-    "opencode": {"": Setup(_prepare_opencode), "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5"))},
+    "opencode": {
+        "": Setup(_prepare_opencode),
+        # Of each model whose name has `gpt-`, but for `gpt-4` and `oss`.
+        "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5")),
+        "all switches": Setup(_prepare_opencode, environment={f"OPENCODE_{name}": "1" for name in _SWITCHES}),
+    },
     "droid": {"": Setup(_servers(".factory/mcp.json", type="stdio"))},
     "gemini": {
         "": Setup(
