@@ -40,7 +40,7 @@ from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
         ("gemini", "^(Bash|Write)$", "which has run_shell_command, write_file"),
         ("gemini", "^Bash$", "run_shell_command"),
         ("cursor", "^(Bash|Edit)$", "which has Shell, Write"),
-        ("antigravity", "Grep|Glob", "which has grep_search, find_by_name, list_dir"),
+        ("antigravity", "Grep|Glob", "which has grep_search, codebase_search, code_search, find_by_name, list_dir"),
         ("codex", "Grep", "none of that kind"),
         ("droid", "^Write$", "which has Create"),
         ("gemini", "Bash, Write", "between names: run_shell_command|write_file"),
