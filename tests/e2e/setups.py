@@ -1,0 +1,90 @@
+"""How each client is brought to offer its tools to the model; one of them is `ping` of the MCP server `probe`."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import codex, mcp_server, opencode
+from .agent import Place, Run
+from .clients import Client
+from .dialects import Call, Reply
+from .everywhere import Case
+from .model_server import Script
+
+STDIO = {"command": sys.executable, "args": ["-I", mcp_server.__file__]}
+IN_TOML = f"[mcp_servers.probe]\ncommand = {json.dumps(STDIO['command'])}\nargs = {json.dumps(STDIO['args'])}\n"
+
+_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One way to start a client."""
+
+    prepare: Callable[[Place], Any] = lambda place: None
+    options: Sequence[str] | None = None  # in the place of the case's
+    environment: Mapping[str, str] = field(default_factory=dict)
+    waits: Sequence[Reply] = ()  # what the main agent does while a sub-agent is at work
+    ends: Reply = "looked"  # how a sub-agent ends
+
+    def play(self, case: Case, client: Client, place: Place, script: Script, prompt: str) -> Run:
+        options = case.options if self.options is None else self.options
+        environment = {**dict(case.environment), **self.environment}
+        play = opencode.play_one_turn if case.driver is opencode else case.driver.play
+        return play(client, place, script, *options, timeout=300, environment=environment, prompt=prompt)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a file of the client's, or add to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**old, **value}))
+
+
+def _prepare_claude(place: Place) -> None:
+    write_json(place.home / ".claude.json", {"mcpServers": {"probe": {"type": "stdio", **STDIO}}})
+    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Task", "mcp__probe__ping"]
+    write_json(place.settings, {"permissions": {"allow": tools}})
+
+
+def _servers(at: str, **more: Any) -> Callable[[Place], None]:
+    """Name the server in a file of the home that has all of them."""
+    return lambda place: write_json(place.home / at, {"mcpServers": {"probe": {**STDIO, **more}}})
+
+
+def _prepare_opencode(place: Place) -> None:
+    model = {"name": "gpt-5", "tool_call": True, "limit": {"context": 100_000, "output": 4_000}}
+    write_json(
+        place.config,
+        {
+            "mcp": {"probe": {"type": "local", "command": [STDIO["command"], *STDIO["args"]]}},
+            "provider": {"mock": {"models": {"gpt-5": model}}},
+        },
+    )
+
+
+SETUPS: dict[str, dict[str, Setup]] = {
+    "claude": {"": Setup(_prepare_claude)},
+    "codex": {
+        "": Setup(lambda place: place.config.write_text(IN_TOML)),
+        "unknown model": Setup(lambda place: place.config.write_text(IN_TOML), (codex.YOLO, codex.BYPASS)),
+    },
+    "opencode": {
+        "": Setup(_prepare_opencode),
+        # Of each model whose name has `gpt-`, but for `gpt-4` and `oss`.
+        "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5")),
+        "all switches": Setup(_prepare_opencode, environment={f"OPENCODE_{name}": "1" for name in _SWITCHES}),
+    },
+    "droid": {"": Setup(_servers(".factory/mcp.json", type="stdio"))},
+    "gemini": {
+        "": Setup(
+            _servers(".gemini/settings.json", trust=True),
+            ends=Call("complete_task", {"result": {"response": "looked"}}),
+        )
+    },
+    "qwen": {"": Setup(_servers(".qwen/settings.json", trust=True))},
+    "copilot": {"": Setup(_servers(".copilot/mcp-config.json", type="local", tools=["*"]))},
+}
