@@ -59,7 +59,8 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
     if patch and kind in ("write", "edit"):
         return {patch: _patch_of(kind, input)}
     names = host.runner.get("input", {}).get(kind, {})
-    native = {names.get(name, name): value for name, value in input.items()}
+    first = guard_module("payload").alternatives
+    native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
     if by and native_tool(host, tool) == by["tool"]:
         values = [value for value, its_kind in by["classes"].items() if its_kind == kind]

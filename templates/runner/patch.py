@@ -62,8 +62,9 @@ def read_patch(text):
 
     As Codex reads it, the head of a change may be indented, but for one after lines of an update.
     """
-    change = None
-    for line in text.strip().split("\n"):
+    lines, change = text.strip().split("\n"), None
+    cut_at_end(lines)
+    for line in lines:
         begun = begin_change(line if change and change.head == UPDATE else line.strip())
         if begun:
             if change:

@@ -5,7 +5,6 @@ files. What a host does not tell is null.
 """
 
 from .exact import parse_exactly
-from .files import first_text
 from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
@@ -38,7 +37,14 @@ FIELDS = {
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 FLAG = "stop_hook_active"
 # What only `portable` tells: Claude Code has no field of this name.
-OURS = ("turn", "agent", "output", "exit_status", "failed", "refused")
+OURS = (
+    "turn", "agent", "output", "exit_status", "failed", "refused",
+    "mcp_server", "mcp_tool", "mcp_input",
+)  # fmt: skip
+AS_TEXT = "input"  # the key of an input that is a text alone
+# What Claude Code's tools always have; some hosts leave it out where it is empty.
+ALWAYS = {"write": {"content": ""}, "edit": {"old_string": "", "new_string": ""}}
+TEXTS = {"command": " ", "content": "\n", "old_string": "\n", "new_string": "\n"}
 
 
 class Tool:
@@ -58,7 +64,7 @@ class Asked:
         self.tool = tool.name if tool else ""
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
-        self.is_unnamed = False  # it writes a file, and does not say which
+        self.is_unnamed = False  # nobody can tell which file it changes, or what it runs
 
     @property
     def can_change(self):
@@ -113,8 +119,9 @@ def question_about(table, base, portable, native, tool, sent):
     asked = Asked(payload, portable, tool, sent)
     if payload["hook_event_name"] != "PreToolUse":
         tell_outcome(table, native, payload, portable, kind)
-    elif kind in WRITING and not table.get("own_protocol"):
-        asked.is_unnamed = not path
+    elif not table.get("own_protocol"):
+        is_unnamed_command = kind == "shell" and type(input.get("command")) is not str
+        asked.is_unnamed = is_unnamed_command or (kind in WRITING and not path)
     return asked
 
 
@@ -229,7 +236,7 @@ def call_in(table, native):
     """Name and input of the tool call, as the host has them."""
     sent = find(table, native, "tool_input")
     if type(sent) is str:
-        sent = object_in_text(sent) or {"input": sent}
+        sent = object_in_text(sent) or {AS_TEXT: sent}
     if type(sent) is dict:
         sent = {key: value for key, value in sent.items() if value is not None}
     else:
@@ -243,12 +250,13 @@ def tools_in(table, name, sent, native):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
     kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
-    patch, changes = sent.get(part.get("patch")), sent.get(part.get("list"))
-    if text_or_none(patch):
+    patch = part and text_or_none(sent.get(part.get("patch")) or sent.get(AS_TEXT))
+    if patch:
         return edits_in(patch)
+    changes = sent.get(part.get("list"))
     if type(changes) is list and changes:
         del sent[part["list"]]
-        return [changed_part(table, name, kind, sent, change) for change in changes]
+        return changed_files(table, name, kind, sent, changes)
     tool = tool_call(table, name, kind, sent)
     if kind == "shell" and table.get("patches_in_shell"):
         patches = patches_in_command(text_or_none(tool.input.get("command")) or "")
@@ -256,27 +264,46 @@ def tools_in(table, name, sent, native):
         return sum(edits, [tool])
     mcp = mcp_name(table, name, native) if kind == "other" else ""
     if mcp:
-        tool.name, tool.kind = mcp, "mcp"
-        return [tool]
+        return [mcp_call(table, mcp, tool, native)]
     return spread(tool)
 
 
 def tool_call(table, name, kind, sent):
     """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
     names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
-    claudes = {theirs: claude for claude, theirs in names.items()}
-    input = {}
+    claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
+    input = dict(ALWAYS.get(kind, {}))
     for key, value in sent.items():
         if key != by.get("field") or name != by["tool"]:
-            input[claudes.get(key, key)] = value
+            key = claudes.get(key, key)
+            input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
     return Tool(TOOLS.get(kind, name), kind, input, names)
 
 
-def changed_part(table, name, kind, sent, change):
-    """One of the changes in a call's list; what is the same in all stands beside the list."""
-    tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
-    tool.input_names = None
-    return tool
+def alternatives(names):
+    """One name, or several, of which a call has one."""
+    return (names,) if type(names) is str else names
+
+
+def text_of(value, between):
+    """A text that some send in parts: words, lines, or a program beside its words."""
+    if type(value) is dict and type(value.get("command")) is str:
+        words = value.get("args")
+        value = [value["command"], *(words if type(words) is list else ())]
+    return between.join(map(str, value)) if type(value) is list else value
+
+
+def changed_files(table, name, kind, sent, changes):
+    """The calls that a list of changes stands for; what is the same in all stands beside it."""
+    files = {}
+    for change in changes:
+        tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
+        tool.input_names = None  # a changed input fits none of them
+        first = files.setdefault(text_or_none(tool.input.get("file_path")), tool)
+        for key in ("old_string", "new_string"):
+            if first is not tool and key in tool.input:
+                first.input[key] = str(first.input[key]) + "\n" + str(tool.input[key])
+    return list(files.values())
 
 
 def edits_in(patch, folder="", is_part=False):
@@ -286,7 +313,17 @@ def edits_in(patch, folder="", is_part=False):
     for edit in edits:
         if folder:
             make_absolute(edit.input, folder)
-    return edits or [Tool(TOOLS["edit"], "edit", {"new_string": patch}, None, is_part)]
+    unnamed = {**ALWAYS["edit"], "new_string": patch}
+    return edits or [Tool(TOOLS["edit"], "edit", unnamed, None, is_part)]
+
+
+def mcp_call(table, name, tool, native):
+    """The call of an MCP server's tool, with the input of that tool alone."""
+    tool.name, tool.kind = name, "mcp"
+    input = find(table, native, "mcp_input")
+    if type(input) is dict:
+        tool.input, tool.input_names = input, None
+    return tool
 
 
 def spread(tool):
@@ -314,11 +351,9 @@ def mcp_name(table, name, native):
     """Claude Code's name of a tool of an MCP server; empty if it is none."""
     if name.startswith("mcp__"):
         return name
-    context = native.get("mcp_context")
-    if type(context) is dict:
-        server, tool = first_text(context, "server_name"), first_text(context, "tool_name")
-        if server and tool:
-            return "mcp__" + server + "__" + tool
+    server, tool = find_text(table, native, "mcp_server"), find_text(table, native, "mcp_tool")
+    if server and tool:
+        return "mcp__" + server + "__" + tool
     forms = table.get("tools", {}).get("mcp") or [""]
     prefix, _, rest = forms[0].partition("{server}")
     between = rest.partition("{tool}")[0]
@@ -332,7 +367,8 @@ def to_native(asked, updated):
     """A changed input by the host's names, on top of the one that it sent."""
     changed = dict(asked.sent)
     for key, value in updated.items():
-        theirs = asked.input_names.get(key, key)
+        names = alternatives(asked.input_names.get(key, key))
+        theirs = next((name for name in names if name in changed), names[0])
         is_list = theirs != key and type(changed.get(theirs)) is list
         changed[theirs] = [value] if is_list and type(value) is not list else value
     return changed

@@ -62,7 +62,7 @@ MANY = ("--env", "--file")
 SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
 REFUSED = "The hook {id} failed ({why}), and a failing one refuses."
-NO_TARGET = "nobody can tell which file this call changes"
+NO_TARGET = "nobody can tell what this call changes or runs"
 TOLD = "hookctl: the hook {id} failed: {why}"
 MATCHED = {
     "SessionStart": "source",
