@@ -24,7 +24,7 @@ from .product import hookctl
 from .setups import SETUPS, Setup
 
 FOLDER = Path(__file__).parents[1] / "templates" / "calls"
-HOME, PROJECT, SKILL = "/home/u", "/home/u/project", "MARKER"
+HOME, PROJECT, MARKER = "/home/u", "/home/u/project", "MARKER"
 PACK = """\
 [pack]
 name = "recorder"
@@ -115,7 +115,9 @@ class _Session:
         self.offered: set[str] = set()
 
     def play(self, calls: list[dict[str, Any]], recording: Recording) -> None:
-        """Make these calls, one a reply."""
+        """Make these calls, one a reply; where a client edits only what it has read, behind one that reads."""
+        reading = [tuple(self._call(call) for call in self.setup.reads)] if self.setup.reads else []
+        replies = [reply for call in calls if call["call"] for reply in (*reading, self._call(call["call"]))]
         marks: list[tuple[int, list[str]]] = []
 
         def before(number: int) -> None:
@@ -123,33 +125,33 @@ class _Session:
             self._lay_out()
 
         self._lay_out()
-        replies = [self._reply(call) for call in calls if call["call"]]
         script = Script([*replies, "done"], limit=len(replies) + 6, before=before)
-        if "agent" in calls[0]:
+        in_sub_agent = "agent" in calls[0]
+        if in_sub_agent:
+            start = self._call(calls[0]["agent"])
             script = script._replace(
-                replies=[self._call(calls[0]["agent"]), *self.setup.waits, "done"],
-                sub_marker=SKILL,
+                replies=[start, *self.setup.waits, "done"],
+                sub_marker=MARKER,
                 sub_replies=[*replies, self.setup.ends],
             )
-        prompt = calls[0].get("prompt", "begin")
-        run = self.setup.play(self.case, self.client, self.place, script, prompt)
-        marks.append((len(self.calls_probe.heard()), self._changes()))
+        run = self.setup.play(self.case, self.client, self.place, script, calls[0].get("prompt", "begin"))
+        before(0)
         heard = [self._normal(one.payload) for one in self.calls_probe.heard()]
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
         said = _results([entry for entry in run.log if entry.kind == "main"])
-        for call, start, end in zip(calls, marks, marks[1:], strict=False):
+        if in_sub_agent:
+            done = sorted({path for _, changes in marks for path in changes})
+            reading, marks = [], [(1 + len(self.setup.reads), []), (len(heard), done)]  # behind what starts it
+        each = len(reading) + 1
+        for number, call in enumerate(calls):
+            last = number * each + each
             name = call["name"]
-            recording.told[name], recording.changed[name] = heard[start[0] : end[0]], end[1]
-        for call, text in zip(calls, said, strict=False):
-            recording.results[call["name"]] = text
-        if "agent" in calls[0]:
-            recording.told[calls[0]["name"]] = heard[1:]  # behind the call that starts it
-        for call in calls:
+            if last < len(marks):
+                recording.told[name] = heard[marks[last - 1][0] : marks[last][0]]
+                recording.changed[name] = marks[last][1]
+            recording.results[name] = said[last - 1] if last <= len(said) else run.errors[-500:]
             if not call["call"]:
-                recording.told[call["name"]] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
-
-    def _reply(self, call: dict[str, Any]) -> Call:
-        return self._call(call["call"])
+                recording.told[name] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
 
     def _call(self, call: dict[str, Any]) -> Call:
         return Call(call["tool"], json.loads(json.dumps(call["input"]).replace(PROJECT, str(self.place.project))))

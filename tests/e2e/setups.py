@@ -7,15 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import codex, mcp_server, opencode
-from .agent import Place, Run
+from . import codex, droid, mcp_server, opencode
+from .agent import Driver, Place, Run
 from .clients import Client
-from .dialects import Call, Reply
+from .dialects import Call, Reply, responses
 from .everywhere import Case
 from .model_server import Script
 
 STDIO = {"command": sys.executable, "args": ["-I", mcp_server.__file__]}
 IN_TOML = f"[mcp_servers.probe]\ncommand = {json.dumps(STDIO['command'])}\nargs = {json.dumps(STDIO['args'])}\n"
+
+
+def _reads(tool: str, name: str) -> list[dict[str, Any]]:
+    """Calls that read the files which are edited."""
+    return [{"tool": tool, "input": {name: f"/home/u/project/{file}"}} for file in ("notes.txt", "sub/deep.txt")]
+
 
 _SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
 
@@ -27,13 +33,15 @@ class Setup:
     prepare: Callable[[Place], Any] = lambda place: None
     options: Sequence[str] | None = None  # in the place of the case's
     environment: Mapping[str, str] = field(default_factory=dict)
+    reads: Sequence[Mapping[str, Any]] = ()  # what it has to call before each call, so that it edits these files
     waits: Sequence[Reply] = ()  # what the main agent does while a sub-agent is at work
     ends: Reply = "looked"  # how a sub-agent ends
+    driver: Driver[Any, Any] | None = None  # in the place of the case's
 
     def play(self, case: Case, client: Client, place: Place, script: Script, prompt: str) -> Run:
         options = case.options if self.options is None else self.options
         environment = {**dict(case.environment), **self.environment}
-        play = opencode.play_one_turn if case.driver is opencode else case.driver.play
+        play = self.driver.play if self.driver else case.driver.play
         return play(client, place, script, *options, timeout=300, environment=environment, prompt=prompt)
 
 
@@ -73,12 +81,25 @@ SETUPS: dict[str, dict[str, Setup]] = {
         "unknown model": Setup(lambda place: place.config.write_text(IN_TOML), (codex.YOLO, codex.BYPASS)),
     },
     "opencode": {
-        "": Setup(_prepare_opencode),
+        "": Setup(_prepare_opencode, driver=opencode.ONE_TURN),
         # Of each model whose name has `gpt-`, but for `gpt-4` and `oss`.
-        "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5")),
-        "all switches": Setup(_prepare_opencode, environment={f"OPENCODE_{name}": "1" for name in _SWITCHES}),
+        "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5"), driver=opencode.ONE_TURN),
+        "all switches": Setup(
+            _prepare_opencode,
+            environment={f"OPENCODE_{name}": "1" for name in _SWITCHES},
+            driver=opencode.ONE_TURN,
+        ),
     },
-    "droid": {"": Setup(_servers(".factory/mcp.json", type="stdio"))},
+    "droid": {
+        "": Setup(_servers(".factory/mcp.json", type="stdio")),
+        # By the model's name, unless its settings have a `fileEditToolProfile`.
+        "gpt": Setup(options=("--auto", "high", "-m", "custom:chat-1"), reads=_reads("Read", "file_path")),
+        "gpt by responses": Setup(
+            options=("--auto", "high", "-m", "custom:responses-2"),
+            reads=_reads("Read", "file_path"),
+            driver=Driver(responses, droid.DRIVER.call, Run),
+        ),
+    },
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
