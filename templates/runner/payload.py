@@ -41,7 +41,6 @@ OURS = (
     "turn", "agent", "output", "exit_status", "failed", "refused",
     "mcp_server", "mcp_tool", "mcp_input",
 )  # fmt: skip
-AS_TEXT = "input"  # the key of an input that is a text alone
 # What Claude Code's tools always have; some hosts leave it out where it is empty.
 ALWAYS = {"write": {"content": ""}, "edit": {"old_string": "", "new_string": ""}}
 TEXTS = {"command": " ", "content": "\n", "old_string": "\n", "new_string": "\n"}
@@ -180,11 +179,13 @@ def find(table, native, name):
     The table has the host's path, with dots for what lies inside, and the host's words.
     """
     usual = () if name in OURS else (name,)
+    found = None
     for path in table.get("fields", {}).get(name, usual):
         value = value_at(native, path.split("."))
-        if value is not None:
+        if value not in (None, ""):
             return in_claudes_words(table, name, value)
-    return None
+        found = found if value is None else value
+    return found
 
 
 def value_at(value, path):
@@ -236,7 +237,7 @@ def call_in(table, native):
     """Name and input of the tool call, as the host has them."""
     sent = find(table, native, "tool_input")
     if type(sent) is str:
-        sent = object_in_text(sent) or {AS_TEXT: sent}
+        sent = object_in_text(sent) or {"input": sent}
     if type(sent) is dict:
         sent = {key: value for key, value in sent.items() if value is not None}
     else:
@@ -250,9 +251,10 @@ def tools_in(table, name, sent, native):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
     kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
-    patch = part and text_or_none(sent.get(part.get("patch")) or sent.get(AS_TEXT))
-    if patch:
-        return edits_in(patch)
+    for path in alternatives(part.get("patch", ())):
+        patch = value_at(sent, path.split("."))
+        if text_or_none(patch):
+            return edits_in(patch)
     changes = sent.get(part.get("list"))
     if type(changes) is list and changes:
         del sent[part["list"]]

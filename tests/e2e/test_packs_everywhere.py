@@ -63,6 +63,23 @@ if event in ("SessionStart", "UserPromptSubmit"):
 print(json.dumps({"hookSpecificOutput": nested}))
 """
 
+# Puts another output in the place of a shell's, in the form in which it came.
+MASK = """\
+[pack]
+name = "mask"
+version = "1"
+
+[[hooks]]
+event = "PostToolUse"
+matcher = "Bash"
+command = '''python3 -c "
+import json, sys
+output = json.load(sys.stdin)['tool_response']
+output = {**output, 'stdout': 'MASKED-open'} if isinstance(output, dict) else 'MASKED-open'
+print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PostToolUse', 'updatedToolOutput': output}}))"'''
+"""
+REPLACES = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
+
 
 @pytest.fixture
 def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
@@ -111,6 +128,18 @@ def test_a_crash_does_what_the_pack_says(case: Case, stage: tuple[Client, Place]
     assert (place.project / "marker").exists() is (on_failure == "allow")
     assert ("a failing one refuses" in told(run)) is (on_failure == "deny")
     assert ("PreToolUse", "failed") in receipts(place)
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in REPLACES])
+def test_what_a_tool_gave_is_replaced_before_the_model_reads_it(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    (place.root / "pack.toml").write_text(MASK)
+    if case.driver is claude:
+        place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}}))
+    hookctl(place, "install", str(place.root / "pack.toml"), "--host", case.host)
+    said = told(play(case, client, place, case.shell("echo open-$((40 + 2))")))
+    assert ("MASKED-open" in said, "open-42" in said) == (True, False)
+    assert receipts(place) == [("PostToolUse", "change")]
 
 
 @pytest.mark.full

@@ -87,7 +87,7 @@ CALLS += [
     ("opencode", "read", {"filePath": "/f"}, "Read", {"file_path": "/f"}, "read"),
     ("pi", "read", {"path": "/f", "limit": 5}, "Read", {"file_path": "/f", "limit": 5}, "read"),
     ("pi", "write", {"path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
-    ("pi", "edit", {"path": "/f", "edits": [1]}, "Edit", {"file_path": "/f", "edits": [1]}, "edit"),
+    ("pi", "edit", {"path": "/f"}, "Edit", {"file_path": "/f", "old_string": "", "new_string": ""}, "edit"),
     ("opencode", "webfetch", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
     ("opencode", "probe_ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
     (
@@ -333,7 +333,7 @@ def test_a_hook_of_the_shell_may_change_or_allow_a_command_with_a_patch(bench: B
 
 def test_what_is_no_patch_is_still_asked_about(bench: Bench) -> None:
     (asked,) = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", {"command": "garbage"}))
-    assert (asked["tool_name"], asked["tool_input"]) == ("Edit", {"new_string": "garbage"})
+    assert (asked["tool_name"], asked["tool_input"]) == ("Edit", {"old_string": "", "new_string": "garbage"})
 
 
 @pytest.mark.parametrize(
