@@ -93,7 +93,7 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
 def _make_movable(folder: Path) -> None:
     """Let scripts find their Python wherever the environment lies: a client may start another script of its own."""
     named = re.compile(rb"#!(/bin/sh\n'''exec' )?" + re.escape(bytes(folder)) + rb"/python.*\n(' '''\n)?")
-    for script in folder.iterdir():
+    for script in filter(Path.is_file, folder.iterdir()):
         text = script.read_bytes()
         if named.match(text):
             script.write_bytes(named.sub(lambda _: _FIRST_LINES, text, count=1))
