@@ -21,7 +21,7 @@ from .everywhere import CASES, Case
 from .model_server import Logged, Script
 from .probe import make_probe
 from .product import hookctl
-from .setups import SETUPS, Setup
+from .setups import SETUPS, WAIT, Setup
 
 FOLDER = Path(__file__).parents[1] / "templates" / "calls"
 HOME, PROJECT, MARKER = "/home/u", "/home/u/project", "MARKER"
@@ -136,7 +136,7 @@ class _Session:
             )
         run = self.setup.play(self.case, self.client, self.place, script, calls[0].get("prompt", "begin"))
         before(0)
-        heard = [self._normal(one.payload) for one in self.calls_probe.heard()]
+        heard = [self._normal(one.payload) for one in self.calls_probe.heard() if WAIT not in str(one.payload)]
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
         said = _results([entry for entry in run.log if entry.kind == "main"])
         if in_sub_agent:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import codex, droid, mcp_server, opencode
+from . import codex, droid, hermes, mcp_server, opencode
 from .agent import Driver, Place, Run
 from .clients import Client
 from .dialects import Call, Reply, responses
@@ -15,6 +15,8 @@ from .everywhere import Case
 from .model_server import Script
 
 STDIO = {"command": sys.executable, "args": ["-I", mcp_server.__file__]}
+# What the main agent does while a sub-agent is at work that runs behind its back.
+WAIT = "timeout 30 sh -c 'until [ -e made ] || [ -e new.txt ]; do sleep 0.1; done; sleep 1'"
 IN_TOML = f"[mcp_servers.probe]\ncommand = {json.dumps(STDIO['command'])}\nargs = {json.dumps(STDIO['args'])}\n"
 
 
@@ -56,6 +58,11 @@ def _prepare_claude(place: Place) -> None:
     write_json(place.home / ".claude.json", {"mcpServers": {"probe": {"type": "stdio", **STDIO}}})
     tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Task", "mcp__probe__ping"]
     write_json(place.settings, {"permissions": {"allow": tools}})
+
+
+def _prepare_hermes(place: Place) -> None:
+    with place.settings.open("a") as file:
+        file.write(f"mcp_servers:\n  probe: {json.dumps(STDIO)}\n")
 
 
 def _servers(at: str, **more: Any) -> Callable[[Place], None]:
@@ -100,6 +107,7 @@ SETUPS: dict[str, dict[str, Setup]] = {
             driver=Driver(responses, droid.DRIVER.call, Run),
         ),
     },
+    "hermes": {"": Setup(_prepare_hermes, environment={"TAVILY_API_KEY": "made-up"}, waits=[hermes.shell(WAIT)])},
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
