@@ -96,7 +96,13 @@ def own_names(host: Host, name: str) -> list[str]:
         if claude == guard_module("matching").FORMER.get(name, name):
             names += host.tools.get(kind, ())
             names += _tool_by_field(host, kind)
+            if kind == "write":  # a patch may add files
+                names += _patch_tools(host)
     return list(dict.fromkeys(names))
+
+
+def _patch_tools(host: Host) -> list[str]:
+    return [tool for tool, part in host.runner.get("parts", {}).items() if "patch" in part]
 
 
 def _tool_by_field(host: Host, kind: str) -> list[str]:

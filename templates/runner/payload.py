@@ -251,6 +251,8 @@ def tools_in(table, name, sent, native):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
     kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
+    if any(sent.get(key) != value for key, value in part.get("only", {}).items()):
+        part = {}
     for path in alternatives(part.get("patch", ())):
         patch = value_at(sent, path.split("."))
         if text_or_none(patch):
