@@ -1,4 +1,4 @@
-"""What Claude Code drops of its settings, as its own doctor says, and what it takes (2.1.330)."""
+"""What Claude Code drops of its settings, as its own doctor says, and what it takes."""
 
 from __future__ import annotations
 

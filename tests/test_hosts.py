@@ -147,7 +147,7 @@ def spoil(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('seen = "1.0.102"\n', "", "client: 'seen' is a required property: PATH\n"),
+        (f'seen = "{hosts.load("copilot").client.seen}"\n', "", "client: 'seen' is a required property: PATH\n"),
         ('title = "Copilot CLI"\n', "", "'title' is a required property: PATH\n"),
         ('format = "json"', "format = json", "not valid TOML: Invalid value: PATH:4:10\n"),
     ],

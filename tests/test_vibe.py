@@ -85,7 +85,7 @@ def test_a_finding_names_a_hook_by_its_position_in_the_list_and_its_line(hookctl
     put(isolated / "home" / ".vibe" / "hooks.toml", text + "[[hooks]]\nname = 'x'\n")
     said = {found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]}
     assert {
-        "line 5: hooks[1].type: Mistral Vibe 3.0.2 has no such event",
+        f"line 5: hooks[1].type: Mistral Vibe {load('vibe').client.seen} has no such event",
         "line 13: hooks[3] names no event",
         "hooks[2] runs /nowhere/bell.sh, which is not there",
     } <= said

@@ -55,10 +55,12 @@ def _class_of(host: Host, tool: str) -> str:
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
     """The tool's input by the host's names."""
-    if host.runner.get("patch") and kind in ("write", "edit"):
-        return {"command": _patch_of(kind, input)}
+    patch = host.runner.get("parts", {}).get(native_tool(host, tool), {}).get("patch")
+    if patch and kind in ("write", "edit"):
+        return {patch: _patch_of(kind, input)}
     names = host.runner.get("input", {}).get(kind, {})
-    native = {names.get(name, name): value for name, value in input.items()}
+    first = guard_module("payload").alternatives
+    native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
     if by and native_tool(host, tool) == by["tool"]:
         values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
@@ -67,7 +69,7 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
 
 
 def _patch_of(kind: str, input: dict[str, Any]) -> str:
-    """Codex's patch that does what a write or an edit does."""
+    """A patch that does what a write or an edit does."""
     path = input.get("file_path", "file")
     if kind == "write":
         body = [f"+{line}" for line in str(input.get("content", "")).splitlines()]

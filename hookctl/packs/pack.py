@@ -318,6 +318,7 @@ def _shown(value: Any) -> str:
 _TYPES = {
     "string": "a string",
     "integer": "a whole number",
+    "boolean": "true or false",
     "object": "a table",
     "array": "an array",
 }

@@ -80,7 +80,8 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
     if not names:
         return Fit(None, tuple(lacking), never=True)
     lacking = [name for name in lacking if name not in GONE]
-    if host.runner.get("patch") in names:  # a shell command may hold a patch too
+    writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
+    if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
     return Fit(f"{host.matchers.prefix}^({pattern})$", tuple(lacking))
@@ -90,15 +91,11 @@ def own_names(host: Host, name: str) -> list[str]:
     """The host's names of a tool of Claude Code; none if it has no such tool."""
     if name.startswith("mcp__"):
         return [_mcp_name(host, name)]
-    if name == host.runner.get("patch"):
-        return [name]
     names: list[str] = []
     for kind, claude in guard_module("payload").TOOLS.items():
         if claude == guard_module("matching").FORMER.get(name, name):
             names += host.tools.get(kind, ())
             names += _tool_by_field(host, kind)
-            if kind in ("write", "edit") and host.runner.get("patch"):
-                names.append(host.runner["patch"])
     return list(dict.fromkeys(names))
 
 

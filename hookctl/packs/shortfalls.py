@@ -60,7 +60,7 @@ def unknown_mcp_names(pack: Pack, hook: PackHook, host: Host) -> Iterator[Note]:
     forms = host.tools.get("mcp", ())
     if not forms:
         text = f"how it names the tools of MCP servers is not known: {names} may never fit"
-    elif "{server}" not in forms[0]:
+    elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
         text = f"it does not tell the server of an MCP tool: {names} never fits"
     else:
         return

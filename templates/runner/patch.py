@@ -1,4 +1,4 @@
-"""Codex's patch as the writes and edits of Claude Code that it stands for, one for each file."""
+"""A patch as the writes and edits of Claude Code that it stands for, one for each file."""
 
 ADD, UPDATE, DELETE, MOVE = (
     "*** " + word + ": " for word in ("Add File", "Update File", "Delete File", "Move to")
@@ -6,18 +6,55 @@ ADD, UPDATE, DELETE, MOVE = (
 
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
+CONTENT = ("+", "-", " ")  # what a line of a patch begins with
+UNSURE = "$`~*?\\"  # characters of a folder's name that only a shell can resolve
 
 
-def patch_in_command(command):
-    """The patch in a command of the shell, and the folder that it changes to before; else empty."""
-    head, begun, rest = command.partition(BEGIN)
-    words = head.split()
-    if not begun or not any(word in ("apply_patch", "applypatch") for word in words):
-        return "", ""
+def patches_in_command(command):
+    """The patches in a command of the shell: the folder that it is in, and the text, of each.
+
+    The folder begins where the command does, and is None where only a shell can tell it.
+    """
+    shell, patches, patch = [], [], []
+    for line in command.split("\n"):
+        head, begun, rest = line.partition(BEGIN)
+        if begun and (not patch or head[:1] not in CONTENT):
+            shell += [*cut_at_end(patch), head]
+            patch = [rest]
+            patches.append((folder_after(shell), patch))
+        elif patch:
+            patch.append(line)
+        else:
+            shell.append(line)
+    cut_at_end(patch)
+    return [(folder, "\n".join(lines)) for folder, lines in patches]
+
+
+def cut_at_end(patch):
+    """Take what follows its end out of a patch; the end is the last line that can be one."""
+    for at in range(len(patch) - 1, 0, -1):
+        if patch[at].strip().startswith(END):
+            rest = patch[at:]
+            del patch[at:]
+            return rest
+    return []
+
+
+def folder_after(lines):
+    """The folder that a shell is in after these lines, from where it began; None if unknown."""
     folder = ""
-    if words[0] == "cd" and "&&" in head:
-        folder = head.partition("&&")[0].partition("cd")[2].strip().strip("'\"")
-    return folder, rest.partition(END)[0]
+    for piece in "\n".join(lines).replace("&&", "\n").replace(";", "\n").split("\n"):
+        verb, _, target = piece.strip(" \t('\"").partition(" ")
+        target = target.strip().strip("'\"")
+        if verb == "pushd" or (verb == "cd" and (target[:1] in ("", "-") or has_any(target))):
+            return None
+        if verb == "cd":
+            folder = (target if target[0] == "/" else folder + target) + "/"
+    return folder
+
+
+def has_any(text):
+    return any(character in text for character in UNSURE)
 
 
 def read_patch(text):
@@ -25,8 +62,9 @@ def read_patch(text):
 
     As Codex reads it, the head of a change may be indented, but for one after lines of an update.
     """
-    change = None
-    for line in text.strip().split("\n"):
+    lines, change = text.strip().split("\n"), None
+    cut_at_end(lines)
+    for line in lines:
         begun = begin_change(line if change and change.head == UPDATE else line.strip())
         if begun:
             if change:

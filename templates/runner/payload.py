@@ -5,8 +5,7 @@ files. What a host does not tell is null.
 """
 
 from .exact import parse_exactly
-from .files import first_text
-from .patch import patch_in_command, read_patch
+from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
 TOOLS = {
@@ -21,7 +20,8 @@ TOOLS = {
     "agent": "Agent",
 }
 UNCLASSED = ("web-search", "todo")  # packs are not told these as classes
-FILE_TOOLS = ("write", "edit", "read")
+WRITING = ("write", "edit")
+FILE_TOOLS = (*WRITING, "read")
 FAILURE_EVENT = "PostToolUseFailure"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", FAILURE_EVENT)
 # What else Claude Code tells at each event.
@@ -37,7 +37,13 @@ FIELDS = {
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 FLAG = "stop_hook_active"
 # What only `portable` tells: Claude Code has no field of this name.
-OURS = ("turn", "agent", "output", "exit_status", "failed", "refused")
+OURS = (
+    "turn", "agent", "output", "exit_status", "failed", "refused",
+    "mcp_server", "mcp_tool", "mcp_input",
+)  # fmt: skip
+# What Claude Code's tools always have; some hosts leave it out where it is empty.
+ALWAYS = {"write": {"content": ""}, "edit": {"old_string": "", "new_string": ""}}
+TEXTS = {"command": " ", "content": "\n", "old_string": "\n", "new_string": "\n"}
 
 
 class Tool:
@@ -57,6 +63,7 @@ class Asked:
         self.tool = tool.name if tool else ""
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
+        self.is_unnamed = False  # nobody can tell which file it changes, or what it runs
 
     @property
     def can_change(self):
@@ -74,6 +81,9 @@ def questions(table, event, native, host_name):
         flag = find(table, native, FLAG)
         base[FLAG] = None if flag is None else bool(flag)
     portable = portable_part(table, event, native, host_name)
+    if portable["agent"]:  # Claude Code has these keys in a sub-agent alone
+        base["agent_id"] = portable["agent"]
+        base["agent_type"] = find_text(table, native, "agent_type")
     if event not in TOOL_EVENTS:
         return [Asked(base, portable)]
     base["tool_use_id"] = find_text(table, native, "tool_use_id")
@@ -105,9 +115,13 @@ def question_about(table, base, portable, native, tool, sent):
         "paths": [path] if path else None,
         "url": text_or_none(input.get("url")),
     }
+    asked = Asked(payload, portable, tool, sent)
     if payload["hook_event_name"] != "PreToolUse":
         tell_outcome(table, native, payload, portable, kind)
-    return Asked(payload, portable, tool, sent)
+    elif not table.get("own_protocol"):
+        is_unnamed_command = kind == "shell" and type(input.get("command")) is not str
+        asked.is_unnamed = is_unnamed_command or (kind in WRITING and not path)
+    return asked
 
 
 def tell_outcome(table, native, payload, portable, kind):
@@ -162,16 +176,26 @@ def text_or_none(value):
 def find(table, native, name):
     """A field by Claude Code's name, and its value in Claude Code's words.
 
-    The table has the host's name, with dots for what lies inside, and the host's words.
+    The table has the host's path, with dots for what lies inside, and the host's words.
     """
     usual = () if name in OURS else (name,)
+    found = None
     for path in table.get("fields", {}).get(name, usual):
-        value = native
-        for part in path.split("."):
-            value = look_into(value, part)
-        if value is not None:
+        value = value_at(native, path.split("."))
+        if value not in (None, ""):
             return in_claudes_words(table, name, value)
-    return None
+        found = found if value is None else value
+    return found
+
+
+def value_at(value, path):
+    """What lies at a path, or None; at `*` the texts of all elements, in lines."""
+    for at, part in enumerate(path):
+        if part == "*" and type(value) is list:
+            texts = [value_at(element, path[at + 1 :]) for element in value]
+            return "\n".join(text for text in texts if text_or_none(text)) or None
+        value = look_into(value, part)
+    return value
 
 
 def in_claudes_words(table, name, value):
@@ -222,37 +246,86 @@ def call_in(table, native):
 
 
 def tools_in(table, name, sent, native):
-    """The calls of Claude Code that a call of the host stands for."""
+    """The calls of Claude Code that a call of the host stands for: one for each file it changes."""
     if table.get("own_protocol"):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
-    if name == table.get("patch") and type(sent.get("command")) is str:
-        calls = [Tool(TOOLS[kind], kind, input) for kind, input in read_patch(sent["command"])]
-        if calls:
-            return calls
-    kind = class_of(table, name, sent)
-    if kind == "shell" and table.get("patch"):
-        return [Tool(TOOLS[kind], kind, sent, {}), *edits_in_command(sent)]
-    names = table.get("input", {}).get(kind, {})
-    by = table.get("by", {})
-    claudes = {theirs: claude for claude, theirs in names.items()}
-    input = {}
-    for key, value in sent.items():
-        if key != by.get("field") or name != by["tool"]:
-            input[claudes.get(key, key)] = value
+    kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
+    for path in alternatives(part.get("patch", ())):
+        patch = value_at(sent, path.split("."))
+        if text_or_none(patch):
+            return edits_in(patch)
+    changes = sent.get(part.get("list"))
+    if type(changes) is list and changes:
+        del sent[part["list"]]
+        return changed_files(table, name, kind, sent, changes)
+    tool = tool_call(table, name, kind, sent)
+    if kind == "shell" and table.get("patches_in_shell"):
+        patches = patches_in_command(text_or_none(tool.input.get("command")) or "")
+        edits = [edits_in(patch, folder, is_part=True) for folder, patch in patches]
+        return sum(edits, [tool])
     mcp = mcp_name(table, name, native) if kind == "other" else ""
     if mcp:
-        return [Tool(mcp, "mcp", input, names)]
-    return spread(Tool(TOOLS.get(kind, name), kind, input, names))
+        return [mcp_call(table, mcp, tool, native)]
+    return spread(tool)
 
 
-def edits_in_command(sent):
-    """The calls that a patch within a shell command stands for."""
-    folder, patch = patch_in_command(text_or_none(sent.get("command")) or "")
-    for kind, input in read_patch(patch):
+def tool_call(table, name, kind, sent):
+    """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
+    names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
+    claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
+    input = dict(ALWAYS.get(kind, {}))
+    for key, value in sent.items():
+        if key != by.get("field") or name != by["tool"]:
+            key = claudes.get(key, key)
+            input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
+    return Tool(TOOLS.get(kind, name), kind, input, names)
+
+
+def alternatives(names):
+    """One name, or several, of which a call has one."""
+    return (names,) if type(names) is str else names
+
+
+def text_of(value, between):
+    """A text that some send in parts: words, lines, or a program beside its words."""
+    if type(value) is dict and type(value.get("command")) is str:
+        words = value.get("args")
+        value = [value["command"], *(words if type(words) is list else ())]
+    return between.join(map(str, value)) if type(value) is list else value
+
+
+def changed_files(table, name, kind, sent, changes):
+    """The calls that a list of changes stands for; what is the same in all stands beside it."""
+    files = {}
+    for change in changes:
+        tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
+        tool.input_names = None  # a changed input fits none of them
+        first = files.setdefault(text_or_none(tool.input.get("file_path")), tool)
+        for key in ("old_string", "new_string"):
+            if first is not tool and key in tool.input:
+                first.input[key] = str(first.input[key]) + "\n" + str(tool.input[key])
+    return list(files.values())
+
+
+def edits_in(patch, folder="", is_part=False):
+    """The calls that a patch stands for; at least one, which names no file where nobody can."""
+    changes = read_patch(patch) if folder is not None else ()
+    edits = [Tool(TOOLS[kind], kind, input, None, is_part) for kind, input in changes]
+    for edit in edits:
         if folder:
-            make_absolute(input, folder)
-        yield Tool(TOOLS[kind], kind, input, is_part=True)
+            make_absolute(edit.input, folder)
+    unnamed = {**ALWAYS["edit"], "new_string": patch}
+    return edits or [Tool(TOOLS["edit"], "edit", unnamed, None, is_part)]
+
+
+def mcp_call(table, name, tool, native):
+    """The call of an MCP server's tool, with the input of that tool alone."""
+    tool.name, tool.kind = name, "mcp"
+    input = find(table, native, "mcp_input")
+    if type(input) is dict:
+        tool.input, tool.input_names = input, None
+    return tool
 
 
 def spread(tool):
@@ -280,11 +353,9 @@ def mcp_name(table, name, native):
     """Claude Code's name of a tool of an MCP server; empty if it is none."""
     if name.startswith("mcp__"):
         return name
-    context = native.get("mcp_context")
-    if type(context) is dict:
-        server, tool = first_text(context, "server_name"), first_text(context, "tool_name")
-        if server and tool:
-            return "mcp__" + server + "__" + tool
+    server, tool = find_text(table, native, "mcp_server"), find_text(table, native, "mcp_tool")
+    if server and tool:
+        return "mcp__" + server + "__" + tool
     forms = table.get("tools", {}).get("mcp") or [""]
     prefix, _, rest = forms[0].partition("{server}")
     between = rest.partition("{tool}")[0]
@@ -298,7 +369,8 @@ def to_native(asked, updated):
     """A changed input by the host's names, on top of the one that it sent."""
     changed = dict(asked.sent)
     for key, value in updated.items():
-        theirs = asked.input_names.get(key, key)
+        names = alternatives(asked.input_names.get(key, key))
+        theirs = next((name for name in names if name in changed), names[0])
         is_list = theirs != key and type(changed.get(theirs)) is list
         changed[theirs] = [value] if is_list and type(value) is not list else value
     return changed

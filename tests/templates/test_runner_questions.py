@@ -87,7 +87,7 @@ CALLS += [
     ("opencode", "read", {"filePath": "/f"}, "Read", {"file_path": "/f"}, "read"),
     ("pi", "read", {"path": "/f", "limit": 5}, "Read", {"file_path": "/f", "limit": 5}, "read"),
     ("pi", "write", {"path": "/f", "content": "a"}, "Write", {"file_path": "/f", "content": "a"}, "write"),
-    ("pi", "edit", {"path": "/f", "edits": [1]}, "Edit", {"file_path": "/f", "edits": [1]}, "edit"),
+    ("pi", "edit", {"path": "/f"}, "Edit", {"file_path": "/f", "old_string": "", "new_string": ""}, "edit"),
     ("opencode", "webfetch", {"url": "u"}, "WebFetch", {"url": "u"}, "fetch"),
     ("opencode", "probe_ping", {"a": 1}, "mcp__probe__ping", {"a": 1}, "mcp"),
     (
@@ -284,6 +284,7 @@ def test_a_matcher_chooses_among_a_patchs_files(bench: Bench, matcher: str, aske
     assert [one["tool_name"] for one in seen] == asked
 
 
+EDITS = ("--matcher", "Edit|Write")
 HERE = "apply_patch <<'EOF'\n*** Begin Patch\n" + ADDED + CHANGED + "*** End Patch\nEOF\n"
 
 
@@ -295,16 +296,28 @@ HERE = "apply_patch <<'EOF'\n*** Begin Patch\n" + ADDED + CHANGED + "*** End Pat
         (HERE, ("--matcher", "Bash"), ["Bash"]),
         (f"cd 'a b' && {HERE}", ("--matcher", "Write"), ["Write a b/new.py"]),
         (f"cd /tmp && {HERE}", ("--matcher", "Write"), ["Write /tmp/new.py"]),
+        (f"cd /tmp&&cd x; {HERE}", ("--matcher", "Write"), ["Write /tmp/x/new.py"]),
+        (f"(cd x; {HERE})", ("--matcher", "Write"), ["Write x/new.py"]),
+        (HERE.replace("apply_patch ", "'apply_patch'"), EDITS, ["Write new.py", "Edit src/old.py"]),
+        (HERE.replace(" <<'EOF'\n", " '").replace("\nEOF", "'"), EDITS, ["Write new.py", "Edit src/old.py"]),
+        (f"{HERE}cd sub\n{HERE}", ("--matcher", "Edit"), ["Edit src/old.py", "Edit sub/src/old.py"]),
+        (HERE.replace("+b\n", "+*** End Patch\n+*** Begin Patch\n"), EDITS, ["Write new.py", "Edit src/old.py"]),
+        (HERE.replace(" one\n", " *** End Patch\n"), EDITS, ["Write new.py", "Edit src/old.py"]),
+        (f"cd $HOME && {HERE}", EDITS, ["Edit None"]),
+        (f"cd - && {HERE}", EDITS, ["Edit None"]),
+        ("printf '*** Begin Patch\\n*** Add File: new.py\\n+a' | apply_patch", EDITS, ["Edit None"]),
         ("cat apply_patch", (), ["Bash"]),
-        (HERE.replace("apply_patch", "cat"), (), ["Bash"]),
+        # Nobody needs to name the program, so every patch counts.
+        (HERE.replace("apply_patch", "cat"), EDITS, ["Write new.py", "Edit src/old.py"]),
     ],
 )
 def test_a_patch_in_a_shell_command_is_asked_as_its_edits_too(
     bench: Bench, command: str, options: tuple[str, ...], asked: list[str]
 ) -> None:
     seen = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "Bash", {"command": command}), *options)
-    paths = [one["tool_input"].get("file_path", "").replace(f"{bench.project}/", "") for one in seen]
-    assert [f"{one['tool_name']} {path}".strip() for one, path in zip(seen, paths, strict=True)] == asked
+    paths = [str((one["portable"]["paths"] or [None])[0]).replace(f"{bench.project}/", "") for one in seen]
+    told = [f"{one['tool_name']} {path}" for one, path in zip(seen, paths, strict=True)]
+    assert [name.replace("Bash None", "Bash") for name in told] == asked
     if asked[0] == "Bash":
         assert seen[0]["tool_input"] == {"command": command}
 
@@ -320,7 +333,7 @@ def test_a_hook_of_the_shell_may_change_or_allow_a_command_with_a_patch(bench: B
 
 def test_what_is_no_patch_is_still_asked_about(bench: Bench) -> None:
     (asked,) = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", {"command": "garbage"}))
-    assert (asked["tool_name"], asked["tool_input"]) == ("Write", {"command": "garbage"})
+    assert (asked["tool_name"], asked["tool_input"]) == ("Edit", {"old_string": "", "new_string": "garbage"})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""What a hook written for Claude Code is asked about each tool call of each host.
+
+`calls/` has the calls as the clients or their documents have them, and what each does, written by hand: nothing there
+comes from the tables that translate.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.hosts.matchers import fits
+from hookctl.packs.protocol import fit
+
+from .runner_bench import Bench
+
+FILES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "calls").glob("*.json"))}
+CALLS = [
+    pytest.param(name, call, id=f"{name}-{call['name']}")
+    for name, file in FILES.items()
+    for call in file["calls"]
+    if call["payload"]  # of some calls no hook is told
+]
+TOOLS = [(name, tool, kind) for name, file in FILES.items() for tool, kind in file["tools"].items()]
+CLASSES = {"shell": "Bash", "write": "Write", "edit": "Edit", "read": "Read", "fetch": "WebFetch"}
+
+
+def host_of(name: str) -> str:
+    """The host of a file; some have more than one way of telling their hooks."""
+    return name.partition("-")[0]
+
+
+def told(question: Any, names: Any) -> dict[str, Any]:
+    """The tool and these inputs of a question, and its file as every hook is told of it."""
+    input = question["tool_input"]
+    paths = question["portable"]["paths"]
+    own = {name: input.get(name, question.get(name)) for name in names if name != "tool_name"}
+    if "file_path" in names:  # a hook resolves ".." itself
+        own["file_path"] = posixpath.normpath(paths[0]) if paths else None
+    return {"tool_name": question["tool_name"], **own}
+
+
+def test_every_host_has_calls() -> None:
+    assert {host_of(name) for name in FILES} == set(hosts.names())
+    for name, file in FILES.items():
+        kinds = {ask["tool_name"] for call in file["calls"] for ask in call["asks"]}
+        assert {"Bash", "Write", "Edit", "Read"} <= kinds, name
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS)
+def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, call: Any) -> None:
+    host = host_of(name)
+    bench.lay_table(host)
+    seen = bench.ask(host, "PreToolUse", call["payload"])
+    assert [told(question, ask) for question, ask in zip(seen, call["asks"], strict=False)] == call["asks"]
+    assert len(seen) == len(call["asks"])
+
+
+@pytest.mark.parametrize(("name", "call"), [case for case in CALLS if case.values[0] != "claude"])
+def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> None:
+    """The host's own matcher of a pack for one of Claude Code's tools fits what the host says that it calls."""
+    host = hosts.load(host_of(name))
+    tool = tool_of(call["payload"])
+    for ask in call["asks"]:
+        if ask["tool_name"] in CLASSES.values():
+            matching = fit(host, "pre-tool", ask["tool_name"])
+            assert not matching.never and fits(host, matching.matcher, [tool]), (tool, matching)
+
+
+@pytest.mark.parametrize(("name", "tool", "kind"), TOOLS)
+def test_every_tool_that_changes_files_or_runs_commands_is_of_a_class(name: str, tool: str, kind: str) -> None:
+    host = hosts.load(host_of(name))
+    if kind in ("shell", "write", "edit", "read"):
+        names = {own for each in ("shell", "write", "edit", "read") for own in host.tools.get(each, ())}
+        names |= {host.runner.get("by", {}).get("tool")}
+        assert tool in names
+
+
+def tool_of(payload: Any) -> str:
+    """The tool as the payload names it, wherever that stands."""
+    return str(payload.get("tool_name") or payload.get("toolName") or payload["toolCall"]["name"])
