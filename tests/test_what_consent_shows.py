@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from .conftest import Hookctl, put
@@ -75,3 +76,25 @@ def test_machines_get_the_same(hookctl: Hookctl) -> None:
     assert [(one["matcher"], one["timeout"]) for one in commands] == [
         ("Bash|Edit", 30), (None, 10), ("*", 10), (None, None), ("Write", 5),
     ]  # fmt: skip
+
+
+UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u115f\u3164\ufe0e\ufe0f\u202e\u2800\U000e0041\U000e0100\x1b\ue000\u0378"
+
+
+def test_what_nobody_sees_in_a_file_is_shown(hookctl: Hookctl) -> None:
+    text = '[pack]\nname = "own"\nversion = "1"\ndescription = "\U0001f469\u200d\U0001f4bb \u0646\u200c"\n'
+    text += '[files]\ninclude = ["a.sh"]\n'
+    text += "[[hooks]]\nevent = 'stop'\ncommand = 'echo \u26a0\ufe0f; sh {files}/a.sh'\n"
+    put(Path("own.toml"), text)
+    put(Path("a.sh"), f"run{UNSEEN}\ttabs, \u3000blanks and \u00e9 stay")
+    shown = "".join(f"<U+{ord(character):04X}>" for character in UNSEEN)
+    plan = hookctl("plan", "./own.toml", "--host", "claude")
+    assert f"run{shown}\ttabs, \u3000blanks and \u00e9 stay\n" in plan.out
+    assert "echo \u26a0<U+FE0F>;" in plan.out
+    assert hookctl("install", "./own.toml", "--host", "claude").code == 0
+    put(Path("a.sh"), f"run {UNSEEN}")
+    put(Path("own.toml"), text.replace('"1"', '"2"'))
+    changed = hookctl("upgrade", "own", "--dry-run")
+    assert f"+run {shown}\n" in changed.out
+    rendered = hookctl("render", "./own.toml", "--host", "claude", "--scope", "managed")
+    assert "\u26a0\ufe0f" in json.loads(rendered.out)["hooks"]["Stop"][0]["hooks"][0]["command"], "a file, not a text"
