@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from .conftest import Hookctl, put
 
 PACK = """[pack]
@@ -43,9 +45,9 @@ timeout = 5
 """
 
 
-def shown(hookctl: Hookctl, text: str) -> list[str]:
+def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     put(Path("own.toml"), text)
-    lines = hookctl("plan", "./own.toml", "--host", "claude").out.splitlines()
+    lines = hookctl("plan", "./own.toml", "--host", host).out.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("  command"))
     return lines[begin : next(number for number, line in enumerate(lines) if line.startswith("  sha256"))]
 
@@ -54,7 +56,7 @@ def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: H
     assert shown(hookctl, PACK) == [
         "  command  PreToolUse (tools): first",
         "           matcher Bash|Edit; timeout 30 s; on_failure deny: refuses where it fails; "
-        "may_allow: its allow lifts your own permission",
+        "its allow lifts your own permission",
         "  command  UserPromptSubmit: second",
         "           timeout 10 s; on_failure allow",
         "  command  PostToolUse on claude, codex: third",
@@ -68,6 +70,30 @@ def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: H
 def test_in_the_hosts_own_protocol_the_host_limits_the_time(hookctl: Hookctl) -> None:
     text = '[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "stop"\ncommand = "c"\n'
     assert shown(hookctl, text) == ["  command  Stop: c"]
+
+
+ASKS = {
+    "claude": ["PreToolUse", "PermissionRequest"], "cursor": ["beforeShellExecution", "beforeReadFile"],
+    "windsurf": ["pre_run_command", "pre_write_code"], "pi": ["tool_call"], "copilot": ["preToolUse"],
+    "opencode": ["tool.execute.before"], "hermes": ["pre_tool_call", "pre_approval_request"], "gemini": ["BeforeTool"],
+}  # fmt: skip
+SAID = "its allow lifts your own permission"
+
+
+@pytest.mark.parametrize(("host", "event"), [(host, event) for host, events in ASKS.items() for event in events])
+def test_a_hosts_own_hook_that_is_asked_before_something_is_done_may_allow_it(
+    hookctl: Hookctl, host: str, event: str
+) -> None:
+    text = f'[pack]\nname = "own"\nversion = "1"\n[[host.{host}.hooks]]\nevent = "{event}"\ncommand = "c"\n'
+    assert shown(hookctl, text, host) == [f"  command  {event} on {host}: c", f"           {SAID}"]
+    (command,) = hookctl("plan", "./own.toml", "--host", host, "--json").data["pack"]["commands"]
+    assert command["may_allow"]
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PreCompact", "Stop"])
+def test_so_may_every_hook_of_a_pack_in_the_hosts_own_protocol(hookctl: Hookctl, event: str) -> None:
+    text = f'[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "{event}"\ncommand = "c"\n'
+    assert (SAID in "\n".join(shown(hookctl, text))) == (event == "PreToolUse")
 
 
 def test_machines_get_the_same(hookctl: Hookctl) -> None:
