@@ -1,4 +1,4 @@
-"""Which values are secret, and how they are shown: as a mask.
+"""What no output shows as it is: secrets, and characters that nobody sees.
 
 A value is secret by its name, also within a text (`API_KEY=...`, `--token ...`, a header in a
 command), or by its own look, wherever it stands.
@@ -7,7 +7,7 @@ command), or by its own look, wherever it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 MASK = "***"
@@ -80,6 +80,10 @@ _BARE = r"[\"']?[\w+=~%-]+[\"']?"
 _QUOTED = r"(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)"
 _REST = r"[^\"'\r\n]+"
 _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
+# By name, since their categories are those of letters, marks and symbols.
+_EMPTY = (
+    "VARIATION SELECTOR|HANGUL .*FILLER|GRAPHEME JOINER|VOWEL INHERENT|PATTERN BLANK|NULL NOTEHEAD"
+)
 
 
 class OwnText(str):
@@ -241,3 +245,38 @@ def _bracket_end(text: str, at: int) -> int:
         if not depth:
             return index + 1
     return len(text)
+
+
+# Characters that nobody sees
+
+
+def plain(text: str) -> str:
+    """A line in which everything can be seen, and nothing controls the terminal: <U+200B>."""
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub("[^\t -~]", _show, text)
+
+
+def _show(match: re.Match[str]) -> str:
+    return f"<{number_of(match[0])}>" if _is_unseen(match[0]) else match[0]
+
+
+def find_unseen(text: str) -> Iterator[int]:
+    """Where a text has a character that shows nothing, or turns around or controls the rest."""
+    return (at.start() for at in re.finditer("[^ -~]", text) if _is_unseen(at[0]))
+
+
+def _is_unseen(character: str) -> bool:
+    if character.isascii():
+        return not character.isprintable()
+    import unicodedata  # late: most texts are ASCII
+
+    category = unicodedata.category(character)
+    if category.startswith("C") or category in ("Zl", "Zp"):
+        return True
+    return bool(re.search(_EMPTY, unicodedata.name(character, "")))
+
+
+def number_of(character: str) -> str:
+    """A character as people write it who cannot see it: U+200B."""
+    return f"U+{ord(character):04X}"

@@ -408,12 +408,12 @@ def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookc
 
 
 def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) -> None:
-    """Windsurf's event is about commands alone: before it writes a file it asks others."""
+    """Windsurf has no event for what it fetches."""
     hooks = {"hooks": {"pre_run_command": [{"command": "echo no >&2; exit 2"}]}}
     put(isolated / "home/.codeium/windsurf/hooks.json", json.dumps(hooks))
     for host in ([], ["--host", "windsurf"]):
-        outcome = hookctl("fire", "pre-tool", "--tool", "Write", *host)
-        assert (outcome.code, outcome.out) == (0, "skip  Windsurf has no tool for Write\n")
+        outcome = hookctl("fire", "pre-tool", "--tool", "WebFetch", *host)
+        assert (outcome.code, outcome.out) == (0, "skip  Windsurf has no tool for WebFetch\n")
     assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--json"))["outcome"] == "deny"
 
 

@@ -57,6 +57,17 @@ def native_event(host: Host, event: str) -> str:
     return host.events.get(event, "")
 
 
+def native_events(host: Host, event: str, tools: str | None) -> list[str]:
+    """All events of the host that one stands for: some have one for each kind of tool.
+
+    `tools` is an expression for the tools that are meant.
+    """
+    own = host.runner.get("tool_events", {}).get(EVENTS[event])
+    if own:
+        return [name for name in own if re.search(tools or "", name)]
+    return [native_event(host, event)]
+
+
 def tells_failures(host: Host) -> bool:
     """Whether the host says of any call that it failed."""
     runner = host.runner

@@ -61,7 +61,7 @@ FILES = {
 # What differs from run to run; a text with such an id in it keeps the rest.
 IDS = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess|tool)_\w{8,}|"
-    r"\b\d{8}_\d{6}_[0-9a-f]{6}\b|\b[0-9a-f]{32}\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b"
+    r"\b\d{8}_\d{6}_[0-9a-f]{6}\b|\b[0-9a-f]{32}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}\b"
 )
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}([.]\d+)?(Z|[+]00:00)?")
 
@@ -122,11 +122,12 @@ class _Session:
 
         def before(number: int) -> None:
             marks.append((len(self.calls_probe.heard()), self._changes()))
-            self._lay_out()
+            if not in_sub_agent:
+                self._lay_out()
 
         self._lay_out()
-        script = Script([*replies, "done"], limit=len(replies) + 6, before=before)
         in_sub_agent = "agent" in calls[0]
+        script = Script([*replies, "done"], limit=len(replies) + 6, before=before)
         if in_sub_agent:
             start = self._call(calls[0]["agent"])
             script = script._replace(
@@ -140,8 +141,7 @@ class _Session:
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
         said = _results([entry for entry in run.log if entry.kind == "main"])
         if in_sub_agent:
-            done = sorted({path for _, changes in marks for path in changes})
-            reading, marks = [], [(1 + len(self.setup.reads), []), (len(heard), done)]  # behind what starts it
+            reading, marks = [], [(1, []), (len(heard), marks[-1][1])]  # behind the call that starts it
         each = len(reading) + 1
         for number, call in enumerate(calls):
             last = number * each + each

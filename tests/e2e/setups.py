@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import codex, droid, hermes, mcp_server, opencode
+from . import codex, copilot, droid, hermes, mcp_server, opencode
 from .agent import Driver, Place, Run
 from .clients import Client
 from .dialects import Call, Reply, responses
@@ -81,6 +81,8 @@ def _prepare_opencode(place: Place) -> None:
     )
 
 
+_prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"])
+
 SETUPS: dict[str, dict[str, Setup]] = {
     "claude": {"": Setup(_prepare_claude)},
     "codex": {
@@ -115,5 +117,12 @@ SETUPS: dict[str, dict[str, Setup]] = {
         )
     },
     "qwen": {"": Setup(_servers(".qwen/settings.json", trust=True))},
-    "copilot": {"": Setup(_servers(".copilot/mcp-config.json", type="local", tools=["*"]))},
+    "copilot": {
+        "": Setup(_prepare_copilot, waits=[copilot.shell(WAIT)]),
+        "gpt": Setup(
+            _prepare_copilot,
+            environment={"COPILOT_MODEL": "gpt-5.3-codex", "COPILOT_PROVIDER_WIRE_API": "responses"},
+            driver=Driver(responses, copilot.DRIVER.call, Run),
+        ),
+    },
 }
