@@ -101,7 +101,9 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
 def own_names(host: Host, name: str) -> list[str]:
     """The host's names of a tool of Claude Code; none if it has no such tool."""
     if name.startswith("mcp__"):
-        return [_mcp_name(host, name)]
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        forms = host.tools.get("mcp") or ["mcp__{server}__{tool}"]
+        return [form.format(server=server, tool=tool) for form in forms]
     names: list[str] = []
     for kind, claude in guard_module("payload").TOOLS.items():
         if claude == guard_module("matching").FORMER.get(name, name):
@@ -121,8 +123,3 @@ def _tool_by_field(host: Host, kind: str) -> list[str]:
     by = host.runner.get("by", {})
     return [by["tool"]] if by and kind in by["classes"].values() else []
 
-
-def _mcp_name(host: Host, name: str) -> str:
-    server, _, tool = name.removeprefix("mcp__").partition("__")
-    form = next(iter(host.tools.get("mcp", ())), "mcp__{server}__{tool}")
-    return form.format(server=server, tool=tool)

@@ -51,6 +51,7 @@ class Tool:
 
     def __init__(self, name, kind, input, input_names=None, is_part=False):
         self.name, self.kind, self.input = name, kind, input
+        self.other_names = ()  # that a matcher may have
         self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
         self.is_part = is_part  # of another call, about which there is a question too
 
@@ -60,7 +61,7 @@ class Asked:
 
     def __init__(self, payload, portable, tool=None, sent=None):
         self.payload, self.portable, self.sent = payload, portable, sent or {}
-        self.tool = tool.name if tool else ""
+        self.tools = (tool.name, *tool.other_names) if tool else ()
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
         self.is_unnamed = False  # nobody can tell which file it changes, or what it runs
@@ -281,7 +282,10 @@ def tool_call(table, name, kind, sent):
         if key != by.get("field") or name != by["tool"]:
             key = claudes.get(key, key)
             input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
-    return Tool(TOOLS.get(kind, name), kind, input, names)
+    tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
+    if kind in WRITING:  # some hosts have one tool for both
+        tool.other_names = [TOOLS[other] for other in WRITING if name in tools.get(other, ())]
+    return tool
 
 
 def alternatives(names):

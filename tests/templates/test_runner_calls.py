@@ -61,6 +61,17 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     assert len(seen) == len(call["asks"])
 
 
+@pytest.mark.parametrize(("host", "call"), [("cursor", "write"), ("windsurf", "edit")])
+@pytest.mark.parametrize("matcher", ["Write", "Edit"])
+def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
+    bench: Bench, host: str, call: str, matcher: str
+) -> None:
+    bench.lay_table(host)
+    (payload,) = [each["payload"] for each in FILES[host]["calls"] if each["name"] == call]
+    assert len(bench.ask(host, "PreToolUse", payload, "--matcher", matcher)) == 1
+    assert bench.ask(host, "PreToolUse", payload, "--matcher", "Read") == []
+
+
 @pytest.mark.parametrize(("name", "call"), [case for case in CALLS if case.values[0] != "claude"])
 def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> None:
     """The host's own matcher of a pack for one of Claude Code's tools fits what the host says that it calls."""
@@ -83,4 +94,5 @@ def test_every_tool_that_changes_files_or_runs_commands_is_of_a_class(name: str,
 
 def tool_of(payload: Any) -> str:
     """The tool as the payload names it, wherever that stands."""
-    return str(payload.get("tool_name") or payload.get("toolName") or payload["toolCall"]["name"])
+    named = [payload.get(key) for key in ("tool_name", "toolName", "agent_action_name")]
+    return str(next(filter(None, named), "") or payload["toolCall"]["name"])
