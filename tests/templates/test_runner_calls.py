@@ -61,6 +61,16 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     assert len(seen) == len(call["asks"])
 
 
+def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:
+    bench.lay_table("antigravity")
+    call = FILES["antigravity"]["calls"][0]["payload"]
+    other = ["--matcher", "Write"]  # which the call does not fit
+    for command, options in ((":", []), ("exit 2", other), ("exit 1", []), ("echo {}", [])):
+        assert bench.run("antigravity", "PreToolUse", call, command, *options).answer == {"decision": "allow"}
+    assert bench.run("antigravity", "PreToolUse", call, "exit 2").answer["decision"] == "deny"
+    assert bench.run("antigravity", "PostToolUse", call, ":").answer is None
+
+
 @pytest.mark.parametrize(("host", "call"), [("cursor", "write"), ("windsurf", "edit")])
 @pytest.mark.parametrize("matcher", ["Write", "Edit"])
 def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
