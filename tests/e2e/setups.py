@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import codex, copilot, droid, hermes, mcp_server, opencode
+from . import codex, copilot, droid, hermes, mcp_server, opencode, vibe
 from .agent import Driver, Place, Run
 from .clients import Client
 from .dialects import Call, Reply, responses
@@ -110,6 +110,12 @@ SETUPS: dict[str, dict[str, Setup]] = {
         ),
     },
     "hermes": {"": Setup(_prepare_hermes, environment={"TAVILY_API_KEY": "made-up"}, waits=[hermes.shell(WAIT)])},
+    "vibe": {
+        "": Setup(
+            environment={"VIBE_MCP_SERVERS": json.dumps([{"name": "probe", "transport": "stdio", **STDIO}])},
+            waits=[vibe.shell(WAIT)],
+        )
+    },
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
