@@ -71,6 +71,13 @@ def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -
     assert bench.run("antigravity", "PostToolUse", call, ":").answer is None
 
 
+def test_a_prompt_in_parts_is_seen_whole(bench: Bench) -> None:
+    bench.lay_table("kimi")
+    parts = [{"type": "text", "text": "one"}, {"type": "image_url", "image_url": {}}, {"type": "text", "text": "two"}]
+    (asked,) = bench.ask("kimi", "UserPromptSubmit", {"session_id": "s", "cwd": "/home/u/project", "prompt": parts})
+    assert asked["prompt"] == "one\ntwo"
+
+
 @pytest.mark.parametrize(("host", "call"), [("cursor", "write"), ("windsurf", "edit")])
 @pytest.mark.parametrize("matcher", ["Write", "Edit"])
 def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
