@@ -116,6 +116,7 @@ SETUPS: dict[str, dict[str, Setup]] = {
             waits=[vibe.shell(WAIT)],
         )
     },
+    "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
