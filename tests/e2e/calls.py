@@ -63,7 +63,7 @@ IDS = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess|tool)_\w{8,}|"
     r"\b\d{8}_\d{6}_[0-9a-f]{6}\b|\b[0-9a-f]{32}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}\b"
 )
-TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}([.]\d+)?(Z|[+]00:00)?")
+TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}([.-]\d+)?(Z|[+]00:00)?")
 
 
 @dataclass
@@ -158,6 +158,8 @@ class _Session:
 
     def _lay_out(self) -> None:
         """The project as it is before each call."""
+        for made in self._files_at_home():
+            made.unlink()
         for path in self._files():
             if path not in FILES:
                 (self.place.project / path).unlink()
@@ -168,9 +170,13 @@ class _Session:
                 path.write_text(text)
 
     def _changes(self) -> list[str]:
-        """The files that a call has changed."""
+        """The files that a call has changed; those of the home with their whole path."""
         there = {path: (self.place.project / path).read_text("utf-8", "replace") for path in self._files()}
-        return sorted(path for path in {*there, *FILES} if there.get(path) != FILES.get(path))
+        made = [f"{HOME}/{path.name}" for path in self._files_at_home()]
+        return sorted([*made, *(path for path in {*there, *FILES} if there.get(path) != FILES.get(path))])
+
+    def _files_at_home(self) -> list[Path]:
+        return [path for path in self.place.home.glob("*.txt") if path.is_file()]
 
     def _files(self) -> list[str]:
         paths = (path.relative_to(self.place.project) for path in self.place.project.rglob("*") if path.is_file())

@@ -116,6 +116,8 @@ SETUPS: dict[str, dict[str, Setup]] = {
             waits=[vibe.shell(WAIT)],
         )
     },
+    "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
+    "pi": {"": Setup(), "all tools": Setup(options=("--tools", "read,bash,edit,write,grep,find,ls"))},
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
