@@ -5,6 +5,7 @@ files. What a host does not tell is null.
 """
 
 from .exact import parse_exactly
+from .files import env
 from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
@@ -92,9 +93,25 @@ def questions(table, event, native, host_name):
     asked = []
     for tool in tools_in(table, name, sent, native):
         if tool.kind in FILE_TOOLS and not table.get("own_protocol"):
+            take_prefixes_off(tool.input, table.get("path_prefixes", ()))
             make_absolute(tool.input, base["cwd"])
         asked.append(question_about(table, base, portable, native, tool, sent))
     return asked
+
+
+def take_prefixes_off(input, prefixes):
+    """Name the file that the host means, where it does not take a path word for word."""
+    path = text_or_none(input.get("file_path")) or ""
+    for prefix in prefixes:
+        if path.startswith(prefix):
+            path = path[len(prefix) :]
+            if prefix == "~/":
+                path = env("HOME") + "/" + path
+            elif prefix == "file://":
+                from urllib.parse import unquote
+
+                path = unquote(path)
+            input["file_path"] = path
 
 
 def make_absolute(input, folder):

@@ -37,12 +37,12 @@ def host_of(name: str) -> str:
 
 def told(question: Any, names: Any) -> dict[str, Any]:
     """The tool and these inputs of a question, and its file as every hook is told of it."""
-    input = question["tool_input"]
+    input = question.get("tool_input", {})
     paths = question["portable"]["paths"]
     own = {name: input.get(name, question.get(name)) for name in names if name != "tool_name"}
     if "file_path" in names:  # a hook resolves ".." itself
         own["file_path"] = posixpath.normpath(paths[0]) if paths else None
-    return {"tool_name": question["tool_name"], **own}
+    return {**({"tool_name": question["tool_name"]} if "tool_name" in names else {}), **own}
 
 
 def test_every_host_has_calls() -> None:
@@ -56,7 +56,9 @@ def test_every_host_has_calls() -> None:
 def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, call: Any) -> None:
     host = host_of(name)
     bench.lay_table(host)
-    seen = bench.ask(host, "PreToolUse", call["payload"])
+    bench.environment["HOME"] = "/home/u"
+    event = "UserPromptSubmit" if call["name"].startswith("prompt") else "PreToolUse"
+    seen = bench.ask(host, event, call["payload"])
     assert [told(question, ask) for question, ask in zip(seen, call["asks"], strict=False)] == call["asks"]
     assert len(seen) == len(call["asks"])
 
@@ -71,13 +73,6 @@ def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -
     assert bench.run("antigravity", "PostToolUse", call, ":").answer is None
 
 
-def test_a_prompt_in_parts_is_seen_whole(bench: Bench) -> None:
-    bench.lay_table("kimi")
-    parts = [{"type": "text", "text": "one"}, {"type": "image_url", "image_url": {}}, {"type": "text", "text": "two"}]
-    (asked,) = bench.ask("kimi", "UserPromptSubmit", {"session_id": "s", "cwd": "/home/u/project", "prompt": parts})
-    assert asked["prompt"] == "one\ntwo"
-
-
 @pytest.mark.parametrize(("host", "call"), [("cursor", "write"), ("windsurf", "edit")])
 @pytest.mark.parametrize("matcher", ["Write", "Edit"])
 def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
@@ -89,11 +84,13 @@ def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
     assert bench.ask(host, "PreToolUse", payload, "--matcher", "Read") == []
 
 
-@pytest.mark.parametrize(("name", "call"), [case for case in CALLS if case.values[0] != "claude"])
+@pytest.mark.parametrize(("name", "call"), [case for case in CALLS if "tool_name" in str(case.values[1]["asks"])])
 def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> None:
     """The host's own matcher of a pack for one of Claude Code's tools fits what the host says that it calls."""
     host = hosts.load(host_of(name))
     tool = tool_of(call["payload"])
+    if host.name == "claude":
+        return
     for ask in call["asks"]:
         if ask["tool_name"] in CLASSES.values():
             matching = fit(host, "pre-tool", ask["tool_name"])
