@@ -33,6 +33,12 @@ _LOOKS = (
     r"|(/bot)\d{8,10}:AA[\w-]{30,}"
     r"|(\bsshpass\s++-p\s*+)(?:'[^']*'|\"[^\"]*\"|[^\s'\"]+)"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
+    # curl's cookies
+    r"|(\s-b\s++)(?:'[^'=]*+=[^']*'|\"[^\"=]*+=[^\"]*\"|[^\s'\"=]++=[^\s'\"]+)"
+    # -pSECRET: not -print, -parallel=2, -p8080:80, -projectPath, -p/folder or -p$VARIABLE
+    r"|(\s-p)(?:'[^'$]+'|\"[^\"$]+\"|(?![a-z-]*[=:/.]|[~$])(?![a-z]+(?:[A-Z][a-z]+)+\b)"
+    r"(?![\d.:]+(?:/\w+)?(?![^\s'\"]))(?=[^\s'\"]*[A-Z0-9])[^\s'\";&|()<>]{6,})"
+    r"|(\b(?:mysql\w*|mariadb[\w-]*|7z[ar]?|(?:un)?rar)(?=\s)[^\n|;&]{0,200}?\s-p)[^\s'\"$;&|()<>]+"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
     r"|gh[oprsu]_\w{5,}|github_pat_\w{5,}|glpat-[\w-]{5,}"
@@ -57,7 +63,7 @@ _LOOKS = (
 )
 # Every match has one of these in lower case, so most texts never meet the patterns.
 _MARKS_TEXT = """
-    -----begin :// bearer -u sshpass sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
+    -----begin :// bearer -u -b -p sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
     github_pat_ glpat- xox xapp- akia asia aiza ya29. hf_ npm_ pypi- eyj basic hooks.slack.com/
     /webhooks/ hvb. hvs. hvr. gsk_ sg. gocspx- xai- pplx- r8_ tvly- nvapi- fw_ _v1_ shpat_
     shpss_ shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- dckr_ atatt3

@@ -73,10 +73,11 @@ def choose(inventory: Inventory, call: Call, asked: Asked, chosen: Chosen) -> It
         if why_not is not None:
             yield shot._replace(why_not=why_not)
             continue
-        note = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
-        if hook.state != RUNS:
-            note = f"{host.title} would not run it: {_explain_state(hook)}"
-        yield shot._replace(note=note, is_out=bool(note))
+        out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
+        if not hook.is_started:
+            out = f"{host.title} would not run it: {_explain_state(hook)}"
+        note = "" if hook.state == RUNS else _explain_state(hook)
+        yield shot._replace(note=out or note, is_out=bool(out))
 
 
 def list_hosts(inventory: Inventory, asked: Asked, names: Collection[str]) -> list[Host]:
@@ -112,7 +113,7 @@ def _fits_nothing(host: Host, hook: Hook) -> bool:
 
 def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str | None:
     """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
-    if hook.state != RUNS and not chosen.names:
+    if not hook.is_started and not chosen.names:
         return _explain_state(hook)
     kind = hook.fields.get("type", "command")
     if kind != "command" or not command_of(host, hook.fields):

@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from .everywhere import CASES, Case
 from .model_server import Logged, Script
 from .probe import make_probe
 from .product import hookctl
-from .setups import SETUPS, WAIT, Setup
+from .setups import SETUPS, STDIO, WAIT, Setup
 
 FOLDER = Path(__file__).parents[1] / "templates" / "calls"
 HOME, PROJECT, MARKER = "/home/u", "/home/u/project", "MARKER"
@@ -119,8 +120,12 @@ class _Session:
         reading = [tuple(self._call(call) for call in self.setup.reads)] if self.setup.reads else []
         replies = [reply for call in calls if call["call"] for reply in (*reading, self._call(call["call"]))]
         marks: list[tuple[int, list[str]]] = []
+        each = len(reading) + 1
+        late = {1 + each * place for place, call in enumerate(calls, 1) if call.get("background")}
 
         def before(number: int) -> None:
+            if number in late:
+                self._wait_for_changes()
             marks.append((len(self.calls_probe.heard()), self._changes()))
             if not in_sub_agent:
                 self._lay_out()
@@ -141,8 +146,8 @@ class _Session:
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
         said = _results([entry for entry in run.log if entry.kind == "main"])
         if in_sub_agent:
-            reading, marks = [], [(1, []), (len(heard), marks[-1][1])]  # behind the call that starts it
-        each = len(reading) + 1
+            reading, marks = [], [(1, []), (2, marks[-1][1])]  # the one behind the call that starts it
+            each = 1
         for number, call in enumerate(calls):
             last = number * each + each
             name = call["name"]
@@ -175,6 +180,12 @@ class _Session:
         made = [f"{HOME}/{path.name}" for path in self._files_at_home()]
         return sorted([*made, *(path for path in {*there, *FILES} if there.get(path) != FILES.get(path))])
 
+    def _wait_for_changes(self) -> None:
+        """A command that runs on has done its work a little later."""
+        deadline = time.monotonic() + 20
+        while not self._changes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
     def _files_at_home(self) -> list[Path]:
         return [path for path in self.place.home.glob("*.txt") if path.is_file()]
 
@@ -185,8 +196,10 @@ class _Session:
     def _normal(self, payload: dict[str, Any]) -> dict[str, Any]:
         """A payload as it would be on another machine at another time."""
         text = json.dumps(payload, ensure_ascii=False)
+        text = text.replace(STDIO["command"], "/usr/bin/python3").replace(STDIO["args"][-1], f"{HOME}/server.py")
         for path, name in ((self.place.project, PROJECT), (self.place.home, HOME), (self.place.tmp, "/tmp")):
-            text = text.replace(str(path), name).replace(str(path).replace("/", "-"), name.replace("/", "-"))
+            for sign in ("/", "-", "%2F"):  # in the names of files it may be another one
+                text = text.replace(str(path).replace("/", sign), name.replace("/", sign))
         ids = dict.fromkeys(match.group() for match in IDS.finditer(text))
         for number, id in enumerate(ids, 1):
             text = text.replace(id, f"id-{number}")

@@ -20,9 +20,9 @@ WAIT = "timeout 30 sh -c 'until [ -e made ] || [ -e new.txt ]; do sleep 0.1; don
 IN_TOML = f"[mcp_servers.probe]\ncommand = {json.dumps(STDIO['command'])}\nargs = {json.dumps(STDIO['args'])}\n"
 
 
-def _reads(tool: str, name: str) -> list[dict[str, Any]]:
-    """Calls that read the files which are edited."""
-    return [{"tool": tool, "input": {name: f"/home/u/project/{file}"}} for file in ("notes.txt", "sub/deep.txt")]
+def _read(tool: str, name: str, file: str) -> dict[str, Any]:
+    """A call that reads a file of the project."""
+    return {"tool": tool, "input": {name: f"/home/u/project/{file}"}}
 
 
 _SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
@@ -57,7 +57,7 @@ def write_json(path: Path, value: Any) -> None:
 def _prepare_claude(place: Place) -> None:
     write_json(place.home / ".claude.json", {"mcpServers": {"probe": {"type": "stdio", **STDIO}}})
     tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Task", "mcp__probe__ping"]
-    write_json(place.settings, {"permissions": {"allow": tools}})
+    write_json(place.settings, {"permissions": {"allow": tools}, "skipWebFetchPreflight": True})
 
 
 def _prepare_hermes(place: Place) -> None:
@@ -84,7 +84,10 @@ def _prepare_opencode(place: Place) -> None:
 _prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"])
 
 SETUPS: dict[str, dict[str, Setup]] = {
-    "claude": {"": Setup(_prepare_claude)},
+    "claude": {
+        "": Setup(_prepare_claude),
+        "notebook": Setup(_prepare_claude, reads=[_read("Read", "file_path", "book.ipynb")]),
+    },
     "codex": {
         "": Setup(lambda place: place.config.write_text(IN_TOML)),
         "unknown model": Setup(lambda place: place.config.write_text(IN_TOML), (codex.YOLO, codex.BYPASS)),
@@ -102,10 +105,13 @@ SETUPS: dict[str, dict[str, Setup]] = {
     "droid": {
         "": Setup(_servers(".factory/mcp.json", type="stdio")),
         # By the model's name, unless its settings have a `fileEditToolProfile`.
-        "gpt": Setup(options=("--auto", "high", "-m", "custom:chat-1"), reads=_reads("Read", "file_path")),
+        "gpt": Setup(
+            options=("--auto", "high", "-m", "custom:chat-1"),
+            reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
+        ),
         "gpt by responses": Setup(
             options=("--auto", "high", "-m", "custom:responses-2"),
-            reads=_reads("Read", "file_path"),
+            reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
             driver=Driver(responses, droid.DRIVER.call, Run),
         ),
     },
@@ -118,13 +124,17 @@ SETUPS: dict[str, dict[str, Setup]] = {
     },
     "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
     "pi": {"": Setup(), "all tools": Setup(options=("--tools", "read,bash,edit,write,grep,find,ls"))},
+    "grok": {"": Setup(lambda place: place.configure(IN_TOML))},
     "gemini": {
         "": Setup(
             _servers(".gemini/settings.json", trust=True),
             ends=Call("complete_task", {"result": {"response": "looked"}}),
         )
     },
-    "qwen": {"": Setup(_servers(".qwen/settings.json", trust=True))},
+    "qwen": {
+        "": Setup(_servers(".qwen/settings.json", trust=True)),
+        "notebook": Setup(reads=[_read("read_file", "file_path", "book.ipynb")]),
+    },
     "copilot": {
         "": Setup(_prepare_copilot, waits=[copilot.shell(WAIT)]),
         "gpt": Setup(
