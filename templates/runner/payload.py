@@ -83,9 +83,8 @@ def questions(table, event, native, host_name):
         flag = find(table, native, FLAG)
         base[FLAG] = None if flag is None else bool(flag)
     portable = portable_part(table, event, native, host_name)
-    if portable["agent"]:  # Claude Code has these keys in a sub-agent alone
-        base["agent_id"] = portable["agent"]
-        base["agent_type"] = find_text(table, native, "agent_type")
+    agent = {"agent_id": portable["agent"], "agent_type": find_text(table, native, "agent_type")}
+    base.update({key: value for key, value in agent.items() if value})  # in a sub-agent alone
     if event not in TOOL_EVENTS:
         return [Asked(base, portable)]
     base["tool_use_id"] = find_text(table, native, "tool_use_id")
@@ -115,10 +114,14 @@ def take_prefixes_off(input, prefixes):
 
 
 def make_absolute(input, folder):
-    """Claude Code's paths are absolute."""
-    path = input.get("file_path")
-    if text_or_none(path) and path[0] != "/" and folder:
-        input["file_path"] = folder.rstrip("/") + "/" + path
+    """Claude Code's paths are absolute, and have no step back; links on the way count."""
+    path = text_or_none(input.get("file_path")) or ""
+    if path and path[0] != "/" and folder:
+        path = input["file_path"] = folder.rstrip("/") + "/" + path
+    if path[:1] == "/" and ".." in path.split("/"):
+        from posixpath import realpath
+
+        input["file_path"] = realpath(path)
 
 
 def question_about(table, base, portable, native, tool, sent):
@@ -300,6 +303,9 @@ def tool_call(table, name, kind, sent):
             key = claudes.get(key, key)
             input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
     tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
+    if kind == "fetch" and "url" not in input:
+        input["url"] = addresses_in(text_or_none(input.get("prompt")) or "")
+        tool.input_names = None  # another address does not fit into a prompt
     if kind in WRITING:  # some hosts have one tool for both
         tool.other_names = [TOOLS[other] for other in WRITING if name in tools.get(other, ())]
     return tool
@@ -308,6 +314,12 @@ def tool_call(table, name, kind, sent):
 def alternatives(names):
     """One name, or several, of which a call has one."""
     return (names,) if type(names) is str else names
+
+
+def addresses_in(prompt):
+    """The addresses in the prompt of a tool that has no field for them, or None."""
+    words = [word.strip("<>()[]{}\"'`,;.!?") for word in prompt.split()]
+    return [word for word in words if word.startswith(("http://", "https://"))] or None
 
 
 def text_of(value, between):
@@ -353,7 +365,7 @@ def mcp_call(table, name, tool, native):
 
 def spread(tool):
     """One call for each value, where the host has a list of what Claude Code has one of."""
-    for key in tool.input_names:
+    for key in ("url", *(tool.input_names or ())):
         values = tool.input.get(key)
         if type(values) is list and values:
             names = tool.input_names if len(values) == 1 else None

@@ -7,7 +7,6 @@ comes from the tables that translate.
 from __future__ import annotations
 
 import json
-import posixpath
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from hookctl import hosts
 from hookctl.hosts.matchers import fits
 from hookctl.packs.protocol import fit
 
-from .runner_bench import Bench
+from .runner_bench import Bench, nested
 
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "calls").glob("*.json"))}
 CALLS = [
@@ -40,8 +39,8 @@ def told(question: Any, names: Any) -> dict[str, Any]:
     input = question.get("tool_input", {})
     paths = question["portable"]["paths"]
     own = {name: input.get(name, question.get(name)) for name in names if name != "tool_name"}
-    if "file_path" in names:  # a hook resolves ".." itself
-        own["file_path"] = posixpath.normpath(paths[0]) if paths else None
+    if "file_path" in names:
+        own["file_path"] = paths[0] if paths else None
     return {**({"tool_name": question["tool_name"]} if "tool_name" in names else {}), **own}
 
 
@@ -61,6 +60,12 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     seen = bench.ask(host, event, call["payload"])
     assert [told(question, ask) for question, ask in zip(seen, call["asks"], strict=False)] == call["asks"]
     assert len(seen) == len(call["asks"])
+
+
+def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: Bench) -> None:
+    (call,) = [each["payload"] for each in FILES["gemini"]["calls"] if each["name"] == "fetch"]
+    ran = bench.run("gemini", "PreToolUse", call, f"echo '{json.dumps(nested(updatedInput={'url': 'http://x'}))}'")
+    assert (ran.outcome, ran.answer["decision"]) == ("deny", "deny")
 
 
 def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:
