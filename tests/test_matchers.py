@@ -57,7 +57,7 @@ from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
         ("gemini", "Task", "invoke_agent"),
         ("qwen", "Execute", "run_shell_command"),
         ("vibe", "Bash|Write", "behind re:, with | between them"),
-        ("vibe", "re:Execute|Create", "which has file_system.bash, process.start, process.write, file_system.write_file"),
+        ("vibe", "re:Execute|Create", "which has file_system.bash, process.start, process.write, file_system"),
         ("vibe", "Task", "agents.spawn"),
         ("vibe", "", "where a hook for all tools has no matcher"),
     ],
