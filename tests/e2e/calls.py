@@ -61,10 +61,11 @@ FILES = {
 }  # fmt: skip
 # What differs from run to run; a text with such an id in it keeps the rest.
 IDS = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess|tool)_\w{8,}|"
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess)_(?=\w*\d)\w{8,}|"
     r"\b\d{8}_\d{6}_[0-9a-f]{6}\b|\b[0-9a-f]{32}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}\b"
 )
-TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}([.-]\d+)?(Z|[+]00:00)?")
+NO_LETTER = re.compile(r"[^A-Za-z0-9]")  # some name a file after a folder
+TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}([:-]\d{2}([.-]\d+)?)?(Z|[+]00:00)?")
 
 
 @dataclass
@@ -198,8 +199,8 @@ class _Session:
         text = json.dumps(payload, ensure_ascii=False)
         text = text.replace(STDIO["command"], "/usr/bin/python3").replace(STDIO["args"][-1], f"{HOME}/server.py")
         for path, name in ((self.place.project, PROJECT), (self.place.home, HOME), (self.place.tmp, "/tmp")):
-            for sign in ("/", "-", "%2F"):  # in the names of files it may be another one
-                text = text.replace(str(path).replace("/", sign), name.replace("/", sign))
+            text = text.replace(str(path), name).replace(str(path).replace("/", "%2F"), name.replace("/", "%2F"))
+            text = text.replace(NO_LETTER.sub("-", str(path)), name.replace("/", "-"))
         ids = dict.fromkeys(match.group() for match in IDS.finditer(text))
         for number, id in enumerate(ids, 1):
             text = text.replace(id, f"id-{number}")

@@ -56,7 +56,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def _prepare_claude(place: Place) -> None:
     write_json(place.home / ".claude.json", {"mcpServers": {"probe": {"type": "stdio", **STDIO}}})
-    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Task", "mcp__probe__ping"]
+    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Monitor", "mcp__probe__ping"]
     write_json(place.settings, {"permissions": {"allow": tools}, "skipWebFetchPreflight": True})
 
 
@@ -82,6 +82,16 @@ def _prepare_opencode(place: Place) -> None:
 
 
 _prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"])
+
+# Of its own presets for models of Google and OpenAI, and of one that plans.
+_TOOLS_OF_OPENHANDS = {
+    "apply_patch": ["apply_patch"],
+    "gemini": ["read_file", "write_file", "edit", "list_directory"],
+    "planning_file_editor": ["planning_file_editor"],
+    "grep": ["grep"],
+    "glob": ["glob"],
+    "task_tracker": ["task_tracker"],
+}
 
 SETUPS: dict[str, dict[str, Setup]] = {
     "claude": {
@@ -124,6 +134,11 @@ SETUPS: dict[str, dict[str, Setup]] = {
     },
     "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
     "pi": {"": Setup(), "all tools": Setup(options=("--tools", "read,bash,edit,write,grep,find,ls"))},
+    "openhands": {
+        "": Setup(
+            environment={"TOOLS": json.dumps(_TOOLS_OF_OPENHANDS), "MCP": json.dumps({"probe": STDIO}), "TASKS": "1"}
+        ),
+    },
     "grok": {"": Setup(lambda place: place.configure(IN_TOML))},
     "gemini": {
         "": Setup(
