@@ -121,5 +121,5 @@ def _patch_tools(host: Host) -> list[str]:
 def _tool_by_field(host: Host, kind: str) -> list[str]:
     """The tool that does this among other things."""
     by = host.runner.get("by", {})
-    return [by["tool"]] if by and kind in by["classes"].values() else []
+    return list(by["tools"]) if by and kind in by["classes"].values() else []
 

@@ -299,7 +299,7 @@ def tool_call(table, name, kind, sent):
     claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
     input = dict(ALWAYS.get(kind, {}))
     for key, value in sent.items():
-        if key != by.get("field") or name != by["tool"]:
+        if key != by.get("field") or name not in by["tools"]:
             key = claudes.get(key, key)
             input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
     tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
@@ -376,7 +376,7 @@ def spread(tool):
 def class_of(table, name, sent):
     """The class of a tool: by its name, or by a field where one tool does several things."""
     by = table.get("by", {})
-    if name == by.get("tool"):
+    if name in by.get("tools", ()):
         return by["classes"].get(text_or_none(sent.get(by["field"])), "other")
     for kind, names in table.get("tools", {}).items():
         if kind != "mcp" and (name in names or name == TOOLS.get(kind)):
