@@ -59,7 +59,7 @@ def test_few_sessions_and_calls_are_remembered(lab: Lab) -> None:
     (lab.folder / "dispatch.json").write_text(json.dumps(stored))
     assert lab.attempts("a", 3) == "DDE"
     remembered = counts(lab)["refused"]
-    assert len(remembered) == 32 and max(len(calls) for _, _, calls in remembered.values()) <= 99
+    assert len(remembered) == 32 and max(len(calls) for _, _, calls, _ in remembered.values()) <= 99
 
 
 def counts(lab: Lab) -> dict[str, Any]:
