@@ -219,8 +219,7 @@ def count_refusals(call, stored, key, is_refused, is_new):
         if turn != last_turn:
             counts = {}
         counts[key] = counts.get(key, 0) + is_new
-        is_asked = is_new and counts[key] == call.settings.dispatch_end and call.host.refuse_end
-        if is_asked and not call.agent:
+        if is_new and counts[key] == call.settings.dispatch_end and call.host.refuse_end:
             asked = first_text(call.payload, "tool_use_id")[:LONGEST_ID]
     else:
         counts = {key: counts[key]} if key in counts else {}
