@@ -72,7 +72,7 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
 
 @pytest.mark.parametrize(("host", "active", "prompt", "codes"), [
     ("claude", True, "p1", ["went_on", "allowed"]),
-    ("claude", False, "p2", ["allowed"]),
+    ("claude", False, "p1", ["allowed"]),
     ("claude", True, "p2", ["allowed"]),
     ("qwen", True, "p1", ["allowed"]),
 ])  # fmt: skip
