@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from hookctl import hosts
+from hookctl import clock, hosts
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
+from hookctl.checks.facts import FileFacts, HostFacts, Layer, UnreadFile
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import event_of
+from hookctl.hosts.version import Client
+from hookctl.packs.abilities import lacks
 from hookctl.settings import approval, effective
 from hookctl.settings.approval import Closed
 from hookctl.settings.targets import GUARD
+
+_SEEN_FOR = 7 * 24 * 3600  # seconds in which what the log tells of a client still counts
 
 # Is the client there, and is its version one that the facts hold for?
 
@@ -31,26 +35,32 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
         yield file.find("client_unknown.not-asked", client.path, client=client)
     elif not client.version:
         yield file.find("client_unknown", client.path)
-    elif known.minimum and _parse_version(client.version) < _parse_version(known.minimum):
-        yield file.find("client_old", client.path, client=client)
     else:
         yield from _judge_version(file, client)
 
 
 def _judge_version(file: FileFacts, client: Client) -> Iterator[Finding]:
-    """A version that is not the one that hookctl knows."""
-    version, seen = _parse_version(client.version), _parse_version(file.host.client.seen)
-    known = "the version that hookctl knows from documentation"
-    if file.host.sure == "proven":
-        known = "the version that hookctl was tested with"
-    if version > seen:
+    """What an older version lacks, and a version that hookctl does not know."""
+    for level, does, since in lacks(file.host, client.version, file.settings, file.document):
+        values = {"client": client, "does": does, "since": since}
+        yield file.find("client_old", client.path, level, **values)
+    if hosts.parse_version(client.version) > hosts.parse_version(file.host.client.seen):
+        known = "the version that hookctl knows from documentation"
+        if file.host.sure == "proven":
+            known = "the version that hookctl was tested with"
         yield file.find("client_newer", client.path, client=client, known=known)
-    elif not file.host.client.minimum and version < seen:
-        yield file.find("client_older", client.path, client=client, known=known)
 
 
-def _parse_version(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+def judge_ends(file: FileFacts) -> Iterator[Finding]:
+    """By the guard's log: did the client go on where the guard asked it to end the turn?"""
+    if file.client is None or file.guard is None:
+        return
+    since = max(file.workplace.now - _SEEN_FOR, file.client.since)
+    times = [line["t"] for line in file.log if line.get("code") == "went_on" and line["t"] > since]
+    if times:
+        count = "once" if len(times) == 1 else f"{len(times)} times"
+        age = clock.age(file.workplace.now - times[-1])
+        yield file.find("client_went_on", file.client.path, times=count, age=age)
 
 
 # Switches in the settings files of all scopes.

@@ -99,15 +99,19 @@ def log_failure(call, error):
             return
         if not call.folder:
             find_folders(call)
+        if type(error) is BlockingIOError:
+            log(call, "allow", "lock_timeout", UNCOUNTED)
+            return
         call.failure = error
-        code = "lock_timeout" if type(error) is BlockingIOError else "state_error"
-        log(call, "allow", code, dict(UNCOUNTED, **describe_failure(call)))
+        log(call, "allow", "state_error", dict(UNCOUNTED, **describe_failure(call)))
     except Exception as error:
         report_error(error)
 
 
 class Expired(BaseException):
     """The hook has run too long; `except Exception` must not catch it."""
+
+    strerror = "its time was up"
 
 
 def expire(*_):
