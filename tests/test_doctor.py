@@ -175,12 +175,13 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
     place: Place, version: str, options: tuple[str, ...], old: list[tuple[str, str]]
 ) -> None:
     place.client(f"echo '{version} (Claude Code)'")
-    told = [line["message"] for line in place.hookctl("install", "--host", "claude", *options, "--json").data["messages"]]
+    installed = place.hookctl("install", "--host", "claude", *options, "--json").data
+    told = [line["message"] for line in installed["messages"] if line["code"] == "client_old"]
     found = [finding for finding in place.findings() if finding["code"].startswith("client")]
-    fixes = [(finding["level"], finding["fix"].removeprefix("Upgrade Claude Code to ")) for finding in found]
-    assert fixes == [(level, f"{since} or later.") for level, since in old]
-    said = [f"{f['message']}: upgrade it to {since} or later" for f, (level, since) in zip(found, old) if level != "info"]
-    assert [text for text in told if f"Claude Code {version}" in text] == said
+    wanted = [(level, f"Upgrade Claude Code to {since} or later.") for level, since in old]
+    assert [(finding["level"], finding["fix"]) for finding in found] == wanted
+    texts = [finding["message"] for finding in found if finding["level"] != "info"]
+    assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
 def test_a_client_newer_than_the_known_one_is_named(place: Place) -> None:
