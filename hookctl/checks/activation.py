@@ -16,8 +16,6 @@ from hookctl.settings import approval, effective
 from hookctl.settings.approval import Closed
 from hookctl.settings.targets import GUARD
 
-_SEEN_FOR = 7 * 24 * 3600  # seconds in which what the log tells of a client still counts
-
 # Is the client there, and is its version one that the facts hold for?
 
 
@@ -26,6 +24,7 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     client, known = file.client, file.host.client
     if client is None or file.record is None:  # hookctl was not asked about this client
         return
+    yield from _judge_ends(file, client)
     if not client.path:
         names = hosts.commands(file.host)
         yield file.find("client_missing", names[0], names=" or ".join(names))
@@ -51,16 +50,14 @@ def _judge_version(file: FileFacts, client: Client) -> Iterator[Finding]:
         yield file.find("client_newer", client.path, client=client, known=known)
 
 
-def judge_ends(file: FileFacts) -> Iterator[Finding]:
-    """By the guard's log: did the client go on where the guard asked it to end the turn?"""
-    if file.client is None or file.guard is None:
-        return
-    since = max(file.workplace.now - _SEEN_FOR, file.client.since)
-    times = [line["t"] for line in file.log if line.get("code") == "went_on" and line["t"] > since]
+def _judge_ends(file: FileFacts, client: Client) -> Iterator[Finding]:
+    """By the guard's log: did this client go on where the guard asked it to end the turn?"""
+    lines = [line for line in file.log if line.get("code") == "went_on"]
+    times = [line["t"] for line in lines if line["t"] > client.since]
     if times:
         count = "once" if len(times) == 1 else f"{len(times)} times"
         age = clock.age(file.workplace.now - times[-1])
-        yield file.find("client_went_on", file.client.path, times=count, age=age)
+        yield file.find("client_went_on", client.path, times=count, age=age)
 
 
 # Switches in the settings files of all scopes.

@@ -44,7 +44,6 @@ _FILE_JUDGES = (
     settings.judge_rights,
     settings.judge_nested,
     activation.judge_client,
-    activation.judge_ends,
     activation.judge_readers,
     entries.judge_wrapped,
 )
