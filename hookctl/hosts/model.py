@@ -29,8 +29,7 @@ class Client(NamedTuple):
     command: str
     version_args: Sequence[str] = ()
     other_commands: Sequence[str] = ()
-    minimum: str = ""
-    minimum_reason: str = ""
+    since: dict[str, Sequence[str]] = _NOTHING  # by what older ones lack
     asks_version: bool = True
     package: str = ""
     block_shown: str = ""  # what people see before a block's text, if it looks like a failure

@@ -126,7 +126,7 @@ def _dispatch(options: dict[str, Any], *, can_end: bool) -> str:
     text = f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
     refusals = _whole(options, "dispatch_end")
     if refusals > 0 and can_end:
-        text += f", and ends the turn after {_count(refusals, 'refusal')}"
+        text += f", and asks the client to end the turn after {_count(refusals, 'refusal')}"
     return text
 
 

@@ -30,9 +30,9 @@ TEXTS = {
 }
 
 
-def on_prompt(event, host):
+def on_prompt(call):
     """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     text = prompt_text(call.payload)
     turn = read_turn(call.payload)
     if is_unneeded(call) or not (text or turn):
@@ -59,9 +59,9 @@ def prompt_text(payload):
     return first_text(payload, "prompt", "message")
 
 
-def on_tool(event, host):
+def on_tool(call):
     """Count a tool call that has run; a new turn's id begins that turn."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     if is_unneeded(call):
         return
     path, state = open_session(call)
@@ -96,9 +96,9 @@ def keep_work(call, state):
         touch_work(call, state)
 
 
-def on_session_start(event, host):
+def on_session_start(call):
     """Tell the agent what work waits; silent if there is none, or another session holds it."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     settings = call.settings
     if reason_to_ignore(call) or not settings.guidance or settings.mode not in TEXTS:
         return

@@ -25,9 +25,9 @@ class Decision:
         self.line = line
 
 
-def on_stop(event, host):
+def on_stop(call):
     """Answer a stop, and log it."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     try:
         decided = decide(call)
     except (Exception, Expired) as error:
@@ -36,7 +36,10 @@ def on_stop(event, host):
     if decided.line:
         leave_breadcrumb(call, decided.code)
     answer(call, decided.decision, decided.code, decided.blocks, decided.remaining)
+    call.answered = True
     if decided.line:
+        if decided.line.pop("went_on", False):
+            log(call, "counted", "went_on", UNCOUNTED)
         line = dict(decided.line, **describe_failure(call)) if call.failure else decided.line
         log(call, name_decision(call, decided.decision), decided.code, line)
 
@@ -86,6 +89,7 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     """Update the session and decide this stop in `state.said`; the line for the log."""
     was_reminded = state.said[1:2] == ["nudged"]
     progress = observe(call, state, heartbeat, remaining)
+    went_on = call.active and call.host.end and state.said[:1] == ["end"]
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
         decision, code, blocks = decide_by_mode(call, state, remaining)
@@ -101,6 +105,8 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     # A prompt, or STOP, means that a person wants something else.
     if was_reminded and state.nudges and not state.terminal and gate_code != "stop":
         line["ignored"] = state.ignored = True
+    if went_on:
+        line["went_on"] = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line
