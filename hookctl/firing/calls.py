@@ -125,6 +125,19 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
 
 
+def event_names(host: Host, name: str) -> list[str]:
+    """The host's own names of an event: in another dialect it has another one."""
+    return [find_event(dialect, name)[0] for dialect in (host, host.as_claude) if dialect]
+
+
+def make_claudes_call(host: Host, asked: Asked, place: Place) -> Call | None:
+    """The same call as a host tells it under Claude Code's names of the events, if it does."""
+    dialect = host.as_claude
+    if dialect is None:
+        return None
+    return make_call(dialect, asked._replace(tool=_claudes_name(host, asked.tool)), place)
+
+
 def read_payload(path: str) -> bytes:
     """The payload in a file; refuses (usage) what is no JSON object."""
     snapshot = files.read(path)
