@@ -114,6 +114,12 @@ def test_copilot_cli_reads_another_dialect_under_claude_codes_names(answer: tupl
     assert not err or found.reason == "hook exited with code 2"
 
 
+@pytest.mark.parametrize(("answer", "outcome"), [("", "deny"), ("{broken", "deny"), ({"decision": "allow"}, "none")])
+def test_antigravity_takes_an_answer_without_a_decision_for_a_refusal(answer: object, outcome: str) -> None:
+    assert read("antigravity", answer).outcome == outcome
+    assert read("antigravity", answer, event="stop").outcome in ("none", "failed")
+
+
 AT_THE_PROMPT = [
     ((BLOCK,), {"claude", "codex", "gemini", "qwen", "copilot", "pi", "grok"}),
     ((DENY,), {"gemini", "qwen", "openhands", "pi"}),

@@ -106,6 +106,8 @@ class _Reader:
 
     def _read_text(self, text: str) -> Reading:
         """What plain text of status 0 says."""
+        if self._rules.get("closed"):
+            return Reading(self._refusal, "it printed no decision", refuses=True)
         if text.startswith(("{", "[")) and not self._rules.get("any_text"):
             return Reading(FAILED, "its output is not one JSON object")
         if text and self._rules.get("text") == "context":
