@@ -184,5 +184,5 @@ def test_what_is_parsed_of_a_file_in_parts_is_what_the_whole_says(name: str) -> 
     assert {**host.data, "later": "", **tomllib.loads(host.later)} == {**whole, "later": ""}
     assert (host.runner, host.plugins) == (whole.get("runner", {}), whole.get("plugins", {}))
     assert (host.sends, host.reads) == (whole.get("sends", {}), whole.get("reads", {}))
-    assert set(tomllib.loads(host.later)) <= {"runner", "plugins", "sends", "reads"}
+    assert set(tomllib.loads(host.later)) <= {"runner", "plugins", "sends", "reads", "as_claude"}
     assert [getattr(facts, field) for field in facts._fields] == [getattr(host, field) for field in facts._fields]

@@ -68,6 +68,14 @@ def native_events(host: Host, event: str, tools: str | None) -> list[str]:
     return [native_event(host, event)]
 
 
+def protocol_event(host: Host, event: str) -> str:
+    """Claude Code's name of a host's event; the host's own where that has none."""
+    for short, own in host.events.items():
+        if own == event:
+            return EVENTS[short]
+    return event
+
+
 def tells_failures(host: Host) -> bool:
     """Whether the host says of any call that it failed."""
     runner = host.runner
