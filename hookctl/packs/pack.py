@@ -107,6 +107,12 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
     return contents
 
 
+def committed_files(pack: Pack) -> dict[str, bytes]:
+    """What a project has of a pack, by name: its files, and its manifest."""
+    contents = {name: data for name, (data, _) in read_files(pack).items()}
+    return {**contents, MANIFEST: pack.manifest}
+
+
 # Finding and reading
 
 
@@ -521,6 +527,8 @@ def _require_file(source: _Source, number: int, name: str) -> tuple[str, os.stat
         problem, hint = "is a folder", "Name each file in it."
     elif about and not stat.S_ISREG(about.st_mode):
         problem, hint = "is not a regular file", "Put a copy of what it gives there."
+    elif name.partition("/")[0].lower() == MANIFEST and target != os.path.realpath(source.path):
+        problem, hint = "has the name that the pack's own file gets", "Give it another name."
     elif about and about.st_size > LIMIT:
         problem, hint = "is larger than 16 MiB", "Let the hook fetch it, or leave it out."
     if problem or about is None:
