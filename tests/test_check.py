@@ -274,6 +274,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info"), ("hook_newer", "error")}
 MADE |= {("not_committed", "error"), ("no_repository", "info")}  # tests/test_ignored_by_git.py
+MADE |= {(code, "error") for code in ("manifest_missing", "pack_gone", "pack_old")}  # tests/test_project_packs.py
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -25,8 +25,8 @@ from hookctl.model import HEAD, WRAP, Current, Hooks, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import confine, schema
-from hookctl.packs.model import MISSING, RELEASED, Pack
-from hookctl.packs.pack import MANIFEST, committed_files, load_file, parse, read_files
+from hookctl.packs.model import MANIFEST, MISSING, RELEASED, Pack
+from hookctl.packs.pack import committed_files, load_file, parse, read_files
 from hookctl.packs.programs import load_runner
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.run_files import describe_unseen

@@ -17,8 +17,8 @@ from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule, PackRecord, Path, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
-from hookctl.packs.model import Pack
-from hookctl.packs.pack import MANIFEST, committed_files
+from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.pack import committed_files
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.system.files import content_digest, with_unix_endings
@@ -279,10 +279,9 @@ def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Findi
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("manifest_missing", path, pack=name, upgrade=upgrade)
         return
-    contents = committed_files(pack)
     what = _find_other_record(facts, installed, pack)
-    if content_digest(b"", contents) != record.digest:
-        plain = {part: with_unix_endings(data) for part, data in contents.items()}
+    if not _is_recorded(pack, record):
+        plain = {part: with_unix_endings(data) for part, data in committed_files(pack).items()}
         has_other_endings = content_digest(b"", plain) == record.digest
         entry = "pack_changed.line-endings" if has_other_endings else "pack_changed"
         yield file.find(entry, record.folder, **values)
@@ -303,10 +302,10 @@ def _find_other_record(facts: ProjectFacts, installed: InstalledPack, pack: Pack
         if not engine.same(said.get(key), wanted.get(key)) and not is_theirs:
             return str(key if isinstance(key, str) else key[-1])
     target = rules_target(file.target)
-    rules = facts.recorded.get(target.path) if target else None
-    said = _what_is_said(rules, name) if rules else {}
-    has_rules = bool(pack.rules) and target is not None
-    return "rules" if has_rules and said != {(name,): [(name,), pack.rules]} else ""
+    if not pack.rules or target is None or target.path not in facts.recorded:
+        return "rules" if pack.rules and target else ""
+    rules = _what_is_said(facts.recorded[target.path], name)
+    return "" if rules == {(name,): [(name,), pack.rules]} else "rules"
 
 
 def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
@@ -323,14 +322,18 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
 
 def _judge_source(installed: InstalledPack, pack: Pack) -> Iterator[Finding]:
     """Whether a pack is installed as it is where it came from, if that is in the project."""
-    file, name, source = installed.file, installed.name, installed.source
-    path = installed.record.source
+    file, record, source = installed.file, installed.record, installed.source
+    values = {"pack": installed.name, "install": file.install_of(installed.name)}
     if isinstance(source, HookctlError):
-        yield file.find("pack_gone.project", path, pack=name, error=source)
-    elif source is not None and (difference := _find_difference(pack, source)):
-        install = file.install_of(name)
-        values = {"pack": name, "difference": difference, "install": install}
-        yield file.find("pack_old.project", path, **values)
+        yield file.find("pack_gone.project", record.source, error=source, **values)
+    elif source is not None and not _is_recorded(source, record):
+        difference = _find_difference(pack, source)
+        if difference:  # else both were changed, and the record was not
+            yield file.find("pack_old.project", record.source, difference=difference, **values)
+
+
+def _is_recorded(pack: Pack, record: PackRecord) -> bool:
+    return content_digest(b"", committed_files(pack)) == record.digest
 
 
 def _find_difference(pack: Pack, other: Pack) -> str:
@@ -353,7 +356,9 @@ def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Find
     for installed in places if pack is not None else ():
         assert pack is not None
         file, known = installed.file, installed.pack
-        if isinstance(known, Pack) and (difference := _find_difference(known, pack)):
+        difference = _find_difference(known, pack) if isinstance(known, Pack) else ""
+        difference = difference or _find_other_rules(facts, file, pack)
+        if difference:
             source = _name_source(required)
             install = fixes.install_command(file.target, name, source, file.workplace.project)
             values = {"pack": name, "difference": difference, "install": install}
@@ -382,3 +387,13 @@ def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
     where = "--scope project" + fixes.project_option(facts.project, facts.workplace.project)
     command = f"`hookctl install{pack} {hosts} {where}`"
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
+
+
+def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
+    """What an agent reads instead of a pack's block of rules, in words; '' if nothing."""
+    target = rules_target(file.target)
+    for other in facts.files if pack.rules and target else ():
+        is_there = target and other.path == target.path and other.document is not None
+        if is_there and other.document.get((pack.name,)) != pack.rules:
+            return "the rules for the agent"
+    return ""

@@ -16,7 +16,7 @@ from hookctl.documents.rules import marks_in
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
-from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook, Part
+from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
 from hookctl.packs.protocol import FAILURE_EVENT, MATCHED_EVENTS, REFUSING_EVENTS, SHORT
 from hookctl.packs.protocol import TOOL_EVENTS as CLAUDE_TOOL_EVENTS
 from hookctl.packs.slots import Unreadable, slots
@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # late: only an error has a position
     from hookctl.documents.toml import TomlDocument
 
 RESERVED = ("guard",)  # built in
-MANIFEST = "pack.toml"
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
 DEEPEST = 8  # more levels than any key of a pack has

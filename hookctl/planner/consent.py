@@ -17,8 +17,8 @@ from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
-from hookctl.packs.model import Pack
-from hookctl.packs.pack import MANIFEST, read_files
+from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.sources import Sources

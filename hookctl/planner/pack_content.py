@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.pack import MANIFEST, read_files
+from hookctl.packs.model import MANIFEST, Pack, PackHook
+from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.shortfalls import Note, possible_answers
