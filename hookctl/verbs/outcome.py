@@ -10,7 +10,7 @@ from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.guard import can_refuse, wanted_limit
-from hookctl.packs.model import Pack
+from hookctl.packs.model import MANIFEST, Pack
 from hookctl.planner.plan import Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
@@ -201,7 +201,8 @@ def _find_sources(plan: Plan, root: str) -> list[str]:
             for pack in file.record.packs.values():
                 if pack.source.startswith(f"{root}/"):
                     folder = os.path.dirname(pack.source)
-                    files = [os.path.join(folder, name) for name in pack.files]
+                    names = [name for name in pack.files if name != MANIFEST]
+                    files = [os.path.join(folder, name) for name in names]
                     sources.update(dict.fromkeys([pack.source, *files]))
     return list(sources)
 
