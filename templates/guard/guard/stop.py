@@ -3,11 +3,19 @@
 import posix
 
 from .call import Expired, read_own_call, reason_to_ignore
-from .files import digest, open_to_replace
+from .files import open_to_replace
 from .hosts import answer, describe_failure
 from .progress import name_task, observe
 from .state import UNCOUNTED, answer_once, log, open_session
-from .work import is_armed, is_concluded, read_task, reason_to_allow, take_work
+from .work import (
+    CRUMB,
+    is_armed,
+    is_concluded,
+    read_task,
+    reason_to_allow,
+    take_work,
+    word_crumb,
+)
 
 # Calls that leave no breadcrumb for a supervisor.
 NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
@@ -121,11 +129,10 @@ def leave_breadcrumb(call, code):
     """Write RESPAWN_REQUESTED while the guard keeps the agent going, so a supervisor knows."""
     if not call.keepalive or code in NOT_OURS:
         return
-    path = call.project_folder + "/RESPAWN_REQUESTED"
+    path = call.project_folder + CRUMB
     try:
         if code == "blocked" and call.active:
-            text = str(int(call.now)) + " " + digest(call.session) + "\n"
-            posix.write(open_to_replace(path), text.encode())
+            posix.write(open_to_replace(path), word_crumb(call).encode())
         elif code in ENDED or not call.active:
             posix.unlink(path)
     except OSError:
