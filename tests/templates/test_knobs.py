@@ -29,6 +29,12 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         (2, f"{ARMED}; 011=BBR"),
         ["x", 1.5, True, None],
     ),
+    "ceiling": (
+        {},
+        (1, "work 1; 0=B; calls a; 1=R[ceiling]; calls b; 0=A[ceiling]"),
+        (2, "work 1; 0=B; calls a; 1=B; calls b; 1=R[ceiling]"),
+        ["x", 0, -1, 5001, 1.5, True, None],
+    ),
     "chain_reset": (
         {"max_stop_blocks": 1, "latch": False},
         ("fresh", "work 1; 000=BBB"),

@@ -16,10 +16,9 @@ from .progress import (
     read_tail,
 )
 from .state import Session, open_session, save_session
-from .work import is_concluded, read_task, reason_to_allow, touch_work
+from .work import is_concluded, read_task, reason_to_allow, touch_work, was_cut_off
 
 LONGEST = 1200  # characters
-CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
 SAME_RUN = ("compact", "clear")  # the agent itself has not ended
 CUT_OFF = "The last run here was cut off, so first look at what is done and what is half done. "
 TEXTS = {
@@ -115,15 +114,10 @@ def on_session_start(call):
         if remaining <= 0:  # then `hookctl run wait` ends at once
             text = text.replace("{wait}", FILES["{wait}"])
         text = fill_own(call, text, values)
-    if was_cut_off(call):
+    is_same = call.payload.get("source") in SAME_RUN
+    if call.keepalive and not is_same and was_cut_off(call):
         text = CUT_OFF + text
     say(call.host.context, text[:LONGEST])
-
-
-def was_cut_off(call):
-    """Did the agent before this one end while the guard kept it going?"""
-    is_same = call.payload.get("source") in SAME_RUN
-    return call.keepalive and not is_same and exists(call.project_folder + CRUMB)
 
 
 HANDLERS = {"prompt": on_prompt, "post-tool": on_tool, "session-start": on_session_start}

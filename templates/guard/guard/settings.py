@@ -13,6 +13,7 @@ DEFAULTS = {
     "max_stop_blocks": 5,
     "limit_env": "",  # the variable with a limit above 0 that wins over max_stop_blocks
     "keepalive_cap": 5000,
+    "ceiling": 200,  # blocks since the last human prompt, whatever progress there is
     "count": "blocks",
     "chain_reset": "progress",
     "latch": True,
@@ -61,6 +62,7 @@ WORDS = {
     "dispatch_scope": ("project", "session"),
 }
 OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env reaches some hooks
+HIGHEST_CEILING = 5000  # also that of keepalive
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 MARK = "/.hookctl/guard/"
@@ -118,6 +120,8 @@ def parse_text(kind, text):
 def fits(name, value, default):
     """Has a value its setting's type, is it not blank, and one of the allowed words, if any?"""
     if type(value) is not type(default):
+        return False
+    if name == "ceiling" and not 0 < value <= HIGHEST_CEILING:
         return False
     parts = value if type(value) is list else [value]
     for part in parts:
