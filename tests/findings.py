@@ -1054,7 +1054,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("ignored_field", "info", theirs(Stop=[handler(onFailure="block")])),
     ("script_missing", "warning", theirs(Stop=[handler("python3 -u /gone/stop.py")])),
     ("script_missing", "info", theirs(PostToolUse=[handler("python3 -u /gone/log.py")])),
-    ("script_missing", "warning", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
+    ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
     ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
     # Hooks of others that the guard wraps.

@@ -104,7 +104,8 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
 @pytest.mark.parametrize(
     ("name", "tool", "lacks"),
     [
-        ("windsurf", "Write", True),
+        ("windsurf", "WebFetch", True),
+        ("windsurf", "Write", False),
         ("windsurf", "Bash", False),
         ("pi", "WebFetch", True),
         ("pi", "Glob", False),

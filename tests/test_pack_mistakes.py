@@ -72,7 +72,7 @@ def test_a_hosts_events_are_refused_only_where_all_are_known(isolated: Path) -> 
     load(isolated / "work", HEAD + '[[host.cursor.hooks]]\nevent = "beforeShellExecution"\ncommand = "x"\n')
 
 
-@pytest.mark.parametrize("letter", ["\u3164", "\u115f", "\u2800", "\ufe00", "\U000e0100", "\u17b4", "\U0001d173"])
+@pytest.mark.parametrize("letter", ["\u3164", "\u2800", "\ufe00", "\U000e0100", "\U000e0041", "\u2060", "\u00ad"])
 def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
     text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
     with pytest.raises(HookctlError, match="invisible character"):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import find_event, is_meant
+from hookctl.firing.calls import Asked, find_event, is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory
@@ -48,10 +48,10 @@ def find_named(inventory: Inventory, names: Sequence[str]) -> list[Hook]:
     return found
 
 
-def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iterator[Shot]:
+def choose(inventory: Inventory, call: Call, asked: Asked, chosen: Chosen) -> Iterator[Shot]:
     """The hooks of a call's host that are for it; with IDs, those alone and whatever is with them.
 
-    `event` is the event's name as the person gave it.
+    `asked` is what the person gave.
     """
     named = find_named(inventory, chosen.names)
     for hook in inventory.hooks:
@@ -59,8 +59,9 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
             continue
         file = _file_of(inventory, hook)
         host = file.host if file else load(hook.host)
-        is_dialect = hook.event == call.protocol and find_event(host, event)[0] != hook.event
-        if hook.event != find_event(host, event)[0] and not is_dialect:
+        event = find_event(host, asked.event, asked.tool)[0]
+        is_dialect = hook.event == call.protocol and hook.event != event
+        if hook.event != event and not is_dialect:
             continue
         fits = is_meant(call, _matcher_of(hook))
         if not fits and not named and not _fits_nothing(host, hook):
@@ -72,34 +73,35 @@ def choose(inventory: Inventory, call: Call, event: str, chosen: Chosen) -> Iter
         if why_not is not None:
             yield shot._replace(why_not=why_not)
             continue
-        note = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
-        if hook.state != RUNS:
-            note = f"{host.title} would not run it: {_explain_state(hook)}"
-        yield shot._replace(note=note, is_out=bool(note))
+        out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
+        if not hook.is_started:
+            out = f"{host.title} would not run it: {_explain_state(hook)}"
+        note = "" if hook.state == RUNS else _explain_state(hook)
+        yield shot._replace(note=out or note, is_out=bool(out))
 
 
-def list_hosts(inventory: Inventory, event: str, names: Collection[str]) -> list[Host]:
-    """The hosts that have a hook for an event, or with these IDs."""
+def list_hosts(inventory: Inventory, asked: Asked, names: Collection[str]) -> list[Host]:
+    """The hosts that have a hook for what is asked, or with these IDs."""
     named = find_named(inventory, tuple(names))
     found = []
     for host in inventory.hosts:
         hooks = [hook for hook in named or inventory.hooks if hook.host == host.name]
         for hook in hooks:
             file = _file_of(inventory, hook)
-            if hook.event == find_event(file.host if file else host, event)[0]:
+            if hook.event == find_event(file.host if file else host, asked.event, asked.tool)[0]:
                 found.append(host)
                 break
     return found
 
 
-def list_matchers(inventory: Inventory, host: Host, event: str) -> list[str]:
-    """The matchers of all hooks that a host has for an event."""
+def list_matchers(inventory: Inventory, host: Host, asked: Asked) -> list[str]:
+    """The matchers of all hooks that a host has for what is asked."""
     found = []
     for hook in inventory.hooks:
         if hook.host != host.name or not hook.matcher:
             continue
         file = _file_of(inventory, hook)
-        if hook.event == find_event(file.host if file else host, event)[0]:
+        if hook.event == find_event(file.host if file else host, asked.event, asked.tool)[0]:
             found.append(hook.matcher)
     return found
 
@@ -111,7 +113,7 @@ def _fits_nothing(host: Host, hook: Hook) -> bool:
 
 def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str | None:
     """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
-    if hook.state != RUNS and not chosen.names:
+    if not hook.is_started and not chosen.names:
         return _explain_state(hook)
     kind = hook.fields.get("type", "command")
     if kind != "command" or not command_of(host, hook.fields):

@@ -152,7 +152,6 @@ class HandlerRules(NamedTuple):
     only: Sequence[str] = ()  # the fields that a hook may have; empty: any
     values: dict[str, dict[str, Any]] = _NOTHING
     ignored: dict[str, Sequence[str]] = _NOTHING
-    script_gone: dict[str, str] = _NOTHING
     makes_executable: bool = False  # a script that may not be executed
     no_events: Sequence[str] = ()  # keys beside the events that are none
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's

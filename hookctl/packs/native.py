@@ -92,7 +92,7 @@ def _put(payload: dict[str, Any], path: str, value: Any) -> None:
     inside: Any = payload
     for number, part in enumerate(above):
         following = [*above, last][number + 1]
-        empty: Any = [] if following.isdigit() else {}
+        empty: Any = [] if following.isdigit() or following == "*" else {}
         if isinstance(inside, list):
             inside.append(empty)
             inside = inside[-1]

@@ -57,6 +57,17 @@ def native_event(host: Host, event: str) -> str:
     return host.events.get(event, "")
 
 
+def native_events(host: Host, event: str, tools: str | None) -> list[str]:
+    """All events of the host that one stands for: some have one for each kind of tool.
+
+    `tools` is an expression for the tools that are meant.
+    """
+    own = host.runner.get("tool_events", {}).get(EVENTS[event])
+    if own:
+        return [name for name in own if re.search(tools or "", name)]
+    return [native_event(host, event)]
+
+
 def tells_failures(host: Host) -> bool:
     """Whether the host says of any call that it failed."""
     runner = host.runner
@@ -90,13 +101,21 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
 def own_names(host: Host, name: str) -> list[str]:
     """The host's names of a tool of Claude Code; none if it has no such tool."""
     if name.startswith("mcp__"):
-        return [_mcp_name(host, name)]
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        forms = host.tools.get("mcp") or ["mcp__{server}__{tool}"]
+        return [form.format(server=server, tool=tool) for form in forms]
     names: list[str] = []
     for kind, claude in guard_module("payload").TOOLS.items():
         if claude == guard_module("matching").FORMER.get(name, name):
             names += host.tools.get(kind, ())
             names += _tool_by_field(host, kind)
+            if kind == "write":  # a patch may add files
+                names += _patch_tools(host)
     return list(dict.fromkeys(names))
+
+
+def _patch_tools(host: Host) -> list[str]:
+    return [tool for tool, part in host.runner.get("parts", {}).items() if "patch" in part]
 
 
 def _tool_by_field(host: Host, kind: str) -> list[str]:
@@ -104,8 +123,3 @@ def _tool_by_field(host: Host, kind: str) -> list[str]:
     by = host.runner.get("by", {})
     return [by["tool"]] if by and kind in by["classes"].values() else []
 
-
-def _mcp_name(host: Host, name: str) -> str:
-    server, _, tool = name.removeprefix("mcp__").partition("__")
-    form = next(iter(host.tools.get("mcp", ())), "mcp__{server}__{tool}")
-    return form.format(server=server, tool=tool)

@@ -109,6 +109,8 @@ def notes_on_answers(
     declared = lost_answers(hook, host, declared_answers(hook))
     certain = [text for text in lost if text in declared]
     assumed = [text for text in lost if text not in declared]
+    if host.runner.get("answers", {}).get(EVENTS[hook.event], {}).get("silence"):
+        assumed.append("no opinion is told as an `allow`, since silence refuses there")
     start = f"{pack.name}: {host.title}, {hook.id}:"
     message = f"{start} {'; '.join(certain)}"
     yield from (Note(message, f"{hook.id}: {text}") for text in certain)

@@ -1,11 +1,12 @@
-"""A patch as the writes and edits of Claude Code that it stands for, one for each file."""
+"""A patch as the writes and edits of Claude Code that it stands for, one for each file.
 
-ADD, UPDATE, DELETE, MOVE = (
-    "*** " + word + ": " for word in ("Add File", "Update File", "Delete File", "Move to")
-)
+Clients read patches more or less strictly; what any of them takes for a change is one here.
+"""
 
-
-BEGIN, END = "*** Begin Patch", "*** End Patch"
+# A line that begins the change of a file, without its blanks.
+ADD, UPDATE, DELETE, MOVE = "***AddFile", "***UpdateFile", "***DeleteFile", "***MoveFile"
+MOVED_TO = "***Moveto"
+BEGIN, END = "*** Begin Patch", "***EndPatch"
 CONTENT = ("+", "-", " ")  # what a line of a patch begins with
 UNSURE = "$`~*?\\"  # characters of a folder's name that only a shell can resolve
 
@@ -33,7 +34,7 @@ def patches_in_command(command):
 def cut_at_end(patch):
     """Take what follows its end out of a patch; the end is the last line that can be one."""
     for at in range(len(patch) - 1, 0, -1):
-        if patch[at].strip().startswith(END):
+        if END in without_blanks(patch[at]) and patch[at][0] not in "+-":
             rest = patch[at:]
             del patch[at:]
             return rest
@@ -60,7 +61,7 @@ def has_any(text):
 def read_patch(text):
     """Yields class and input of each file's change; nothing where it is no patch.
 
-    As Codex reads it, the head of a change may be indented, but for one after lines of an update.
+    The head of a change may be indented, but for one after lines of an update.
     """
     lines, change = text.strip().split("\n"), None
     cut_at_end(lines)
@@ -78,10 +79,23 @@ def read_patch(text):
 
 def begin_change(line):
     """The change of a file that begins in this line, or None."""
-    for head in (ADD, UPDATE, DELETE):
-        if line.startswith(head):
-            return Change(head, line[len(head) :].strip())
-    return None
+    head, path = split_head(line)
+    if head == MOVE:
+        path, _, target = path.partition("->")
+        change = Change(UPDATE, path.strip())
+        change.moved_to = target.strip()
+        return change
+    return Change(head, path) if head in (ADD, UPDATE, DELETE) else None
+
+
+def split_head(line):
+    """The words before a colon, without blanks, and what follows it, if it is a line with marks."""
+    head, _, rest = line.partition(":") if line.startswith("***") else ("", "", "")
+    return without_blanks(head), rest.strip()
+
+
+def without_blanks(text):
+    return "".join(text.split())
 
 
 class Change:
@@ -93,15 +107,16 @@ class Change:
 
     def take(self, line):
         """Take a line of the patch: what goes, what comes, and what stays on both sides."""
-        if line.startswith(MOVE):
-            self.moved_to = line[len(MOVE) :].strip()
+        head, path = split_head(line)
+        if head == MOVED_TO:
+            self.moved_to = path
         elif line.startswith("+"):
             self.new.append(line[1:])
         elif line.startswith("-"):
             self.old.append(line[1:])
-        elif line.startswith(" ") or not line:
-            self.old.append(line[1:])
-            self.new.append(line[1:])
+        elif not line.startswith(("***", "@@")):
+            for side in (self.old, self.new):
+                side.append(line[1:] if line.startswith(" ") else line)
 
     def finish(self):
         """Class and input of the calls that it stands for: a file that moves is two of them.

@@ -5,6 +5,7 @@ files. What a host does not tell is null.
 """
 
 from .exact import parse_exactly
+from .files import env
 from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
@@ -51,6 +52,7 @@ class Tool:
 
     def __init__(self, name, kind, input, input_names=None, is_part=False):
         self.name, self.kind, self.input = name, kind, input
+        self.other_names = ()  # that a matcher may have
         self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
         self.is_part = is_part  # of another call, about which there is a question too
 
@@ -60,7 +62,7 @@ class Asked:
 
     def __init__(self, payload, portable, tool=None, sent=None):
         self.payload, self.portable, self.sent = payload, portable, sent or {}
-        self.tool = tool.name if tool else ""
+        self.tools = (tool.name, *tool.other_names) if tool else ()
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
         self.is_unnamed = False  # nobody can tell which file it changes, or what it runs
@@ -81,9 +83,8 @@ def questions(table, event, native, host_name):
         flag = find(table, native, FLAG)
         base[FLAG] = None if flag is None else bool(flag)
     portable = portable_part(table, event, native, host_name)
-    if portable["agent"]:  # Claude Code has these keys in a sub-agent alone
-        base["agent_id"] = portable["agent"]
-        base["agent_type"] = find_text(table, native, "agent_type")
+    agent = {"agent_id": portable["agent"], "agent_type": find_text(table, native, "agent_type")}
+    base.update({key: value for key, value in agent.items() if value})  # in a sub-agent alone
     if event not in TOOL_EVENTS:
         return [Asked(base, portable)]
     base["tool_use_id"] = find_text(table, native, "tool_use_id")
@@ -91,16 +92,36 @@ def questions(table, event, native, host_name):
     asked = []
     for tool in tools_in(table, name, sent, native):
         if tool.kind in FILE_TOOLS and not table.get("own_protocol"):
+            take_prefixes_off(tool.input, table.get("path_prefixes", ()))
             make_absolute(tool.input, base["cwd"])
         asked.append(question_about(table, base, portable, native, tool, sent))
     return asked
 
 
+def take_prefixes_off(input, prefixes):
+    """Name the file that the host means, where it does not take a path word for word."""
+    path = text_or_none(input.get("file_path")) or ""
+    for prefix in prefixes:
+        if path.startswith(prefix):
+            path = path[len(prefix) :]
+            if prefix == "~/":
+                path = env("HOME") + "/" + path
+            elif prefix == "file://":
+                from urllib.parse import unquote
+
+                path = unquote(path)
+            input["file_path"] = path
+
+
 def make_absolute(input, folder):
-    """Claude Code's paths are absolute."""
-    path = input.get("file_path")
-    if text_or_none(path) and path[0] != "/" and folder:
-        input["file_path"] = folder.rstrip("/") + "/" + path
+    """Claude Code's paths are absolute, and have no step back; links on the way count."""
+    path = text_or_none(input.get("file_path")) or ""
+    if path and path[0] != "/" and folder:
+        path = input["file_path"] = folder.rstrip("/") + "/" + path
+    if path[:1] == "/" and ".." in path.split("/"):
+        from posixpath import realpath
+
+        input["file_path"] = realpath(path)
 
 
 def question_about(table, base, portable, native, tool, sent):
@@ -251,6 +272,8 @@ def tools_in(table, name, sent, native):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
     kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
+    if any(sent.get(key) != value for key, value in part.get("only", {}).items()):
+        part = {}
     for path in alternatives(part.get("patch", ())):
         patch = value_at(sent, path.split("."))
         if text_or_none(patch):
@@ -279,12 +302,24 @@ def tool_call(table, name, kind, sent):
         if key != by.get("field") or name != by["tool"]:
             key = claudes.get(key, key)
             input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
-    return Tool(TOOLS.get(kind, name), kind, input, names)
+    tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
+    if kind == "fetch" and "url" not in input:
+        input["url"] = addresses_in(text_or_none(input.get("prompt")) or "")
+        tool.input_names = None  # another address does not fit into a prompt
+    if kind in WRITING:  # some hosts have one tool for both
+        tool.other_names = [TOOLS[other] for other in WRITING if name in tools.get(other, ())]
+    return tool
 
 
 def alternatives(names):
     """One name, or several, of which a call has one."""
     return (names,) if type(names) is str else names
+
+
+def addresses_in(prompt):
+    """The addresses in the prompt of a tool that has no field for them, or None."""
+    words = [word.strip("<>()[]{}\"'`,;.!?") for word in prompt.split()]
+    return [word for word in words if word.startswith(("http://", "https://"))] or None
 
 
 def text_of(value, between):
@@ -330,7 +365,7 @@ def mcp_call(table, name, tool, native):
 
 def spread(tool):
     """One call for each value, where the host has a list of what Claude Code has one of."""
-    for key in tool.input_names:
+    for key in ("url", *(tool.input_names or ())):
         values = tool.input.get(key)
         if type(values) is list and values:
             names = tool.input_names if len(values) == 1 else None

@@ -205,7 +205,8 @@ class Run:
             return False
         matcher = self.options.get("--matcher", "")
         if self.event in TOOL_EVENTS:
-            return self.is_of_this_event(asked) and matches(matcher, asked.tool)
+            fits = any(matches(matcher, name) for name in asked.tools)
+            return fits and self.is_of_this_event(asked)
         value = asked.payload.get(MATCHED.get(self.event, ""))
         return type(value) is not str or matches(matcher, value)
 
