@@ -106,7 +106,7 @@ def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, config: A
         wanted=wanted,
         best=read_cap(host, wanted if key else cap.text),
         named=key or ".".join(host.cap.get("setting", ())),
-        ceiling=value_in_effect("ceiling", config, {}),
+        ceiling=max(1, value_in_effect("ceiling", config, {})),
     )
 
 

@@ -61,7 +61,7 @@ def _blocks_of_breaker(options: dict[str, Any], limit: int, cap: float) -> int:
         limit -= 1
         if limit == 0:
             return 0
-    return _lowest(limit, int(cap), _whole(options, "ceiling"))
+    return _lowest(limit, int(cap), max(1, _whole(options, "ceiling")))
 
 
 def _lowest(*bounds: int) -> int:

@@ -25,9 +25,6 @@ def _read(tool: str, name: str, file: str) -> dict[str, Any]:
     return {"tool": tool, "input": {name: f"/home/u/project/{file}"}}
 
 
-_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
-
-
 @dataclass(frozen=True)
 class Setup:
     """One way to start a client."""
@@ -40,11 +37,11 @@ class Setup:
     ends: Reply = "looked"  # how a sub-agent ends
     driver: Driver[Any, Any] | None = None  # in the place of the case's
 
-    def play(self, case: Case, client: Client, place: Place, script: Script, prompt: str) -> Run:
+    def play(self, case: Case, client: Client, place: Place, script: Script) -> Run:
         options = case.options if self.options is None else self.options
         environment = {**dict(case.environment), **self.environment}
         play = self.driver.play if self.driver else case.driver.play
-        return play(client, place, script, *options, timeout=300, environment=environment, prompt=prompt)
+        return play(client, place, script, *options, timeout=300, environment=environment)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -81,6 +78,7 @@ def _prepare_opencode(place: Place) -> None:
     )
 
 
+_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
 _prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"])
 
 # Of its own presets for models of Google and OpenAI, and of one that plans.

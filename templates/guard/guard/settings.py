@@ -82,6 +82,7 @@ class Settings:
         for name, default in DEFAULTS.items():
             setattr(self, name, read_setting(name, default, config, None if locked else env))
         self.locked = locked
+        self.ceiling = min(max(self.ceiling, 1), HIGHEST_CEILING)
         limit = whole_number(env(self.limit_env)) if self.limit_env and not locked else None
         if limit is not None and limit > 0:
             self.max_stop_blocks = limit
@@ -120,8 +121,6 @@ def parse_text(kind, text):
 def fits(name, value, default):
     """Has a value its setting's type, is it not blank, and one of the allowed words, if any?"""
     if type(value) is not type(default):
-        return False
-    if name == "ceiling" and not 0 < value <= HIGHEST_CEILING:
         return False
     parts = value if type(value) is list else [value]
     for part in parts:
