@@ -63,6 +63,24 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     assert len(seen) == len(call["asks"])
 
 
+@pytest.mark.parametrize(
+    ("host", "tool", "input", "asked"),
+    [
+        # What only Claude Code reads hides nothing.
+        ("pi", "write", {"path": "/x/.env", "file_path": "/x/ok", "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"file_path": "/x/ok", "path": "/x/.env", "content": "a"}, ["/x/.env"]),
+        ("openhands", "write_file", {"path": "/x/ok", "file_path": "/x/.env", "content": "a"}, ["/x/ok", "/x/.env"]),
+        ("pi", "write", {"path": "sub/../../x/.env", "content": "a"}, ["/home/u/x/.env"]),
+        ("pi", "write", {"path": ["/x/.env"], "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"path": 5, "content": "a"}, [None]),
+    ],
+)
+def test_no_file_hides_behind_another(bench: Bench, host: str, tool: str, input: Any, asked: list[Any]) -> None:
+    payload = {"session_id": "s", "cwd": "/home/u/project", "tool_name": tool, "tool_input": input}
+    seen = bench.ask(host, "PreToolUse", payload)
+    assert [(each["portable"]["paths"] or [None])[0] for each in seen] == asked
+
+
 def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: Bench) -> None:
     (call,) = [each["payload"] for each in FILES["gemini"]["calls"] if each["name"] == "fetch"]
     ran = bench.run("gemini", "PreToolUse", call, f"echo '{json.dumps(nested(updatedInput={'url': 'http://x'}))}'")
