@@ -1,4 +1,4 @@
-"""Which values are secret, and how they are shown: as a mask.
+"""What no output shows as it is: secrets, and characters that nobody sees.
 
 A value is secret by its name, also within a text (`API_KEY=...`, `--token ...`, a header in a
 command), or by its own look, wherever it stands.
@@ -7,7 +7,7 @@ command), or by its own look, wherever it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 MASK = "***"
@@ -33,6 +33,12 @@ _LOOKS = (
     r"|(/bot)\d{8,10}:AA[\w-]{30,}"
     r"|(\bsshpass\s++-p\s*+)(?:'[^']*'|\"[^\"]*\"|[^\s'\"]+)"
     r"|(\s-(?:u|-user)[\s=]++['\"]?[^\s:'\"]++:)[^\s'\"]+"
+    # curl's cookies
+    r"|(\s-b\s++)(?:'[^'=]*+=[^']*'|\"[^\"=]*+=[^\"]*\"|[^\s'\"=]++=[^\s'\"]+)"
+    # -pSECRET: not -print, -parallel=2, -p8080:80, -projectPath, -p/folder or -p$VARIABLE
+    r"|(\s-p)(?:'[^'$]+'|\"[^\"$]+\"|(?![a-z-]*[=:/.]|[~$])(?![a-z]+(?:[A-Z][a-z]+)+\b)"
+    r"(?![\d.:]+(?:/\w+)?(?![^\s'\"]))(?=[^\s'\"]*[A-Z0-9])[^\s'\";&|()<>]{6,})"
+    r"|(\b(?:mysql\w*|mariadb[\w-]*|7z[ar]?|(?:un)?rar)(?=\s)[^\n|;&]{0,200}?\s-p)[^\s'\"$;&|()<>]+"
     r"|(?<![A-Za-z0-9])(?:"
     r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
     r"|gh[oprsu]_\w{5,}|github_pat_\w{5,}|glpat-[\w-]{5,}"
@@ -57,7 +63,7 @@ _LOOKS = (
 )
 # Every match has one of these in lower case, so most texts never meet the patterns.
 _MARKS_TEXT = """
-    -----begin :// bearer -u sshpass sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
+    -----begin :// bearer -u -b -p sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
     github_pat_ glpat- xox xapp- akia asia aiza ya29. hf_ npm_ pypi- eyj basic hooks.slack.com/
     /webhooks/ hvb. hvs. hvr. gsk_ sg. gocspx- xai- pplx- r8_ tvly- nvapi- fw_ _v1_ shpat_
     shpss_ shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- dckr_ atatt3
@@ -80,6 +86,10 @@ _BARE = r"[\"']?[\w+=~%-]+[\"']?"
 _QUOTED = r"(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)"
 _REST = r"[^\"'\r\n]+"
 _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
+# By name, since their categories are those of letters, marks and symbols.
+_EMPTY = (
+    "VARIATION SELECTOR|HANGUL .*FILLER|GRAPHEME JOINER|VOWEL INHERENT|PATTERN BLANK|NULL NOTEHEAD"
+)
 
 
 class OwnText(str):
@@ -241,3 +251,38 @@ def _bracket_end(text: str, at: int) -> int:
         if not depth:
             return index + 1
     return len(text)
+
+
+# Characters that nobody sees
+
+
+def plain(text: str) -> str:
+    """A line in which everything can be seen, and nothing controls the terminal: <U+200B>."""
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub("[^\t -~]", _show, text)
+
+
+def _show(match: re.Match[str]) -> str:
+    return f"<{number_of(match[0])}>" if _is_unseen(match[0]) else match[0]
+
+
+def find_unseen(text: str) -> Iterator[int]:
+    """Where a text has a character that shows nothing, or turns around or controls the rest."""
+    return (at.start() for at in re.finditer("[^ -~]", text) if _is_unseen(at[0]))
+
+
+def _is_unseen(character: str) -> bool:
+    if character.isascii():
+        return not character.isprintable()
+    import unicodedata  # late: most texts are ASCII
+
+    category = unicodedata.category(character)
+    if category.startswith("C") or category in ("Zl", "Zp"):
+        return True
+    return bool(re.search(_EMPTY, unicodedata.name(character, "")))
+
+
+def number_of(character: str) -> str:
+    """A character as people write it who cannot see it: U+200B."""
+    return f"U+{ord(character):04X}"

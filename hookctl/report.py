@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from hookctl.errors import FAILED
-from hookctl.masking import by_look, veiled
+from hookctl.masking import by_look, plain, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
-from hookctl.output.lines import plain, render, width, wrap
+from hookctl.output.lines import render, width, wrap
 
 ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
@@ -41,11 +41,13 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
 
 def _render(lines: Iterable[str | Line], *, is_verbatim: bool = False) -> str:
     """Lines of a result as stdout shows them; text that is no Line keeps its width."""
+    if is_verbatim:
+        return "".join([f"{line}\n" for line in lines])
     masked = []
     for line in lines:
         if isinstance(line, Line):
             line = line._replace(text=by_look(line.text), label=by_look(line.label))
-        elif not is_verbatim:
+        else:
             line = by_look(line)
         masked.append(line)
     return "".join([render(line, sys.stdout) + "\n" for line in masked])

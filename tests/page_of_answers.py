@@ -41,7 +41,7 @@ SAID = {
     "allow": "`allow`, with `may_allow`",
     "change": "changed input",
     "context": "context",
-    "replace": "other MCP result",
+    "replace": "another result",
     "end": "`continue: false`",
     "message": "message",
 }

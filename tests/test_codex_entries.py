@@ -1,4 +1,4 @@
-"""What Codex does not load of a hook's fields, and takes the whole file for (0.169.0)."""
+"""What Codex does not load of a hook's fields, and takes the whole file for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Droid's hooks.json with `hooks` around events: those are ignored, and the events beside it run (0.215.0)."""
+"""Droid's hooks.json with `hooks` around events: those are ignored, and the events beside it run."""
 
 from __future__ import annotations
 

@@ -112,6 +112,30 @@ def test_a_serial_host_asks_no_hook_after_a_refusal_and_passes_a_change_on(hookc
     assert not (home / "late").exists()
 
 
+def test_on_copilot_cli_a_hook_is_told_and_read_in_the_dialect_of_its_events_name(
+    hookctl: Hookctl, isolated: Path
+) -> None:
+    change = """echo '{"modifiedArgs":{"command":"other"}}'"""
+    seen = isolated / "seen"
+    deny = {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "R"}, "decision": "block"}
+    says = f"cat > {seen}; echo '{json.dumps(deny)}'"
+    hooks = {"preToolUse": [handler(change)], "PreToolUse": [{"matcher": "Bash", "hooks": [handler(says)]}]}
+    file = isolated / "home" / ".copilot/hooks/mine.json"
+    put(file, json.dumps({"version": 1, "hooks": hooks}))
+    for event in ("pre-tool", "PreToolUse"):
+        result = only(hookctl("fire", event, "--tool", "Bash", "--json"))
+        assert [hook["outcome"] for hook in result["hooks"]] == ["change", "deny"]
+        assert (result["outcome"], result["reason"]) == ("deny", "R")
+    told = json.loads(seen.read_text())
+    assert (told["hook_event_name"], told["tool_name"]) == ("PreToolUse", "Bash")
+    assert told["tool_input"] == {"command": "other"}
+    put(file, json.dumps({"version": 1, "hooks": {"preToolUse": [handler(says)]}}))
+    assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--json"))["outcome"] == "none"
+    put(file, json.dumps({"version": 1, "hooks": {"PreToolUse": [handler("exit 2")]}}))
+    done = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "copilot")
+    assert "Copilot CLI would refuse the call: hook exited with code 2" in done.out
+
+
 def test_a_hook_does_not_see_the_agent_that_started_hookctl(
     hookctl: Hookctl, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +157,52 @@ def test_the_host_does_not_wait_for_a_hook_in_the_background(hookctl: Hookctl, s
     put(settings, events(Stop=[handler(BLOCKS, **{"async": True})]))
     result = only(hookctl("fire", "stop", "--json"))
     assert result["outcome"] == "none" and "does not wait" in result["hooks"][0]["reason"]
+
+
+# A program that is not there. By host: its file, and its event before a tool call.
+OF_HOST = {
+    "claude": (".claude/settings.json", "PreToolUse"), "gemini": (".gemini/settings.json", "BeforeTool"),
+    "qwen": (".qwen/settings.json", "PreToolUse"), "copilot": (".copilot/hooks/mine.json", "preToolUse"),
+    "droid": (".factory/settings.json", "PreToolUse"), "openhands": (".openhands/hooks.json", "pre_tool_use"),
+}  # fmt: skip
+# How a command ends, on which hosts the call then is not made, and for which of them doctor says that beforehand.
+ENDINGS = [
+    ("exit 1", {"copilot"}, set()),
+    ("echo no >&2; exit 3", {"gemini", "copilot", "droid"}, set()),
+    ("/gone/check --all", {"gemini", "copilot"}, {"gemini", "copilot"}),
+    ("python3 /gone/check.py", set(OF_HOST), set(OF_HOST)),
+    ("bash /gone/check.sh", {"gemini", "copilot"}, {"gemini", "copilot"}),
+    ("/gone/check; exit 0", set(), set()),
+]
+
+
+@pytest.mark.parametrize("host", OF_HOST)
+@pytest.mark.parametrize(("command", "stops", "told"), ENDINGS)
+def test_a_program_that_is_gone_does_to_a_call_what_its_host_makes_of_it(
+    hookctl: Hookctl, isolated: Path, host: str, command: str, stops: set[str], told: set[str]
+) -> None:
+    name, event = OF_HOST[host]
+    fields = handler(command)
+    lists = {event: [fields if host == "copilot" else {"hooks": [fields]}]}
+    page = lists if host == "openhands" else {"hooks": lists}
+    trusted = {"security": {"folderTrust": {"enabled": False}}} if host == "gemini" else {}
+    put(isolated / "home" / name, json.dumps({**page, **trusted}))
+    result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", host, "--json"))
+    (hook,) = result["hooks"]
+    assert hook["status"] in (0, 1, 2, 3, 127)
+    assert (result["outcome"] in ("deny", "end")) == (host in stops)
+    findings = hookctl("doctor", "--host", host, "--json").data["findings"]
+    (levels,) = [[one["level"] for one in findings if one["code"] == "script_missing"]]
+    assert (levels == ["error"]) == (host in told)
+
+
+def test_a_host_whose_hooks_are_all_off_does_not_start_a_program_that_is_gone(
+    hookctl: Hookctl, settings: Path
+) -> None:
+    page = json.loads(events(PreToolUse=["python3 /gone/check.py"]))
+    put(settings, json.dumps({**page, "disableAllHooks": True}))
+    result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json"))
+    assert (result["outcome"], [hook["outcome"] for hook in result["hooks"]]) == ("none", ["not_run"])
 
 
 # What does not run by itself.
@@ -408,12 +478,12 @@ def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookc
 
 
 def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) -> None:
-    """Windsurf's event is about commands alone: before it writes a file it asks others."""
+    """Windsurf has no event for what it fetches."""
     hooks = {"hooks": {"pre_run_command": [{"command": "echo no >&2; exit 2"}]}}
     put(isolated / "home/.codeium/windsurf/hooks.json", json.dumps(hooks))
     for host in ([], ["--host", "windsurf"]):
-        outcome = hookctl("fire", "pre-tool", "--tool", "Write", *host)
-        assert (outcome.code, outcome.out) == (0, "skip  Windsurf has no tool for Write\n")
+        outcome = hookctl("fire", "pre-tool", "--tool", "WebFetch", *host)
+        assert (outcome.code, outcome.out) == (0, "skip  Windsurf has no tool for WebFetch\n")
     assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--json"))["outcome"] == "deny"
 
 

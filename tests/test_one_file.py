@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import vermin
 
+from hookctl import hosts
 from hookctl.system import package_data
 from tests.test_wheel import _ENVIRONMENT, pip, source, wheel
 
@@ -61,7 +62,7 @@ def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) ->
     home.mkdir()
     program.parent.mkdir()
     agent = program.with_name("claude")
-    agent.write_text("#!/bin/sh\necho 2.1.330\n")
+    agent.write_text(f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n")
     agent.chmod(0o755)
     pip("install", "--target", str(tools), "shiv>=1,<2")
     build = [sys.executable, "-m", "shiv", "-o", str(program), "-p", "/usr/bin/env python3", "-c", "hookctl"]

@@ -60,7 +60,7 @@ def test_what_the_operator_has_in_the_settings_stays(hookctl: Hookctl, file: Pat
 
 FOREIGN = {
     "another program's": lambda ours: b"export const Mine = async () => ({})\n",
-    "edited code": lambda ours: ours.replace(b"1 << 20", b"1 << 21"),
+    "edited code": lambda ours: ours.replace(b"1 << 24", b"1 << 25"),
     "torn": lambda ours: ours[:200],
     "bare JavaScript": lambda ours: ours.replace(b'"timeout": 10', b"timeout: 10"),
 }
@@ -96,12 +96,12 @@ def test_an_install_brings_an_earlier_versions_code_up_to_date(
 ) -> None:
     hookctl("install", *HOST)
     now = file.read_bytes()
-    earlier = now.replace(b"hookctl plugin 2", b"hookctl plugin 0").replace(b"1 << 20", b"1 << 21")
+    earlier = now.replace(b"hookctl plugin 3", b"hookctl plugin 0").replace(b"1 << 24", b"1 << 25")
     file.write_bytes(earlier)
     before, _, rest = earlier.partition(b"const settings =\n")
     code = before + b"const settings =\n" + rest[rest.index(b"// From here on") :]
     monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(code).hexdigest(),))
-    assert "+const OUTPUT_LIMIT = 1 << 20" in hookctl("plan", *HOST).out
+    assert "+const OUTPUT_LIMIT = 1 << 24 // as" in hookctl("plan", *HOST).out
     assert "an earlier version's" in hookctl("install", *HOST).out
     assert file.read_bytes() == now
     assert hookctl("install", *HOST).out == "nothing to do\n"

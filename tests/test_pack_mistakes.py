@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs.pack import load_file
 from hookctl.packs.risks import is_risky
@@ -71,16 +72,44 @@ def test_a_hosts_events_are_refused_only_where_all_are_known(isolated: Path) -> 
     load(isolated / "work", HEAD + '[[host.cursor.hooks]]\nevent = "beforeShellExecution"\ncommand = "x"\n')
 
 
-@pytest.mark.parametrize("letter", ["\u3164", "\u115f", "\u2800", "\ufe00", "\U000e0100", "\u17b4", "\U0001d173"])
+@pytest.mark.parametrize("letter", ["\u3164", "\u2800", "\ufe00", "\U000e0100", "\U000e0041", "\u2060", "\u00ad"])
 def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
     text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
     with pytest.raises(HookctlError, match="invisible character"):
         load_file(str(put(tmp_path / "p.toml", text)))
 
 
-RISKY = ["CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "MAKEFLAGS", "VIMINIT"]
+RISKY = [
+    "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "MAKEFLAGS", "VIMINIT", "RIPGREP_CONFIG_PATH", "PYTEST_ADDOPTS",
+    "PYTEST_PLUGINS", "CC", "CXX", "MAKE", "CCACHE_PREFIX", "TF_CLI_CONFIG_FILE", "TF_CLI_ARGS_plan",
+    "ANSIBLE_CONFIG", "FZF_DEFAULT_COMMAND", "CLAUDE_CODE_GIT_BASH_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GH_HOST", "PGHOST", "VAULT_ADDR", "GTK_MODULES", "DJANGO_SETTINGS_MODULE",
+    "RSYNC_RSH", "INPUTRC", "CFLAGS", "GOTOOLCHAIN", "GOAUTH", "CHROME_BIN", "PUPPETEER_EXECUTABLE_PATH",
+    "IPYTHONDIR", "COREPACK_NPM_REGISTRY", "GEMINI_SANDBOX", "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+]  # fmt: skip
+# What packs and settings set for themselves; each looks a little like one of those.
+HARMLESS = [
+    "NOTIFY_LEVEL", "BELL_DIR", "BELL_FILE", "BELL_PORT", "LOG_LEVEL", "LOG_PREFIX", "SLACK_CHANNEL",
+    "SLACK_WEBHOOK_URL", "NTFY_TOPIC", "MAX_THINKING_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "ANTHROPIC_MODEL",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "DISABLE_TELEMETRY", "GOAL_TURNS",
+    "BELL_SRC", "ALLOWED_COMMANDS", "PROTECTED_PATHS", "TIMEOUT_MS", "AUDIT_LOG", "DRY_RUN", "LANG", "TZ", "TERM",
+    "NO_COLOR", "CI", "ADOPTION", "A_FLAG",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RISKY)
 def test_variables_that_start_other_programs_are_asked_for(name: str) -> None:
     assert is_risky(name)
+
+
+@pytest.mark.parametrize("host", hosts.names())
+def test_variables_that_move_a_host_are_asked_for(host: str) -> None:
+    named = hosts.load(host)
+    folders = [named.config.variable, named.environment.project, named.folder_trust.variable]
+    free = [name for name in [*folders, named.trust.unasked.variable] if name and not is_risky(name)]
+    assert not free
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_variables_that_only_tell_a_program_something_are_free(name: str) -> None:
+    assert not is_risky(name)

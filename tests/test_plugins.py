@@ -790,7 +790,7 @@ def test_malformed_parts_are_passed_over(hooks: Any, home: Path) -> None:
 
 def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> None:
     folder = plugin(home / ".claude/skills/probe")
-    for name, shown in (("a\x1b[31m\nb", "a?[31m?b@skills-dir"), ("x" * 500, "x" * 99 + "…")):
+    for name, shown in (("a\x1b[31m\nb", "a<U+001B>[31m<U+000A>b@skills-dir"), ("x" * 500, "x" * 99 + "…")):
         write(folder / ".claude-plugin/plugin.json", {"name": name})
         assert [hook.owner for hook in listed(find(home, "claude"))] == [shown]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,29 @@ def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
     assert shown.splitlines() in ([shown], [])
     for old in set(text):
         new = report.plain(old)
-        assert new == old or (new.startswith("\\") and not old.isprintable())
+        assert new in (old, f"<U+{ord(old):04X}>")
+
+
+# Letters, marks and a symbol that show nothing: Unicode's Default_Ignorable_Code_Point, and two blanks.
+EMPTY = [
+    *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), *range(0x180B, 0x180E), 0x180F, 0x34F, 0x115F, 0x1160, 0x17B4,
+    0x17B5, 0x3164, 0xFFA0, 0x2800, 0x1D159,
+]  # fmt: skip
+
+
+def test_every_character_that_nobody_sees_is_shown_as_its_number() -> None:
+    categories = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+    wrong = []
+    for start in range(0, sys.maxunicode, 16):
+        characters = [chr(code) for code in range(start, start + 16)]
+        expected = [
+            f"<U+{ord(character):04X}>"
+            if character != "\t" and (ord(character) in EMPTY or unicodedata.category(character) in categories)
+            else character
+            for character in characters
+        ]
+        wrong += [hex(start)] if report.plain("".join(characters)) != "".join(expected) else []
+    assert not wrong
 
 
 def test_an_error_names_place_cause_and_next_step() -> None:
@@ -156,7 +179,7 @@ def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFi
     result = Result({"a": "é\u001b"}, ("one\x1b[2J", "two\nthree"), ("by the way",), (error,), 1)
     report.show("status", result, as_json=False)
     out, err = capsys.readouterr()
-    assert out == "one\\x1b[2J\ntwo\\nthree\n"
+    assert out == "one<U+001B>[2J\ntwo<U+000A>three\n"
     assert err == "hookctl: by the way\nhookctl: error: wrong\n  fix: Mend it.\n"
     report.show("status", result, as_json=True)
     out, err = capsys.readouterr()
@@ -179,8 +202,8 @@ def stream(encoding: str) -> io.TextIOWrapper:
 
 
 def test_a_character_that_a_stream_does_not_have_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for encoding, expected in (("ascii", b"\\xe9\\udcff\\u96ea\n"), ("latin-1", b"\xe9\\udcff\\u96ea\n"),
-                               ("utf-8", b"\xc3\xa9\\udcff\xe9\x9b\xaa\n")):  # fmt: skip
+    for encoding, expected in (("ascii", b"\\xe9<U+DCFF>\\u96ea\n"), ("latin-1", b"\xe9<U+DCFF>\\u96ea\n"),
+                               ("utf-8", b"\xc3\xa9<U+DCFF>\xe9\x9b\xaa\n")):  # fmt: skip
         out = stream(encoding)
         monkeypatch.setattr(sys, "stdout", out)
         assert report.emit("é\udcff雪")

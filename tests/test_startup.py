@@ -17,7 +17,7 @@ from .conftest import Hookctl
 
 DEAR = {
     "pydantic", "rich", "jsonschema", "tomlkit", "filelock", "subprocess", "difflib", "hashlib", "tempfile",
-    "platformdirs",
+    "platformdirs", "unicodedata",
 }  # fmt: skip
 LIST = """
 import json, sys

@@ -32,6 +32,7 @@ from unittest import mock
 import pytest
 
 import hookctl.__main__ as main
+from hookctl import hosts
 from hookctl.system import interpreter
 
 from .conftest import Outcome, put
@@ -61,7 +62,7 @@ class Stage:
         self.root = root
         program = put(root / "bin" / "hookctl", f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
         program.chmod(0o755)
-        put(root / "bin" / "claude", "#!/bin/sh\necho 2.1.330\n").chmod(0o755)
+        put(root / "bin" / "claude", f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n").chmod(0o755)
         self.environ = {
             **_without_git(os.environ), "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
             "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),

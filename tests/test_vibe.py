@@ -20,6 +20,8 @@ TAKEN: list[dict[str, Any]] = [
     {"type": "pre_tool", "match": "re:.*", "strict": True},
     {"type": "post_tool", "strict": "yes"},
     {"type": "post_tool", "strict": 1},
+    {"type": "post_agent", "match": "*"},
+    {"type": "post_agent", "match": "main"},
     {"type": "post_agent", "strict": False},
     {"type": "post_agent", "timeout": " 9.5 "},
     {"type": "post_agent", "timeout": 9, "description": "", "matcher": 5, "more": {"a": 1}},
@@ -30,7 +32,6 @@ DROPPED: list[tuple[dict[str, Any], str]] = [
     ({"type": "pre_tool", "match": ["*"]}, "has match, which must be of type string"),
     ({"type": "pre_tool", "match": " "}, "has match, which must be more than blanks"),
     ({"type": "post_tool", "match": ""}, "has match, which must be more than blanks"),
-    ({"type": "post_agent", "match": "*"}, "has match, which no hook may have on post_agent"),
     ({"type": "post_agent", "strict": True}, "has strict, which no hook may have on post_agent"),
     ({"type": "post_tool", "strict": 2}, "has strict, which must be of type boolean"),
     ({"type": "post_tool", "strict": "sometimes"}, "has strict, which must be of type boolean"),
@@ -85,7 +86,7 @@ def test_a_finding_names_a_hook_by_its_position_in_the_list_and_its_line(hookctl
     put(isolated / "home" / ".vibe" / "hooks.toml", text + "[[hooks]]\nname = 'x'\n")
     said = {found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]}
     assert {
-        "line 5: hooks[1].type: Mistral Vibe 3.0.2 has no such event",
+        f"line 5: hooks[1].type: Mistral Vibe {load('vibe').client.seen} has no such event",
         "line 13: hooks[3] names no event",
         "hooks[2] runs /nowhere/bell.sh, which is not there",
     } <= said

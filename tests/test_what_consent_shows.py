@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from .conftest import Hookctl, put
 
@@ -42,9 +45,9 @@ timeout = 5
 """
 
 
-def shown(hookctl: Hookctl, text: str) -> list[str]:
+def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     put(Path("own.toml"), text)
-    lines = hookctl("plan", "./own.toml", "--host", "claude").out.splitlines()
+    lines = hookctl("plan", "./own.toml", "--host", host).out.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("  command"))
     return lines[begin : next(number for number, line in enumerate(lines) if line.startswith("  sha256"))]
 
@@ -53,7 +56,7 @@ def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: H
     assert shown(hookctl, PACK) == [
         "  command  PreToolUse (tools): first",
         "           matcher Bash|Edit; timeout 30 s; on_failure deny: refuses where it fails; "
-        "may_allow: its allow lifts your own permission",
+        "its allow lifts your own permission",
         "  command  UserPromptSubmit: second",
         "           timeout 10 s; on_failure allow",
         "  command  PostToolUse on claude, codex: third",
@@ -69,9 +72,55 @@ def test_in_the_hosts_own_protocol_the_host_limits_the_time(hookctl: Hookctl) ->
     assert shown(hookctl, text) == ["  command  Stop: c"]
 
 
+ASKS = {
+    "claude": ["PreToolUse", "PermissionRequest"], "cursor": ["beforeShellExecution", "beforeReadFile"],
+    "windsurf": ["pre_run_command", "pre_write_code"], "pi": ["tool_call"], "copilot": ["preToolUse"],
+    "opencode": ["tool.execute.before"], "hermes": ["pre_tool_call", "pre_approval_request"], "gemini": ["BeforeTool"],
+}  # fmt: skip
+SAID = "its allow lifts your own permission"
+
+
+@pytest.mark.parametrize(("host", "event"), [(host, event) for host, events in ASKS.items() for event in events])
+def test_a_hosts_own_hook_that_is_asked_before_something_is_done_may_allow_it(
+    hookctl: Hookctl, host: str, event: str
+) -> None:
+    text = f'[pack]\nname = "own"\nversion = "1"\n[[host.{host}.hooks]]\nevent = "{event}"\ncommand = "c"\n'
+    assert shown(hookctl, text, host) == [f"  command  {event} on {host}: c", f"           {SAID}"]
+    (command,) = hookctl("plan", "./own.toml", "--host", host, "--json").data["pack"]["commands"]
+    assert command["may_allow"]
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PreCompact", "Stop"])
+def test_so_may_every_hook_of_a_pack_in_the_hosts_own_protocol(hookctl: Hookctl, event: str) -> None:
+    text = f'[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "{event}"\ncommand = "c"\n'
+    assert (SAID in "\n".join(shown(hookctl, text))) == (event == "PreToolUse")
+
+
 def test_machines_get_the_same(hookctl: Hookctl) -> None:
     put(Path("own.toml"), PACK)
     commands = hookctl("plan", "./own.toml", "--host", "claude", "--json").data["pack"]["commands"]
     assert [(one["matcher"], one["timeout"]) for one in commands] == [
         ("Bash|Edit", 30), (None, 10), ("*", 10), (None, None), ("Write", 5),
     ]  # fmt: skip
+
+
+UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u115f\u3164\ufe0e\ufe0f\u202e\u2800\U000e0041\U000e0100\x1b\ue000\u0378"
+
+
+def test_what_nobody_sees_in_a_file_is_shown(hookctl: Hookctl) -> None:
+    text = '[pack]\nname = "own"\nversion = "1"\ndescription = "\U0001f469\u200d\U0001f4bb \u0646\u200c"\n'
+    text += '[files]\ninclude = ["a.sh"]\n'
+    text += "[[hooks]]\nevent = 'stop'\ncommand = 'echo \u26a0\ufe0f; sh {files}/a.sh'\n"
+    put(Path("own.toml"), text)
+    put(Path("a.sh"), f"run{UNSEEN}\ttabs, \u3000blanks and \u00e9 stay")
+    shown = "".join(f"<U+{ord(character):04X}>" for character in UNSEEN)
+    plan = hookctl("plan", "./own.toml", "--host", "claude")
+    assert f"run{shown}\ttabs, \u3000blanks and \u00e9 stay\n" in plan.out
+    assert "echo \u26a0<U+FE0F>;" in plan.out
+    assert hookctl("install", "./own.toml", "--host", "claude").code == 0
+    put(Path("a.sh"), f"run {UNSEEN}")
+    put(Path("own.toml"), text.replace('"1"', '"2"'))
+    changed = hookctl("upgrade", "own", "--dry-run")
+    assert f"+run {shown}\n" in changed.out
+    rendered = hookctl("render", "./own.toml", "--host", "claude", "--scope", "managed")
+    assert "\u26a0\ufe0f" in json.loads(rendered.out)["hooks"]["Stop"][0]["hooks"][0]["command"], "a file, not a text"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import __version__
+from hookctl import __version__, hosts
 
 ROOT = Path(__file__).parents[1]
 # Taken when this module is read: the tests' own HOME has neither pip's settings nor its cache.
@@ -86,7 +86,7 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     program = venv / "bin" / "hookctl"
     agent = tmp_path / "agent" / "claude"
     agent.parent.mkdir()
-    agent.write_text("#!/bin/sh\necho 2.1.330\n")
+    agent.write_text(f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n")
     agent.chmod(0o755)
 
     def run(*arguments: str) -> str:

@@ -415,7 +415,7 @@ def test_a_shim_that_looks_at_the_working_folder_finds_nothing_of_the_project(
 ) -> None:
     """As asdf's shims do: they start the program that `.tool-versions` of the working folder names."""
     marker, shims, work = isolated / "ran", isolated / "shims", isolated / "work"
-    real = {"claude": "echo 2.1.330", "python3": 'exec /usr/bin/python3 "$@"'}
+    real = {"claude": f"echo {load('claude').client.seen}", "python3": 'exec /usr/bin/python3 "$@"'}
     for name, otherwise in real.items():
         put(work / "e" / name, f"#!/bin/sh\ntouch {marker}\n").chmod(0o755)
         put(shims / name, f'#!/bin/sh\n[ -x e/{name} ] && exec e/{name} "$@"\n{otherwise}\n').chmod(0o755)

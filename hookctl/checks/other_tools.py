@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,16 +14,26 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts, KnownTool
 from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script, called_program
 from hookctl.hosts import read_cap
-from hookctl.hosts.loading import can_block, never_runs
+from hookctl.hosts.loading import can_block, never_runs, read_status
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.packs.guard_options import value_in_effect
+from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
 from hookctl.values import NamedTuple
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts
+# What a refusal does at an event, by Claude Code's names.
+_WITHOUT_SCRIPT = {
+    "PreToolUse": "refuses every call that it is for",
+    "PermissionRequest": "refuses every call that it is for",
+    "UserPromptSubmit": "refuses every prompt",
+    "Stop": "blocks every stop for that",
+    "SubagentStop": "blocks every stop for that",
+}
+_STOPS = ("Stop", "SubagentStop")
 _MOST_NAMED = 5  # hooks that a finding names: a file may have thousands
 
 
@@ -277,11 +289,12 @@ def _judge_script(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Fin
     entry, level = "script_missing", "info"
     if hook.event == facts.host.events.get("stop"):
         level = "warning"
-    does = facts.host.handlers.script_gone.get(hook.event)
-    # Hosts take 2 for a denial; one that reads stderr takes whatever is above 1.
-    denies = script.status == 2 or (script.status > 1 and facts.host.denials.get("stderr"))
-    if does and denies:
-        entry, level = "script_missing.denies", "warning"
+    event = protocol_event(facts.host, hook.event)
+    said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
+    does = _WITHOUT_SCRIPT.get(event)
+    if does and read_status(facts.host.reads.get(event, {}), script.status, said) == "refuse":
+        entry = "script_missing.denies"
+        level = "warning" if event in _STOPS else "error"
     values = {"place": place, "does": does, **_describe_script(script)}
     yield facts.find(entry, hook.source.path, level, **values)
 

@@ -37,7 +37,10 @@ _HINT = (
 
 # The SHA-256 of the code (before and after the settings) of earlier versions, which the next
 # install replaces.
-_EARLIER: tuple[str, ...] = ()
+_EARLIER = (
+    "6d9193e075b5be7e4bccc7cdcc1a23465fab4e889ca83dda43cacb7d274999e4",  # plugin 2
+    "e2e3815055610cd3db59a5e6c43e4442e25510e38c9659b904bab55542d65228",  # plugin 2
+)
 
 
 class PluginDocument(JsonDocument):

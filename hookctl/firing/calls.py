@@ -19,6 +19,7 @@ from hookctl.packs.protocol import (
     SHORT,
     TOOL_EVENTS,
     native_event,
+    native_events,
     own_names,
 )
 from hookctl.system import files
@@ -69,20 +70,22 @@ class Asked(NamedTuple):
     payload: bytes | None = None  # of the host, instead of one that is made
 
 
-def find_event(host: Host, name: str) -> tuple[str, str]:
+def find_event(host: Host, name: str, tool: str = "") -> tuple[str, str]:
     """The host's own name of an event, and Claude Code's; '' for what the host does not have.
 
     The name may be hookctl's, Claude Code's, or the host's own. A host with one event for all calls
-    that have run has no other for those that failed.
+    that have run has no other for those that failed; one with an event for each kind of tool has
+    that of this tool.
     """
     short = _short_name(name)
     if short and (native := native_event(host, short)):
         if short == FAILURE_EVENT and native == host.events.get("post-tool"):
             short = "post-tool"
-        return native, EVENTS[short]
+        of_tool = native_events(host, short, "|".join(own_names(host, tool) or [tool]))
+        return next(iter(of_tool), native), EVENTS[short]
     for short, own in host.events.items():
-        if own == name:
-            return own, EVENTS[short]
+        if name in (own, *host.runner.get("tool_events", {}).get(EVENTS[short], ())):
+            return name, EVENTS[short]
     return (name, "") if name in host.handlers.events else ("", "")
 
 
@@ -113,7 +116,7 @@ def lacks_tool(host: Host, tool: str) -> bool:
 
 def make_call(host: Host, asked: Asked, place: Place) -> Call:
     """The call of a host that has this event."""
-    event, protocol = find_event(host, asked.event)
+    event, protocol = find_event(host, asked.event, asked.tool)
     if asked.payload is not None:
         payload = _parse(asked.payload)
         return Call(host, event, protocol, payload, asked.payload, _tool_in(payload), SESSION)
@@ -123,6 +126,20 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
+
+
+def event_names(host: Host, asked: Asked) -> list[str]:
+    """The host's own names of an event: in another dialect it has another one."""
+    dialects = [dialect for dialect in (host, host.as_claude) if dialect]
+    return [find_event(dialect, asked.event, asked.tool)[0] for dialect in dialects]
+
+
+def make_claudes_call(host: Host, asked: Asked, place: Place) -> Call | None:
+    """The same call as a host tells it under Claude Code's names of the events, if it does."""
+    dialect = host.as_claude
+    if dialect is None:
+        return None
+    return make_call(dialect, asked._replace(tool=_claudes_name(host, asked.tool)), place)
 
 
 def read_payload(path: str) -> bytes:

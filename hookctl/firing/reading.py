@@ -27,6 +27,7 @@ from hookctl.firing.model import (
     Reading,
 )
 from hookctl.hosts import Host
+from hookctl.hosts.loading import is_within, read_status
 
 STOPS = ("Stop", "SubagentStop")
 _BLOCKING = ("UserPromptSubmit", "PostToolUse", *STOPS)  # a refusal is a block there
@@ -77,7 +78,7 @@ class _Reader:
         if self._call.host.denials.get("stderr"):
             told = text
         values = _object_in(text)
-        if values is not None and _is_within(status, self._rules.get("json", "0")):
+        if values is not None and is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
             is_text = answer == Reading(NONE) and self._rules.get("any_text")
             is_read = status == 0 and not is_text
@@ -92,26 +93,21 @@ class _Reader:
 
     def _read_status(self, status: int, told: str) -> Reading | None:
         """What an exit status says by itself; None where it says nothing."""
-        unless = self._rules.get("unless")
-        if unless and unless in told:
+        does = read_status(self._rules, status, told)
+        if not does:
             return None
-        for statuses, does in self._rules.get("status", {}).items():
-            action, _, condition = does.partition(" ")
-            if not _is_within(status, statuses) or (condition and not told):
-                continue
-            if action == "nothing":
-                return None
-            own_words = self._rules.get("status_reason")
-            reason = own_words.format(status=status) if own_words else told
-            if action == "refuse":
-                return Reading(self._refusal, reason, source="status", refuses=True)
-            if action == "end":
-                return Reading(END, reason, source="status", refuses=True)
-            return Reading(CONTEXT, context=told) if told else Reading(NONE)
-        return None
+        own_words = self._rules.get("status_reason")
+        reason = own_words.format(status=status) if own_words else told
+        if does == "refuse":
+            return Reading(self._refusal, reason, source="status", refuses=True)
+        if does == "end":
+            return Reading(END, reason, source="status", refuses=True)
+        return Reading(CONTEXT, context=told) if told else Reading(NONE)
 
     def _read_text(self, text: str) -> Reading:
         """What plain text of status 0 says."""
+        if self._rules.get("closed"):
+            return Reading(self._refusal, "it printed no decision", refuses=True)
         if text.startswith(("{", "[")) and not self._rules.get("any_text"):
             return Reading(FAILED, "its output is not one JSON object")
         if text and self._rules.get("text") == "context":
@@ -198,15 +194,6 @@ class _Reader:
     def _find_context(self, values: dict[str, Any]) -> str:
         value = self._find_value("context", values)
         return value if isinstance(value, str) else ""
-
-
-def _is_within(status: int, statuses: str) -> bool:
-    """Whether a status is one of `0 2+`: single ones, all from one on, or `any`."""
-    for word in statuses.split():
-        first = word.rstrip("+")
-        if word == "any" or status == int(first) or (word != first and status > int(first)):
-            return True
-    return False
 
 
 def _clean(out: str) -> str:

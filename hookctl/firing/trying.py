@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from hookctl.firing.calls import find_event, is_meant
+from hookctl.firing.calls import is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hosts import hook_id
 from hookctl.packs.model import Pack
@@ -19,11 +19,11 @@ class Trials:
         self._bench = Bench(folder, pack, sys.executable)
         self.pack = pack
 
-    def choose(self, call: Call, event: str) -> Iterator[Shot]:
+    def choose(self, call: Call) -> Iterator[Shot]:
         """The hooks of the pack that the host of a call would run for it."""
         host = call.host
         self._bench.lay_table(host)
-        path = host.shape.event_path(find_event(host, event)[0], self.pack.name)
+        path = host.shape.event_path(call.event, self.pack.name)
         for wanted in self._bench.commands(host):
             fields = dict(wanted.value)
             matcher = fields.get("matcher")

@@ -26,6 +26,8 @@ DISABLED = "disabled"
 TWICE = "twice"
 # What somebody wanted so; every other state but the first is worth a look.
 WANTED = (OFF, HIDDEN, DISABLED, TWICE)
+# Those that the host starts all the same: what follows is another matter on each host.
+FAILING = (MISSING, NOT_EXECUTABLE, NO_COMPILE)
 MODULE = "plugin"  # the event of a plugin that is code, and itself says what it hooks
 
 
@@ -115,6 +117,11 @@ class Hook(NamedTuple):
     own_reason: str = ""  # both without what it shares with other hooks of the host
     own_fix: str = ""
     shared: tuple[Obstacle, ...] = ()  # what stops other hooks of the host, too
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the host starts it, though its program may not be there."""
+        return self.state == RUNS or (self.state in FAILING and not self.shared)
 
     @property
     def is_ours(self) -> bool:

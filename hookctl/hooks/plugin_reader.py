@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hooks.model import Unreadable
+from hookctl.masking import plain
 from hookctl.settings.targets import Read, read_settings
 from hookctl.system import files
 
@@ -125,6 +126,6 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def printable(name: str) -> str:
-    """A name from a stranger's file, short and without control characters."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in name)
+    """A name from a stranger's file, short and on one line."""
+    text = plain(name)
     return text if len(text) <= 100 else f"{text[:99]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -414,3 +414,30 @@ def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool
 
 def _is_async(host: Host, handler: dict[str, Any]) -> bool:
     return "async" in host.handlers.fields and handler.get("async") is True
+
+
+# What it makes of an exit status
+
+
+def read_status(rules: Mapping[str, Any], status: int, said: str) -> str:
+    """What a host does on an exit status alone, by its `reads` of an event; '' for nothing.
+
+    `said` is what the hook told on the way out: refuse, end or context may need a text.
+    """
+    unless = rules.get("unless")
+    if unless and unless in said:
+        return ""
+    for statuses, does in rules.get("status", {}).items():
+        action, _, condition = does.partition(" ")
+        if is_within(status, statuses) and (said or not condition):
+            return "" if action == "nothing" else str(action)
+    return ""
+
+
+def is_within(status: int, statuses: str) -> bool:
+    """Whether a status is one of `0 2+`: single ones, all from one on, or `any`."""
+    for word in statuses.split():
+        first = word.rstrip("+")
+        if word == "any" or status == int(first) or (word != first and status > int(first)):
+            return True
+    return False

@@ -6,7 +6,6 @@ At a terminal they have colours and symbols, and no line is too wide.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -14,6 +13,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from hookctl.masking import plain
 from hookctl.model import Line
 
 OK = "ok"  # done, or fine
@@ -28,8 +28,6 @@ _COLOURS = {"ok": "32", "warn": "33", "error": "31", "skip": "2"}
 _SIGN_COLOURS = {"+": "32", "-": "31", "~": "33", "=": "2"}
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 _DIM, _BOLD = "2", "1"
-# Compiled where it is used: most calls do not use it.
-_CONTROL = "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
 
 
@@ -147,13 +145,6 @@ def _keep_commands(text: str) -> str:
     for number in range(1, len(parts) - 1, 2):
         parts[number] = parts[number].replace(" ", _HARD_BLANK)
     return "`".join(parts)
-
-
-def plain(text: str) -> str:
-    """A line with control characters escaped: no text from elsewhere controls the terminal."""
-    if text.isprintable():
-        return text
-    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 # The words of a line.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,10 @@ from hookctl.packs.risks import is_risky
 from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
 from hookctl.system import files
 
+# The hosts' own events that ask before something is done.
+_ASKS = (
+    "(?i)permission|approv|(pre|before).*(tool|shell|mcp|read|write|command)|^tool.*(call|before)"
+)
 LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
 
 Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is executable
@@ -39,7 +44,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
     for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
         command |= {"matcher": hook.matcher, "timeout": _time_limit(pack, hook)}
-        command |= {"on_failure": hook.on_failure, "may_allow": hook.may_allow}
+        command |= {"on_failure": hook.on_failure, "may_allow": _may_allow(pack, hook)}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
     for host, name, claim in pack.all_env:
@@ -102,8 +107,15 @@ def _limits(pack: Pack, hook: PackHook) -> Iterator[str]:
     if is_run_by_runner(pack, hook) and hook.event in REFUSING_EVENTS:
         is_refused = hook.on_failure == "deny"
         yield f"on_failure {hook.on_failure}{': refuses where it fails' if is_refused else ''}"
-    if hook.may_allow:
-        yield "may_allow: its allow lifts your own permission"
+    if _may_allow(pack, hook):
+        yield "its allow lifts your own permission"
+
+
+def _may_allow(pack: Pack, hook: PackHook) -> bool:
+    """Whether the host may hear an allow: the runner takes it out, where it is not declared."""
+    if is_run_by_runner(pack, hook):
+        return hook.may_allow
+    return bool(re.search(_ASKS, EVENTS.get(hook.event, hook.event)))
 
 
 def _time_limit(pack: Pack, hook: PackHook) -> int | None:

@@ -55,19 +55,21 @@ def _class_of(host: Host, tool: str) -> str:
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
     """The tool's input by the host's names."""
-    if host.runner.get("patch") and kind in ("write", "edit"):
-        return {"command": _patch_of(kind, input)}
+    patch = host.runner.get("parts", {}).get(native_tool(host, tool), {}).get("patch")
+    if patch and kind in ("write", "edit"):
+        return {patch: _patch_of(kind, input)}
     names = host.runner.get("input", {}).get(kind, {})
-    native = {names.get(name, name): value for name, value in input.items()}
+    first = guard_module("payload").alternatives
+    native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
-    if by and native_tool(host, tool) == by["tool"]:
+    if by and native_tool(host, tool) in by["tools"]:
         values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
         native = {by["field"]: values[0], **native}
     return native
 
 
 def _patch_of(kind: str, input: dict[str, Any]) -> str:
-    """Codex's patch that does what a write or an edit does."""
+    """A patch that does what a write or an edit does."""
     path = input.get("file_path", "file")
     if kind == "write":
         body = [f"+{line}" for line in str(input.get("content", "")).splitlines()]
@@ -90,7 +92,7 @@ def _put(payload: dict[str, Any], path: str, value: Any) -> None:
     inside: Any = payload
     for number, part in enumerate(above):
         following = [*above, last][number + 1]
-        empty: Any = [] if following.isdigit() else {}
+        empty: Any = [] if following.isdigit() or following == "*" else {}
         if isinstance(inside, list):
             inside.append(empty)
             inside = inside[-1]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hookctl import hosts
 from hookctl.documents.rules import marks_in
 from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
 from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
@@ -33,13 +34,7 @@ TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
 DEEPEST = 8  # more levels than any key of a pack has
 TOOL_EVENTS = ("pre-tool", "post-tool")
 _RULES = ("rules", "text")  # the only text with several lines
-# Invisible characters, and those that reverse a line: a plan must show what will run.
-
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+_JOINERS = "\u200c\u200d\ufe0f"  # unseen, but emoji and several scripts need them
 
 
 class _Source(NamedTuple):
@@ -189,15 +184,17 @@ def _decode(path: str, data: bytes) -> _Source:
         raise before.error_at(
             len(before.text), "this is not UTF-8", "Save the file as UTF-8."
         ) from None
-    for match in _HIDDEN.finditer(source.text):
-        if match[0] >= "\x7f":  # the parser refuses those of ASCII
-            message = f"invisible character {_character(match[0])}"
-            raise source.error_at(match.start(), message, "Remove it.")
+    for offset in _find_refused(source.text):
+        character = source.text[offset]
+        if character >= "\x7f":  # the parser refuses those of ASCII
+            message = f"invisible character {number_of(character)}"
+            raise source.error_at(offset, message, "Remove it.")
     return source
 
 
-def _character(char: str) -> str:
-    return f"U+{ord(char):04X}"
+def _find_refused(text: str) -> Iterator[int]:
+    """Where a text has a character that a pack may not have: a plan must show what will run."""
+    return (offset for offset in find_unseen(text) if text[offset] not in _JOINERS)
 
 
 _WORD = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
@@ -293,10 +290,9 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
         for text in (value, place[-1] if place else ""):
             if place == _RULES and isinstance(text, str):
                 text = text.replace("\n", "").replace("\t", "")  # it has several lines
-            match = _HIDDEN.search(text) if isinstance(text, str) else None
-            if match:
-                character = f"the control character {_character(match[0])}"
-                if match[0] == "\n":
+            for offset in _find_refused(text) if isinstance(text, str) else ():
+                character = f"the control character {number_of(text[offset])}"
+                if text[offset] == "\n":
                     character = "a line break"
                 message = f"{_dotted(place)} has {character}"
                 raise source.error(place, message, "Keep it on one line, of plain text.")
@@ -304,8 +300,7 @@ def _check_text(source: _Source, data: dict[str, Any]) -> None:
 
 def _dotted(place: Path) -> str:
     """A path for people: its names without numbers, which the line shows."""
-    names = [name if name.isprintable() else ascii(name) for name in place if isinstance(name, str)]
-    return ".".join(names)
+    return plain(".".join(name for name in place if isinstance(name, str)))
 
 
 def _table(place: Path) -> str:
@@ -323,6 +318,7 @@ def _shown(value: Any) -> str:
 _TYPES = {
     "string": "a string",
     "integer": "a whole number",
+    "boolean": "true or false",
     "object": "a table",
     "array": "an array",
 }

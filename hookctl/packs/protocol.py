@@ -57,6 +57,25 @@ def native_event(host: Host, event: str) -> str:
     return host.events.get(event, "")
 
 
+def native_events(host: Host, event: str, tools: str | None) -> list[str]:
+    """All events of the host that one stands for: some have one for each kind of tool.
+
+    `tools` is an expression for the tools that are meant.
+    """
+    own = host.runner.get("tool_events", {}).get(EVENTS[event])
+    if own:
+        return [name for name in own if re.search(tools or "", name)]
+    return [native_event(host, event)]
+
+
+def protocol_event(host: Host, event: str) -> str:
+    """Claude Code's name of a host's event; the host's own where that has none."""
+    for short, own in host.events.items():
+        if own == event:
+            return EVENTS[short]
+    return event
+
+
 def tells_failures(host: Host) -> bool:
     """Whether the host says of any call that it failed."""
     runner = host.runner
@@ -80,7 +99,8 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
     if not names:
         return Fit(None, tuple(lacking), never=True)
     lacking = [name for name in lacking if name not in GONE]
-    if host.runner.get("patch") in names:  # a shell command may hold a patch too
+    writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
+    if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
     return Fit(f"{host.matchers.prefix}^({pattern})$", tuple(lacking))
@@ -89,26 +109,25 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
 def own_names(host: Host, name: str) -> list[str]:
     """The host's names of a tool of Claude Code; none if it has no such tool."""
     if name.startswith("mcp__"):
-        return [_mcp_name(host, name)]
-    if name == host.runner.get("patch"):
-        return [name]
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        forms = host.tools.get("mcp") or ["mcp__{server}__{tool}"]
+        return [form.format(server=server, tool=tool) for form in forms]
     names: list[str] = []
     for kind, claude in guard_module("payload").TOOLS.items():
         if claude == guard_module("matching").FORMER.get(name, name):
             names += host.tools.get(kind, ())
             names += _tool_by_field(host, kind)
-            if kind in ("write", "edit") and host.runner.get("patch"):
-                names.append(host.runner["patch"])
+            if kind == "write":  # a patch may add files
+                names += _patch_tools(host)
     return list(dict.fromkeys(names))
+
+
+def _patch_tools(host: Host) -> list[str]:
+    return [tool for tool, part in host.runner.get("parts", {}).items() if "patch" in part]
 
 
 def _tool_by_field(host: Host, kind: str) -> list[str]:
     """The tool that does this among other things."""
     by = host.runner.get("by", {})
-    return [by["tool"]] if by and kind in by["classes"].values() else []
+    return list(by["tools"]) if by and kind in by["classes"].values() else []
 
-
-def _mcp_name(host: Host, name: str) -> str:
-    server, _, tool = name.removeprefix("mcp__").partition("__")
-    form = next(iter(host.tools.get("mcp", ())), "mcp__{server}__{tool}")
-    return form.format(server=server, tool=tool)

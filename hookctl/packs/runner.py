@@ -18,7 +18,7 @@ from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
-from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event
+from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.shortfalls import (
     Note,
     no_event,
@@ -102,12 +102,12 @@ def runner_wants(
     notes: list[Note],
     answers: Collection[str],
 ) -> list[Wanted]:
-    """The entry of one hook, if anything of the host fits it; what it lacks is added to the notes.
+    """The entries of one hook, where anything of the host fits it; what it lacks goes to the notes.
 
-    `answers` are those that the hook gives, as far as anybody knows.
+    There are several where the host has several events for it. `answers` are those that the hook
+    gives, as far as anybody knows.
     """
-    event = native_event(host, hook.event)
-    if not event:
+    if not native_event(host, hook.event):
         notes.append(no_event(pack, hook, host))
         return []
     matching = fit(host, hook.event, hook.matcher)
@@ -117,14 +117,18 @@ def runner_wants(
         return []
     notes += unknown_mcp_names(pack, hook, host)
     notes += notes_on_answers(pack, hook, host, answers)
-    id = f"{pack.name}/{hook.id}"
     options = _options(hook, host, env)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     values = {key: claim.value for key, claim in env.items()}
-    command = _command(pack, hook, host, programs, options)
-    fields = fields_of(host, id, command, seconds, matcher=matching.matcher, env=values)
-    path = host.shape.event_path(event, pack.name)
-    return [Wanted(path, "element", fields, id, _forms(pack, hook, host, options))]
+    wanted: list[Wanted] = []
+    for event in native_events(host, hook.event, matching.matcher):
+        own = hook._replace(id=f"{hook.id}.{event}") if wanted else hook  # an ID for each entry
+        id = f"{pack.name}/{own.id}"
+        command = _command(pack, own, host, programs, options)
+        fields = fields_of(host, id, command, seconds, matcher=matching.matcher, env=values)
+        path = host.shape.event_path(event, pack.name)
+        wanted.append(Wanted(path, "element", fields, id, _forms(pack, own, host, options)))
+    return wanted
 
 
 def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:

@@ -60,7 +60,7 @@ def unknown_mcp_names(pack: Pack, hook: PackHook, host: Host) -> Iterator[Note]:
     forms = host.tools.get("mcp", ())
     if not forms:
         text = f"how it names the tools of MCP servers is not known: {names} may never fit"
-    elif "{server}" not in forms[0]:
+    elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
         text = f"it does not tell the server of an MCP tool: {names} never fits"
     else:
         return
@@ -109,6 +109,8 @@ def notes_on_answers(
     declared = lost_answers(hook, host, declared_answers(hook))
     certain = [text for text in lost if text in declared]
     assumed = [text for text in lost if text not in declared]
+    if host.runner.get("answers", {}).get(EVENTS[hook.event], {}).get("silence"):
+        assumed.append("no opinion is told as an `allow`, since silence refuses there")
     start = f"{pack.name}: {host.title}, {hook.id}:"
     message = f"{start} {'; '.join(certain)}"
     yield from (Note(message, f"{hook.id}: {text}") for text in certain)

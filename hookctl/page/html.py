@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from hookctl.masking import by_look
-from hookctl.output.lines import plain
+from hookctl.masking import by_look, plain
 from hookctl.values import NamedTuple
 
 

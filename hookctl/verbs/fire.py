@@ -107,7 +107,7 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
     looked_at = named or (_hosts_of_pack(request) if inventory is None else list(inventory.hosts))
     calls.require_question(looked_at, request.asked)
     if inventory is not None and (not named or request.chosen.names):
-        found = list_hosts(inventory, event, request.chosen.names)
+        found = list_hosts(inventory, request.asked, request.chosen.names)
         _require_hooks(inventory, request, found)
         looked_at = found
     if request.asked.payload is not None and len(looked_at) > 1:
@@ -146,8 +146,8 @@ def _name_foreign_hooks(
         counts: Counter[str] = Counter()
         for hook in inventory.hooks:
             is_read = any(agent.host == host.name for agent in hook.readers)
-            is_of_event = hook.event == find_event(hosts.load(hook.host), asked.event)[0]
-            if is_read and is_of_event and hook.host not in names:
+            of_host = find_event(hosts.load(hook.host), asked.event, asked.tool)[0]
+            if is_read and hook.event == of_host and hook.host not in names:
                 counts[hook.host] += 1
         for owner, count in counts.items():
             where = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
@@ -171,12 +171,13 @@ def _aim_at(
     if inventory is None:
         assert request.pack
         trials = Trials(os.path.join(folder, f"pack-{host.name}"), request.pack)
-        return _Salvo(call, tuple(trials.choose(call, request.asked.event)), environ, start)
+        return _Salvo(call, tuple(trials.choose(call)), environ, start)
     chosen = request.chosen._replace(project=start, home=folders.home)
-    shots = tuple(choose(inventory, call, request.asked.event, chosen))
+    claudes = calls.make_claudes_call(host, request.asked, place)
+    shots = tuple(choose(inventory, call, claudes, request.asked, chosen))
     if request.chosen.names:
         _require_runnable(shots)
-    others = () if shots else tuple(list_matchers(inventory, host, request.asked.event))
+    others = () if shots else tuple(list_matchers(inventory, host, request.asked))
     return _Salvo(call, shots, environ, start, others)
 
 

@@ -1,9 +1,16 @@
-// hookctl plugin 2: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// hookctl plugin 3: OpenCode loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
 import { fileURLToPath } from "node:url"
 
 const PATIENCE_MS = 5000
 
-/** Put texts behind what a tool has said. An MCP tool has a list of contents, other tools have a text. */
+/** Put a text in place of what a tool has said. An MCP tool has a list of contents, other tools have a text. */
+function replace(result, text) {
+  if (!isText(text)) return
+  if (typeof result.output === "string") result.output = text
+  else if (Array.isArray(result.content)) result.content = [{ type: "text", text }]
+}
+
+/** Put texts behind what a tool has said. */
 function append(result, texts) {
   if (!texts.length) return
   const text = texts.join("\n\n")
@@ -115,6 +122,7 @@ export const Hookctl = async ({ client, directory }) => {
     const { title, output, metadata } = result
     const fields = { tool_name: tool, tool_input: args, tool_response: { title, output, metadata } }
     const answers = await run("tool.execute.after", id, fields)
+    replace(result, resultIn(answers))
     append(result, [...(session(id).waiting?.get(callID) ?? []), ...answers.flatMap(feedbackOf)])
     session(id).waiting?.delete(callID)
   }

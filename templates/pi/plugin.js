@@ -1,4 +1,4 @@
-// hookctl plugin 2: Pi loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// hookctl plugin 3: Pi loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
 
 // What the session has of ours: a prompt that keeps the agent at work, and what hooks add for the model.
 const PROMPT = "hookctl"
@@ -98,9 +98,12 @@ export default (pi) => {
     const answers = await ask({ tool_name: toolName, tool_input: input, tool_use_id: toolCallId, prompt_id, tool_response })
     const texts = [...(waiting.get(toolCallId) ?? []), ...answers.flatMap(feedbackOf)]
     waiting.delete(toolCallId)
-    if (!texts.length) return
-    // Newer versions drop structured content that does not come with the new content.
-    return { content: [...content, { type: "text", text: texts.join("\n\n") }], structuredContent }
+    const replaced = resultIn(answers)
+    if (!texts.length && !replaced) return
+    const parts = replaced ? [{ type: "text", text: replaced }] : [...content]
+    if (texts.length) parts.push({ type: "text", text: texts.join("\n\n") })
+    // Newer versions drop structured content that does not come with the new content; one that was replaced is to go.
+    return { content: parts, structuredContent: replaced ? undefined : structuredContent }
   })
 
   on("agent_before_settle", async ({ outcome, entries }, context, ask) => {

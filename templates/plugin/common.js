@@ -4,8 +4,9 @@ const settings =
 // From here on every file of this version is the same; hookctl does not touch one that differs.
 
 import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
 
-const OUTPUT_LIMIT = 1 << 20
+const OUTPUT_LIMIT = 1 << 24 // as the runner has it, whose answers are ASCII
 const REFUSED = 2 // the status of a command that refuses, with the reason on stderr
 const GRACE_MS = 500
 
@@ -13,11 +14,12 @@ const NO_REASON = "A hook refused this call."
 
 const isText = (value) => typeof value === "string" && value !== ""
 
-/** Everything that a stream says, up to a limit. */
+/** Everything that a stream says, up to a limit, and whether it said more. */
 function gather(stream) {
-  const said = { text: "" }
+  const said = { text: "", isCut: false }
   stream.setEncoding("utf8").on("data", (piece) => {
-    if (said.text.length < OUTPUT_LIMIT) said.text += piece
+    said.isCut ||= said.text.length + piece.length > OUTPUT_LIMIT
+    if (!said.isCut) said.text += piece
   })
   said.ended = new Promise((resolve) => stream.on("close", resolve).on("error", resolve))
   return said
@@ -29,13 +31,14 @@ async function finish(streams) {
   await Promise.race([Promise.all(streams.map(({ ended }) => ended)), late])
 }
 
-/** Status, stdout and stderr of a hook's command; undefined where it cannot start or takes too long. */
+/** Status, stdout and stderr of a hook's command, or `failed`: why there is none of these. */
 function start(hook, payload, env) {
   return new Promise((resolve) => {
     const input = JSON.stringify(payload)
-    const child = spawn("/bin/sh", ["-c", hook.command], { cwd: payload.cwd, env, detached: true })
+    const cwd = existsSync(payload.cwd) ? payload.cwd : "/" // a folder that is gone stops no hook
+    const child = spawn("/bin/sh", ["-c", hook.command], { cwd, env, detached: true })
     const timer = setTimeout(() => {
-      resolve()
+      resolve({ failed: "it took too long" })
       try {
         process.kill(-child.pid, "SIGKILL") // its whole process group
       } catch {}
@@ -44,24 +47,25 @@ function start(hook, payload, env) {
       clearTimeout(timer)
       resolve(ended)
     }
-    child.on("error", () => end())
+    child.on("error", ({ message }) => end({ failed: message }))
     const [out, errors] = [gather(child.stdout), gather(child.stderr)]
     child.on("exit", async (status) => {
       await finish(status === REFUSED ? [out, errors] : [out]) // of stderr only a reason is worth waiting for
       for (const stream of [child.stdout, child.stderr]) stream.unref?.()
-      end({ status, out: out.text, errors: errors.text })
+      const failed = out.isCut && "it said more than 16 MiB"
+      end({ status, out: out.isCut ? "" : out.text, errors: errors.text, failed })
     })
     child.stdin.on("error", () => {}).end(input) // a command need not read it
-  }).catch(() => {})
+  }).catch(({ message }) => ({ failed: message }))
 }
 
 /** What a hook's command answers: the object on its stdout, and `told`, what it says with its status. */
 async function call(hook, payload, env) {
-  const ended = await start(hook, payload, env)
-  if (!ended) return
-  const told = ended.status === REFUSED ? ended.errors.trim() : undefined
+  const { status, out, errors, failed } = await start(hook, payload, env)
+  const told = status === REFUSED ? errors.trim() : undefined
+  if (failed) return { told, systemMessage: `hookctl: a hook failed: ${failed}` }
   try {
-    return { ...JSON.parse(ended.out), told }
+    return { ...JSON.parse(out), told }
   } catch {
     return { told }
   }
@@ -82,6 +86,9 @@ function inputOf(answer) {
   const { updatedInput } = nested(answer)
   return updatedInput?.constructor === Object ? updatedInput : {}
 }
+
+/** What stands for a tool's own result; undefined where every answer leaves it as it is. */
+const resultIn = (answers) => answers.map((answer) => nested(answer).updatedToolOutput).findLast(isText)
 
 /** What an answer adds for the model. */
 const contextOf = (answer) => [nested(answer).additionalContext].filter(isText)
@@ -104,8 +111,7 @@ function matches(hook, tool) {
 const hooksFor = (event, tool) => (settings.hooks?.[event] ?? []).filter((hook) => matches(hook, tool))
 
 /** What hooks answer; all are called at once. */
-const callAll = async (hooks, payload, env) =>
-  (await Promise.all(hooks.map((hook) => call(hook, payload, env)))).filter(Boolean)
+const callAll = (hooks, payload, env) => Promise.all(hooks.map((hook) => call(hook, payload, env)))
 
 /** Why a stop is blocked; undefined if it is not, or without a reason. */
 const blockIn = (answers) => answers.find(({ decision, reason }) => decision === "block" && isText(reason))?.reason

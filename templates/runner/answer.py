@@ -14,8 +14,15 @@ TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart")
 STOPS = ("Stop", "SubagentStop")
 REFUSES_BY_DECISION = ("UserPromptSubmit", "PostToolUse", *STOPS)
 DECISIONS = ("approve", "block")
+SPOKEN = ("refuse", "ask", "end", "message")  # texts that may be cut; none is lost for its length
+LONGEST_TEXT = 1 << 18  # characters, each of at most twelve bytes as JSON, in at most three fields
 PERMISSIONS = ("allow", "deny", "ask")
 TOO_LONG = "it took too long"
+TOO_MUCH = "it printed more than 16 MiB"
+BLANKS = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+)  # around an answer; clients skip them
 NO_REASON = "refused by a hook"
 NEEDS_PERSON = "{reason} A person has to allow this; ask for it."
 WOULD_PASS = "{reason} Not with this input; this one would pass: {input}"
@@ -30,7 +37,7 @@ class Answer:
         self.reason = reason
         self.change = None  # input by Claude Code's names
         self.context = ""  # for the model
-        self.replace = None  # of an MCP tool's output
+        self.replace = None  # in place of the tool's output
         self.message = ""  # for the person
         self.ends = False  # the turn is to end
         self.stop_reason = ""
@@ -41,26 +48,26 @@ class Failure(Exception):
 
 
 def read_answer(event, result):
-    """What a command's result says; raises Failure."""
-    if result.timed_out:
-        raise Failure(TOO_LONG)
-    if result.overflow:
-        raise Failure("it printed more than 16 MiB")
+    """What a command's result says; raises Failure. A refusal counts whatever else went wrong."""
     text = clean(result.out)
     if result.status == REFUSED:
         return refusal(event, text, result)
     values = object_in(text)
-    if values is not None:
-        answer = read_object(event, values)
-        if result.status and answer.decision != "deny":
-            raise Failure("exit status " + str(result.status))
+    answer = read_object(event, values) if values is not None else Answer()
+    if answer.decision == "deny":
         return answer
+    if result.timed_out:
+        raise Failure(TOO_LONG)
+    if result.overflow:
+        raise Failure(TOO_MUCH)
     if result.status:
-        raise Failure("exit status " + str(result.status) + error_of(result))
+        why = error_of(result) if values is None else ""
+        raise Failure("exit status " + str(result.status) + why)
+    if values is not None:
+        return answer
     is_text = event in TEXT_IS_CONTEXT and not text.startswith("{")
     if not is_text and ("{" in text or text.startswith("[")):
         raise Failure("its output is not one JSON object")
-    answer = Answer()
     answer.context = text if is_text else ""
     return answer
 
@@ -93,8 +100,8 @@ def error_of(result):
 
 
 def clean(out):
-    """What a command printed as text, without blanks and marks around it, which clients skip."""
-    return out.decode("utf-8", "replace").strip().strip("\ufeff").strip()
+    """What a command printed as text, without what clients skip around it, in any order."""
+    return out.decode("utf-8", "replace").strip(BLANKS)
 
 
 def object_in(text):
@@ -141,7 +148,9 @@ def read_nested(event, nested, answer):
         if type(nested.get("updatedInput")) is dict:
             answer.change = nested["updatedInput"]
     if event == "PostToolUse":
-        answer.replace = nested.get("updatedMCPToolOutput")
+        for name in ("updatedToolOutput", "updatedMCPToolOutput"):
+            if answer.replace is None:
+                answer.replace = nested.get(name)
 
 
 def without_allow(values):
@@ -282,6 +291,10 @@ def add(forms, name, value, rendered):
     if not form:
         rendered.dropped.append(name)
         return False
+    if name in SPOKEN:
+        value = value[:LONGEST_TEXT]
+    if name == "replace":
+        value = as_text(value)
     if form == BY_STATUS:
         rendered.told = value
         return True
@@ -290,6 +303,14 @@ def add(forms, name, value, rendered):
         return True
     merge(rendered.object, parse_exactly(form.replace("%s", dump(value)).encode()))
     return True
+
+
+def as_text(value):
+    """What a tool gave as a text: of Claude Code's forms for a shell and a file, that in it."""
+    if type(value) is dict:
+        text = first_text(value, "stdout", "stderr", "content")
+        return text if text else dump(value)
+    return value if type(value) is str else dump(value)
 
 
 def merge(into, values):

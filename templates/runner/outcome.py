@@ -21,7 +21,10 @@ REFUSED = 2  # the exit status that refuses
 TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart")
 CAN_REFUSE = ("PreToolUse", "UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop")
 REFUSALS = ("deny", "block")
-CHANGES = ("updatedInput", "updated_input", "modifiedArgs", "tool_input", "updatedMCPToolOutput")
+CHANGES = (
+    "updatedInput", "updated_input", "modifiedArgs", "tool_input",
+    "updatedToolOutput", "updatedMCPToolOutput",
+)  # fmt: skip
 CONTEXTS = ("additionalContext", "additional_context")
 
 

@@ -1,32 +1,71 @@
-"""Codex's patch as the writes and edits of Claude Code that it stands for, one for each file."""
+"""A patch as the writes and edits of Claude Code that it stands for, one for each file.
 
-ADD, UPDATE, DELETE, MOVE = (
-    "*** " + word + ": " for word in ("Add File", "Update File", "Delete File", "Move to")
-)
+Clients read patches more or less strictly; what any of them takes for a change is one here.
+"""
+
+# A line that begins the change of a file, without its blanks.
+ADD, UPDATE, DELETE, MOVE = "***AddFile", "***UpdateFile", "***DeleteFile", "***MoveFile"
+MOVED_TO = "***Moveto"
+BEGIN, END = "*** Begin Patch", "***EndPatch"
+CONTENT = ("+", "-", " ")  # what a line of a patch begins with
+UNSURE = "$`~*?\\"  # characters of a folder's name that only a shell can resolve
 
 
-BEGIN, END = "*** Begin Patch", "*** End Patch"
+def patches_in_command(command):
+    """The patches in a command of the shell: the folder that it is in, and the text, of each.
+
+    The folder begins where the command does, and is None where only a shell can tell it.
+    """
+    shell, patches, patch = [], [], []
+    for line in command.split("\n"):
+        head, begun, rest = line.partition(BEGIN)
+        if begun and (not patch or head[:1] not in CONTENT):
+            shell += [*cut_at_end(patch), head]
+            patch = [rest]
+            patches.append((folder_after(shell), patch))
+        elif patch:
+            patch.append(line)
+        else:
+            shell.append(line)
+    cut_at_end(patch)
+    return [(folder, "\n".join(lines)) for folder, lines in patches]
 
 
-def patch_in_command(command):
-    """The patch in a command of the shell, and the folder that it changes to before; else empty."""
-    head, begun, rest = command.partition(BEGIN)
-    words = head.split()
-    if not begun or not any(word in ("apply_patch", "applypatch") for word in words):
-        return "", ""
+def cut_at_end(patch):
+    """Take what follows its end out of a patch; the end is the last line that can be one."""
+    for at in range(len(patch) - 1, 0, -1):
+        if END in without_blanks(patch[at]) and patch[at][0] not in "+-":
+            rest = patch[at:]
+            del patch[at:]
+            return rest
+    return []
+
+
+def folder_after(lines):
+    """The folder that a shell is in after these lines, from where it began; None if unknown."""
     folder = ""
-    if words[0] == "cd" and "&&" in head:
-        folder = head.partition("&&")[0].partition("cd")[2].strip().strip("'\"")
-    return folder, rest.partition(END)[0]
+    for piece in "\n".join(lines).replace("&&", "\n").replace(";", "\n").split("\n"):
+        verb, _, target = piece.strip(" \t('\"").partition(" ")
+        target = target.strip().strip("'\"")
+        if verb == "pushd" or (verb == "cd" and (target[:1] in ("", "-") or has_any(target))):
+            return None
+        if verb == "cd":
+            folder = (target if target[0] == "/" else folder + target) + "/"
+    return folder
+
+
+def has_any(text):
+    return any(character in text for character in UNSURE)
 
 
 def read_patch(text):
     """Yields class and input of each file's change; nothing where it is no patch.
 
-    As Codex reads it, the head of a change may be indented, but for one after lines of an update.
+    The head of a change may be indented, but for one after lines of an update.
     """
-    change = None
-    for line in text.strip().split("\n"):
+    lines, change = text.strip().split("\n"), None
+    cut_at_end(lines)
+    for line in lines:
         begun = begin_change(line if change and change.head == UPDATE else line.strip())
         if begun:
             if change:
@@ -40,10 +79,23 @@ def read_patch(text):
 
 def begin_change(line):
     """The change of a file that begins in this line, or None."""
-    for head in (ADD, UPDATE, DELETE):
-        if line.startswith(head):
-            return Change(head, line[len(head) :].strip())
-    return None
+    head, path = split_head(line)
+    if head == MOVE:
+        path, _, target = path.partition("->")
+        change = Change(UPDATE, path.strip())
+        change.moved_to = target.strip()
+        return change
+    return Change(head, path) if head in (ADD, UPDATE, DELETE) else None
+
+
+def split_head(line):
+    """The words before a colon, without blanks, and what follows it, if it is a line with marks."""
+    head, _, rest = line.partition(":") if line.startswith("***") else ("", "", "")
+    return without_blanks(head), rest.strip()
+
+
+def without_blanks(text):
+    return "".join(text.split())
 
 
 class Change:
@@ -55,15 +107,16 @@ class Change:
 
     def take(self, line):
         """Take a line of the patch: what goes, what comes, and what stays on both sides."""
-        if line.startswith(MOVE):
-            self.moved_to = line[len(MOVE) :].strip()
+        head, path = split_head(line)
+        if head == MOVED_TO:
+            self.moved_to = path
         elif line.startswith("+"):
             self.new.append(line[1:])
         elif line.startswith("-"):
             self.old.append(line[1:])
-        elif line.startswith(" ") or not line:
-            self.old.append(line[1:])
-            self.new.append(line[1:])
+        elif not line.startswith(("***", "@@")):
+            for side in (self.old, self.new):
+                side.append(line[1:] if line.startswith(" ") else line)
 
     def finish(self):
         """Class and input of the calls that it stands for: a file that moves is two of them.

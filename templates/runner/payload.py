@@ -5,8 +5,8 @@ files. What a host does not tell is null.
 """
 
 from .exact import parse_exactly
-from .files import first_text
-from .patch import patch_in_command, read_patch
+from .files import env
+from .patch import patches_in_command, read_patch
 
 # Claude Code's tools by class.
 TOOLS = {
@@ -21,7 +21,8 @@ TOOLS = {
     "agent": "Agent",
 }
 UNCLASSED = ("web-search", "todo")  # packs are not told these as classes
-FILE_TOOLS = ("write", "edit", "read")
+WRITING = ("write", "edit")
+FILE_TOOLS = (*WRITING, "read")
 FAILURE_EVENT = "PostToolUseFailure"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", FAILURE_EVENT)
 # What else Claude Code tells at each event.
@@ -37,7 +38,13 @@ FIELDS = {
 COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 FLAG = "stop_hook_active"
 # What only `portable` tells: Claude Code has no field of this name.
-OURS = ("turn", "agent", "output", "exit_status", "failed", "refused")
+OURS = (
+    "turn", "agent", "output", "exit_status", "failed", "refused",
+    "mcp_server", "mcp_tool", "mcp_input",
+)  # fmt: skip
+# What Claude Code's tools always have; some hosts leave it out where it is empty.
+ALWAYS = {"write": {"content": ""}, "edit": {"old_string": "", "new_string": ""}}
+TEXTS = {"command": " ", "content": "\n", "old_string": "\n", "new_string": "\n"}
 
 
 class Tool:
@@ -45,6 +52,7 @@ class Tool:
 
     def __init__(self, name, kind, input, input_names=None, is_part=False):
         self.name, self.kind, self.input = name, kind, input
+        self.other_names = ()  # that a matcher may have
         self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
         self.is_part = is_part  # of another call, about which there is a question too
 
@@ -54,9 +62,10 @@ class Asked:
 
     def __init__(self, payload, portable, tool=None, sent=None):
         self.payload, self.portable, self.sent = payload, portable, sent or {}
-        self.tool = tool.name if tool else ""
+        self.tools = (tool.name, *tool.other_names) if tool else ()
         self.input_names = tool.input_names if tool else {}
         self.is_part = bool(tool and tool.is_part)
+        self.is_unnamed = False  # nobody can tell which file it changes, or what it runs
 
     @property
     def can_change(self):
@@ -74,6 +83,8 @@ def questions(table, event, native, host_name):
         flag = find(table, native, FLAG)
         base[FLAG] = None if flag is None else bool(flag)
     portable = portable_part(table, event, native, host_name)
+    agent = {"agent_id": portable["agent"], "agent_type": find_text(table, native, "agent_type")}
+    base.update({key: value for key, value in agent.items() if value})  # in a sub-agent alone
     if event not in TOOL_EVENTS:
         return [Asked(base, portable)]
     base["tool_use_id"] = find_text(table, native, "tool_use_id")
@@ -81,16 +92,36 @@ def questions(table, event, native, host_name):
     asked = []
     for tool in tools_in(table, name, sent, native):
         if tool.kind in FILE_TOOLS and not table.get("own_protocol"):
+            take_prefixes_off(tool.input, table.get("path_prefixes", ()))
             make_absolute(tool.input, base["cwd"])
         asked.append(question_about(table, base, portable, native, tool, sent))
     return asked
 
 
+def take_prefixes_off(input, prefixes):
+    """Name the file that the host means, where it does not take a path word for word."""
+    path = text_or_none(input.get("file_path")) or ""
+    for prefix in prefixes:
+        if path.startswith(prefix):
+            path = path[len(prefix) :]
+            if prefix == "~/":
+                path = env("HOME") + "/" + path
+            elif prefix == "file://":
+                from urllib.parse import unquote
+
+                path = unquote(path)
+            input["file_path"] = path
+
+
 def make_absolute(input, folder):
-    """Claude Code's paths are absolute."""
-    path = input.get("file_path")
-    if text_or_none(path) and path[0] != "/" and folder:
-        input["file_path"] = folder.rstrip("/") + "/" + path
+    """Claude Code's paths are absolute, and have no step back; links on the way count."""
+    path = text_or_none(input.get("file_path")) or ""
+    if path and path[0] != "/" and folder:
+        path = input["file_path"] = folder.rstrip("/") + "/" + path
+    if path[:1] == "/" and ".." in path.split("/"):
+        from posixpath import realpath
+
+        input["file_path"] = realpath(path)
 
 
 def question_about(table, base, portable, native, tool, sent):
@@ -105,9 +136,13 @@ def question_about(table, base, portable, native, tool, sent):
         "paths": [path] if path else None,
         "url": text_or_none(input.get("url")),
     }
+    asked = Asked(payload, portable, tool, sent)
     if payload["hook_event_name"] != "PreToolUse":
         tell_outcome(table, native, payload, portable, kind)
-    return Asked(payload, portable, tool, sent)
+    elif not table.get("own_protocol"):
+        is_unnamed_command = kind == "shell" and type(input.get("command")) is not str
+        asked.is_unnamed = is_unnamed_command or (kind in WRITING and not path)
+    return asked
 
 
 def tell_outcome(table, native, payload, portable, kind):
@@ -162,16 +197,26 @@ def text_or_none(value):
 def find(table, native, name):
     """A field by Claude Code's name, and its value in Claude Code's words.
 
-    The table has the host's name, with dots for what lies inside, and the host's words.
+    The table has the host's path, with dots for what lies inside, and the host's words.
     """
     usual = () if name in OURS else (name,)
+    found = None
     for path in table.get("fields", {}).get(name, usual):
-        value = native
-        for part in path.split("."):
-            value = look_into(value, part)
-        if value is not None:
+        value = value_at(native, path.split("."))
+        if value not in (None, ""):
             return in_claudes_words(table, name, value)
-    return None
+        found = found if value is None else value
+    return found
+
+
+def value_at(value, path):
+    """What lies at a path, or None; at `*` the texts of all elements, in lines."""
+    for at, part in enumerate(path):
+        if part == "*" and type(value) is list:
+            texts = [value_at(element, path[at + 1 :]) for element in value]
+            return "\n".join(text for text in texts if text_or_none(text)) or None
+        value = look_into(value, part)
+    return value
 
 
 def in_claudes_words(table, name, value):
@@ -222,42 +267,111 @@ def call_in(table, native):
 
 
 def tools_in(table, name, sent, native):
-    """The calls of Claude Code that a call of the host stands for."""
+    """The calls of Claude Code that a call of the host stands for: one for each file it changes."""
     if table.get("own_protocol"):
         kind = "mcp" if name.startswith("mcp__") else class_of(table, name, sent)
         return [Tool(name, kind, sent, {})]
-    if name == table.get("patch") and type(sent.get("command")) is str:
-        calls = [Tool(TOOLS[kind], kind, input) for kind, input in read_patch(sent["command"])]
-        if calls:
-            return calls
-    kind = class_of(table, name, sent)
-    if kind == "shell" and table.get("patch"):
-        return [Tool(TOOLS[kind], kind, sent, {}), *edits_in_command(sent)]
-    names = table.get("input", {}).get(kind, {})
-    by = table.get("by", {})
-    claudes = {theirs: claude for claude, theirs in names.items()}
-    input = {}
-    for key, value in sent.items():
-        if key != by.get("field") or name != by["tool"]:
-            input[claudes.get(key, key)] = value
+    kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
+    if any(sent.get(key) != value for key, value in part.get("only", {}).items()):
+        part = {}
+    for path in alternatives(part.get("patch", ())):
+        patch = value_at(sent, path.split("."))
+        if text_or_none(patch):
+            return edits_in(patch)
+    changes = sent.get(part.get("list"))
+    if type(changes) is list and changes:
+        del sent[part["list"]]
+        return changed_files(table, name, kind, sent, changes)
+    tool = tool_call(table, name, kind, sent)
+    if kind == "shell" and table.get("patches_in_shell"):
+        patches = patches_in_command(text_or_none(tool.input.get("command")) or "")
+        edits = [edits_in(patch, folder, is_part=True) for folder, patch in patches]
+        return sum(edits, [tool])
     mcp = mcp_name(table, name, native) if kind == "other" else ""
     if mcp:
-        return [Tool(mcp, "mcp", input, names)]
-    return spread(Tool(TOOLS.get(kind, name), kind, input, names))
+        return [mcp_call(table, mcp, tool, native)]
+    return spread(tool)
 
 
-def edits_in_command(sent):
-    """The calls that a patch within a shell command stands for."""
-    folder, patch = patch_in_command(text_or_none(sent.get("command")) or "")
-    for kind, input in read_patch(patch):
+def tool_call(table, name, kind, sent):
+    """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
+    names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
+    claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
+    input, own = dict(ALWAYS.get(kind, {})), {}
+    for key, value in sent.items():
+        if key in claudes:
+            own.setdefault(claudes[key], []).append(value)
+        elif key != by.get("field") or name not in by["tools"]:
+            input[key] = value
+    for key, values in own.items():  # a key that the host does not read hides none
+        input[key] = values if len(values) > 1 else values[0]
+    for key in TEXTS:
+        if key in input:
+            input[key] = text_of(input[key], TEXTS[key])
+    tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
+    if kind == "fetch" and "url" not in input:
+        input["url"] = addresses_in(text_or_none(input.get("prompt")) or "")
+        tool.input_names = None  # another address does not fit into a prompt
+    if kind in WRITING:  # some hosts have one tool for both
+        tool.other_names = [TOOLS[other] for other in WRITING if name in tools.get(other, ())]
+    return tool
+
+
+def alternatives(names):
+    """One name, or several, of which a call has one."""
+    return (names,) if type(names) is str else names
+
+
+def addresses_in(prompt):
+    """The addresses in the prompt of a tool that has no field for them, or None."""
+    words = [word.strip("<>()[]{}\"'`,;.!?") for word in prompt.split()]
+    return [word for word in words if word.startswith(("http://", "https://"))] or None
+
+
+def text_of(value, between):
+    """A text that some send in parts: words, lines, or a program beside its words."""
+    if type(value) is dict and type(value.get("command")) is str:
+        words = value.get("args")
+        value = [value["command"], *(words if type(words) is list else ())]
+    return between.join(map(str, value)) if type(value) is list else value
+
+
+def changed_files(table, name, kind, sent, changes):
+    """The calls that a list of changes stands for; what is the same in all stands beside it."""
+    files = {}
+    for change in changes:
+        tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
+        tool.input_names = None  # a changed input fits none of them
+        first = files.setdefault(text_or_none(tool.input.get("file_path")), tool)
+        for key in ("old_string", "new_string"):
+            if first is not tool and key in tool.input:
+                first.input[key] = str(first.input[key]) + "\n" + str(tool.input[key])
+    return list(files.values())
+
+
+def edits_in(patch, folder="", is_part=False):
+    """The calls that a patch stands for; at least one, which names no file where nobody can."""
+    changes = read_patch(patch) if folder is not None else ()
+    edits = [Tool(TOOLS[kind], kind, input, None, is_part) for kind, input in changes]
+    for edit in edits:
         if folder:
-            make_absolute(input, folder)
-        yield Tool(TOOLS[kind], kind, input, is_part=True)
+            make_absolute(edit.input, folder)
+    unnamed = {**ALWAYS["edit"], "new_string": patch}
+    return edits or [Tool(TOOLS["edit"], "edit", unnamed, None, is_part)]
+
+
+def mcp_call(table, name, tool, native):
+    """The call of an MCP server's tool, with the input of that tool alone."""
+    tool.name, tool.kind = name, "mcp"
+    input = find(table, native, "mcp_input")
+    if type(input) is dict:
+        tool.input, tool.input_names = input, None
+    return tool
 
 
 def spread(tool):
-    """One call for each value, where the host has a list of what Claude Code has one of."""
-    for key in tool.input_names:
+    """One call for each value, where the call has several of what Claude Code has one of."""
+    for key in ("url", *(tool.input_names or ())):
         values = tool.input.get(key)
         if type(values) is list and values:
             names = tool.input_names if len(values) == 1 else None
@@ -268,7 +382,7 @@ def spread(tool):
 def class_of(table, name, sent):
     """The class of a tool: by its name, or by a field where one tool does several things."""
     by = table.get("by", {})
-    if name == by.get("tool"):
+    if name in by.get("tools", ()):
         return by["classes"].get(text_or_none(sent.get(by["field"])), "other")
     for kind, names in table.get("tools", {}).items():
         if kind != "mcp" and (name in names or name == TOOLS.get(kind)):
@@ -280,11 +394,9 @@ def mcp_name(table, name, native):
     """Claude Code's name of a tool of an MCP server; empty if it is none."""
     if name.startswith("mcp__"):
         return name
-    context = native.get("mcp_context")
-    if type(context) is dict:
-        server, tool = first_text(context, "server_name"), first_text(context, "tool_name")
-        if server and tool:
-            return "mcp__" + server + "__" + tool
+    server, tool = find_text(table, native, "mcp_server"), find_text(table, native, "mcp_tool")
+    if server and tool:
+        return "mcp__" + server + "__" + tool
     forms = table.get("tools", {}).get("mcp") or [""]
     prefix, _, rest = forms[0].partition("{server}")
     between = rest.partition("{tool}")[0]
@@ -298,7 +410,8 @@ def to_native(asked, updated):
     """A changed input by the host's names, on top of the one that it sent."""
     changed = dict(asked.sent)
     for key, value in updated.items():
-        theirs = asked.input_names.get(key, key)
+        names = alternatives(asked.input_names.get(key, key))
+        theirs = next((name for name in names if name in changed), names[0])
         is_list = theirs != key and type(changed.get(theirs)) is list
         changed[theirs] = [value] if is_list and type(value) is not list else value
     return changed

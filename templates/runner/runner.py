@@ -21,6 +21,7 @@ import time
 
 from .answer import (
     TOO_LONG,
+    TOO_MUCH,
     Answer,
     Failure,
     Rendered,
@@ -45,7 +46,7 @@ from .call import (
     report_error,
     start_timer,
 )
-from .child import run_command
+from .child import OUTPUT_LIMIT, run_command
 from .exact import dump_plain, parse_exactly
 from .files import digest, enter, env
 from .hosts import find_host
@@ -61,6 +62,7 @@ MANY = ("--env", "--file")
 SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
 REFUSED = "The hook {id} failed ({why}), and a failing one refuses."
+NO_TARGET = "nobody can tell what this call changes or runs"
 TOLD = "hookctl: the hook {id} failed: {why}"
 MATCHED = {
     "SessionStart": "source",
@@ -122,21 +124,28 @@ class Run:
     def answer(self):
         """Ask the command and answer the host; nothing where another host is to run it."""
         self.read_call()
-        if self.call.host is None or self.is_elsewhere():
+        if self.call.host is None:
             return
         self.table = self.call.host.table
         self.forms = self.table.get("answers", {}).get(self.event, {})
         try:
-            rendered = self.judge()
+            rendered = None if self.is_elsewhere() else self.judge()
         except Exception as error:  # a command that cannot be asked is one that fails
             report_error(error)
             rendered = self.fail(type(error).__name__)
+        if rendered and len(rendered.data) > OUTPUT_LIMIT:
+            rendered = self.fail(TOO_MUCH)
         if rendered:
             self.end = REFUSES if rendered.told else 0  # also where nobody takes the words
             self.write_receipt(rendered)
-            write_all(1, rendered.data)
-            if rendered.told:
-                write_all(2, rendered.told.encode("utf-8", "replace"))
+        write_all(1, rendered.data if rendered and rendered.data else self.silence)
+        if rendered and rendered.told:
+            write_all(2, rendered.told.encode("utf-8", "replace"))
+
+    @property
+    def silence(self):
+        """What says that the hook has no opinion, where nothing would be taken for a refusal."""
+        return self.forms.get("silence", "").encode()
 
     def read_call(self):
         """Read what the host sent, and find the folders; then nothing limits the time."""
@@ -196,7 +205,8 @@ class Run:
             return False
         matcher = self.options.get("--matcher", "")
         if self.event in TOOL_EVENTS:
-            return self.is_of_this_event(asked) and matches(matcher, asked.tool)
+            fits = any(matches(matcher, name) for name in asked.tools)
+            return fits and self.is_of_this_event(asked)
         value = asked.payload.get(MATCHED.get(self.event, ""))
         return type(value) is not str or matches(matcher, value)
 
@@ -220,6 +230,8 @@ class Run:
                 if self.passes_through():
                     return self.pass_through(result)
                 answers.append(read_answer(self.event, result))
+                if question.is_unnamed:
+                    raise Failure(NO_TARGET)
             except Failure as failure:
                 failures.append(str(failure))
         is_refused = any(answer.decision == "deny" for answer in answers)
@@ -233,7 +245,10 @@ class Run:
         def convert(updated):
             return to_native(asked[0], updated)
 
-        return render(self.forms, self.event, answer, self.may_allow, convert)
+        rendered = render(self.forms, self.event, answer, self.may_allow, convert)
+        if failures and rendered.outcome == "none":
+            rendered.outcome = "failed"
+        return rendered
 
     @property
     def may_allow(self):
@@ -303,7 +318,7 @@ class Run:
         return environ
 
     def pass_through(self, result):
-        """The answer as it is, byte for byte, except for a permission that nobody granted."""
+        """The answer as it is, except for a permission that nobody granted."""
         try:
             answer = read_answer(self.event, result)
         except Failure:
@@ -312,7 +327,7 @@ class Run:
                 raise
             return Passed(self.granted_part(result.out), "failed")
         judged = render(self.forms, self.event, answer, self.may_allow, lambda input: input)
-        if result.status:
+        if result.status or result.timed_out or result.overflow:
             return judged
         passed = Passed(self.granted_part(result.out), judged.outcome)
         passed.context_bytes = len(answer.context.encode("utf-8", "replace"))
@@ -321,13 +336,22 @@ class Run:
         return passed
 
     def granted_part(self, out):
-        """What a command printed, but for a permission that it may not give."""
+        """What a command printed, as long as a client cannot find more in it than we did.
+
+        One object goes on byte for byte; all else is written anew, and what begins like an object
+        and is none is nothing.
+        """
         text = clean(out)
-        if self.may_allow or self.event != "PreToolUse" or not text.startswith("{"):
-            return out
+        if not text.startswith("{"):
+            return text.encode()
         values = object_in(text)
-        left = without_allow(values) if values else {}  # what we cannot read, a host might
-        return out if left == values else dump_plain(left).encode() if left else b""
+        if values is None:
+            return b""
+        left = values
+        if self.event == "PreToolUse" and not self.may_allow:
+            left = without_allow(values)
+        is_plain = left == values and out.strip(b" \t\r\n") == text.encode()
+        return out if is_plain else dump_plain(left).encode() if left else b""
 
     @property
     def refuses_failing(self):

@@ -135,8 +135,8 @@ FOREIGN = {
     "another program's": ("export const Mine = async () => ({})\n", (1, 1)),
     "code before ours": ("import x from 'y'\n" + ONE.data.decode(), (1, 1)),
     "code behind ours": (ONE.data.decode() + "export const more = 1\n", (ONE.data.count(b"\n") + 1, 1)),
-    "an edited first line": (ONE.data.decode().replace("hookctl plugin 2", "hookctl plugin 0"), (1, 19)),
-    "edited code": (ONE.data.decode().replace("1 << 20", "1 << 21"), (18, 28)),
+    "an edited first line": (ONE.data.decode().replace("hookctl plugin 3", "hookctl plugin 0"), (1, 19)),
+    "edited code": (ONE.data.decode().replace("1 << 24", "1 << 25"), (19, 28)),
     "torn in the settings": (ONE.data.decode()[:300], None),
     "torn in the code": (ONE.data.decode()[:-5], None),
     "without settings": (TEMPLATE.replace("\nconst settings =\n{}\n", "\n"), None),
@@ -161,7 +161,7 @@ def test_settings_that_are_missing_or_bare_javascript_are_refused() -> None:
 
 
 def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    earlier = ONE.data.decode().replace("hookctl plugin 2", "hookctl plugin 0").replace("1 << 20", "1 << 21")
+    earlier = ONE.data.decode().replace("hookctl plugin 3", "hookctl plugin 0").replace("1 << 24", "1 << 25")
     earlier = "// It began with one line more.\n" + earlier
     assert refused(earlier).code == "foreign_file"
     monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
@@ -196,10 +196,10 @@ def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> 
     [
         (
             "opencode",
-            "// hookctl plugin 2: OpenCode loads",
-            "6d9193e075b5be7e4bccc7cdcc1a23465fab4e889ca83dda43cacb7d274999e4",
+            "// hookctl plugin 3: OpenCode loads",
+            "097a47be52e6333570bd3694a4486e0c826bcca8688543ef9eccf17bc810e5c3",
         ),
-        ("pi", "// hookctl plugin 2: Pi loads", "e2e3815055610cd3db59a5e6c43e4442e25510e38c9659b904bab55542d65228"),
+        ("pi", "// hookctl plugin 3: Pi loads", "3e63e88bf1b2a9109b0d144c7938cba334f9c25a49f03414c772a6900b4f0f9d"),
     ],
 )
 def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -> None:

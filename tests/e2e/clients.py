@@ -1,4 +1,7 @@
-"""Real clients for the tests: fetched at a pinned version into a cache, outside any HOME."""
+"""Real clients for the tests: fetched at the version of clients.toml into a cache, outside any HOME.
+
+`HOOKCTL_TEST_CLIENTS="claude=1.2.3 codex"` runs the tests of these clients alone, and takes the versions that it names.
+"""
 
 import os
 import platform
@@ -20,6 +23,9 @@ _NPM_NAMES = ("PATH", "HOME", "NODE_EXTRA_CA_CERTS")
 _NPM_ENVIRONMENT = {k: v for k, v in os.environ.items() if k in _NPM_NAMES or k.startswith(_NPM_PREFIXES)}
 _CACHE = Path(os.environ.get("HOOKCTL_TEST_CACHE") or _HERE.parent.parent / ".cache" / "clients").absolute()
 REQUIRED = os.environ.get("HOOKCTL_E2E") == "require"
+FILE = _HERE / "clients.toml"
+CLIENTS: dict[str, dict[str, Any]] = tomllib.loads(FILE.read_text())
+WANTED = dict(word.partition("=")[::2] for word in os.environ.get("HOOKCTL_TEST_CLIENTS", "").split())
 
 
 class Client(NamedTuple):
@@ -41,26 +47,19 @@ class Unavailable(Exception):
     """The client cannot be had here; says why."""
 
 
-def client_names() -> list[str]:
-    """Every client that has pins."""
-    return sorted(path.stem for path in (_HERE / "pins").glob("*.toml"))
-
-
-def read_pins(name: str) -> dict[str, Any]:
-    with (_HERE / "pins" / f"{name}.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
 def find_client(name: str) -> Client:
-    """Return a client at its pinned version, from the cache or else from its registry."""
-    pins = read_pins(name)
-    version = pins["version"]
-    release = pins.get("release", "VERSION").replace("VERSION", version)
-    more = [pins["python"]] if "python" in pins else []
-    program = _REGISTRIES[pins.get("registry", "npm")](pins["package"], release, pins["program"], *more)
-    if pins.get("packed") == "brotli":
+    """Return a client, from the cache or else from its registry."""
+    about = CLIENTS[name]
+    version = WANTED.get(name) or about["version"]
+    if about.get("registry") == "pypi":
+        program = _from_pypi(about, version)
+    else:
+        release = about.get("release", "VERSION").replace("VERSION", version)
+        program = npm_file(about["package"], release, about["program"])
+    if about.get("packed") == "brotli":
         program = _unpack(program)
-    return Client(name, program, version, pins, _runtime(pins.get("runtime", "")))
+    pins = tomllib.loads((_HERE / "pins" / f"{name}.toml").read_text())
+    return Client(name, program, version, pins, _runtime(about.get("runtime", "")))
 
 
 def _unpack(packed: Path) -> Path:
@@ -79,7 +78,7 @@ def _unpack(packed: Path) -> Path:
 
 
 def _runtime(wanted: str) -> tuple[str, ...]:
-    """The program that runs another one: "node" is the machine's, "node 22.23.3" that very version."""
+    """The program that runs another one: "node" is the machine's, "node VERSION" a version of its own."""
     name, _, version = wanted.partition(" ")
     if not name:
         return ()
@@ -96,8 +95,7 @@ def npm_file(package: str, version: str, program: str) -> Path:
 
     `program` may be a glob.
     """
-    if "PLATFORM" in package + version:
-        package, version = (text.replace("PLATFORM", _platform()) for text in (package, version))
+    package, version = for_this_machine(package), for_this_machine(version)
     folder = _CACHE / f"{package.rpartition('/')[2]}-{version}"
     pattern = f"node_modules/{package}/{program}"
     return _first_file(folder, pattern) or _install(f"{package}@{version}", folder, pattern)
@@ -105,6 +103,10 @@ def npm_file(package: str, version: str, program: str) -> Path:
 
 def _first_file(folder: Path, pattern: str) -> Path | None:
     return next((path for path in sorted(folder.glob(pattern)) if path.is_file()), None)
+
+
+def for_this_machine(text: str) -> str:
+    return text.replace("PLATFORM", _platform()) if "PLATFORM" in text else text
 
 
 def _platform() -> str:
@@ -151,11 +153,9 @@ def _install(spec: str, folder: Path, pattern: str) -> Path:
     return program
 
 
-def _from_pypi(package: str, version: str, program: str, python: str = "") -> Path:
+def _from_pypi(about: dict[str, Any], version: str) -> Path:
+    more = [about.get("python", ""), about.get("instead", {})]
     try:
-        return pypi_clients.fetch(_CACHE, package, version, program, python)
+        return pypi_clients.fetch(_CACHE, about["package"], version, about["program"], *more)
     except pypi_clients.Failed as error:
         raise Unavailable(str(error)) from None
-
-
-_REGISTRIES = {"npm": npm_file, "pypi": _from_pypi}

@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end tests, and which of them run on every change."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .agent import Place
-from .clients import REQUIRED, Client, Unavailable, client_names, find_client
+from .clients import CLIENTS, REQUIRED, WANTED, Client, Unavailable, find_client
 
 MEMORY = "/dev/shm"
 ALL = os.environ.get("HOOKCTL_TESTS") == "all"
@@ -17,7 +18,7 @@ ALL = os.environ.get("HOOKCTL_TESTS") == "all"
 def _client_fixture(name: str) -> Callable[[], Client]:
     @pytest.fixture(scope="session", name=name)
     def find() -> Client:
-        """A real client at its pinned version; HOOKCTL_E2E=require turns a skip into a failure."""
+        """A real client; HOOKCTL_E2E=require turns a skip into a failure."""
         try:
             return find_client(name)
         except Unavailable as error:
@@ -28,8 +29,8 @@ def _client_fixture(name: str) -> Callable[[], Client]:
     return find
 
 
-# A fixture a client that has pins: claude, codex, ...
-globals().update({f"{name}_client": _client_fixture(name) for name in client_names()})
+# A fixture a client: claude, codex, ...
+globals().update({f"{name}_client": _client_fixture(name) for name in CLIENTS})
 
 
 @pytest.fixture
@@ -55,12 +56,22 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return made
 
 
+def clients_of(item: pytest.Item) -> set[str]:
+    """The clients that a test runs: it has them as fixtures, or their names among its parameters."""
+    parameters = getattr(getattr(item, "callspec", None), "id", "")
+    return {*CLIENTS} & {*getattr(item, "fixturenames", ()), *re.split(r"[^a-z]+", parameters)}
+
+
+def is_wanted(item: pytest.Item) -> bool:
+    """Not one marked `full`, unless HOOKCTL_TESTS=all, and none without a client that HOOKCTL_TEST_CLIENTS names."""
+    return (ALL or not item.get_closest_marker("full")) and (not WANTED or bool(WANTED.keys() & clients_of(item)))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that are marked `full`, unless HOOKCTL_TESTS=all; they do not count as skipped."""
-    late = [] if ALL else [item for item in items if item.get_closest_marker("full")]
-    if late:
-        config.hook.pytest_deselected(items=late)
-        items[:] = [item for item in items if item not in late]
+    """Leave out what is not wanted; it does not count as skipped."""
+    wanted = {item: is_wanted(item) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not wanted[item]])
+    items[:] = [item for item in items if wanted[item]]
 
 
 def pytest_runtest_call(item: pytest.Item) -> None:

@@ -22,15 +22,18 @@ class Place(agent.Place):
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     model = {
-        "model_display_name": "mock",
-        "model": "mock",
         "base_url": f"{url}/v1",
         "api_key": "made-up",
         "provider": "generic-chat-completion-api",
         "max_tokens": 4096,
     }
     # Not into settings.json: that is the operator's, and its bytes are compared.
-    (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": [model]}))
+    models = [
+        {**model, "model_display_name": "mock", "model": "mock"},
+        {**model, "model_display_name": "chat", "model": "gpt-5"},
+        {**model, "model_display_name": "responses", "model": "gpt-5", "provider": "openai"},
+    ]
+    (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": models}))
     command = [*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0"]
     return Start([*command, *([prompt] if prompt else [])], QUIET)
 

@@ -30,17 +30,18 @@ def fetch(
     version: str,
     program: str,
     python: str = "",
+    instead: Mapping[str, str] = {},
     environment: Mapping[str, str] = _ENVIRONMENT,
 ) -> Path:
     """Return the launcher of a package's program, from the cache or else from PyPI.
 
     Several packages of one version stand with blanks between them; `python` is the oldest Python that they run on, and
-    as a program the environment's own.
+    as a program the environment's own. `instead` has what takes the place of a requirement of theirs.
     """
     folder = cache / f"{package.split()[0]}-{version}"
     if not (folder / program).is_file():
         specs = [f"{name}=={version}" for name in package.split()]
-        _install(_interpreter(python, environment), specs, folder, program, environment)
+        _install(_interpreter(python, environment), specs, instead, folder, program, environment)
     return folder / program
 
 
@@ -65,7 +66,14 @@ def _version(python: str, environment: Mapping[str, str]) -> tuple[int, ...]:
     return tuple(map(int, done.stdout.split())) if done.returncode == 0 else ()
 
 
-def _install(python: str, specs: list[str], folder: Path, program: str, environment: Mapping[str, str]) -> None:
+def _install(
+    python: str,
+    specs: list[str],
+    instead: Mapping[str, str],
+    folder: Path,
+    program: str,
+    environment: Mapping[str, str],
+) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Another run of the tests may be at it too: each fetches on its own, and the first one done wins.
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
@@ -75,7 +83,16 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
         _run([python, "-m", "venv", "--without-pip", str(prefix)], spec, environment)
         pip = [sys.executable, "-m", "pip", "--python", str(prefix / "bin" / "python"), "--disable-pip-version-check"]
         # One of OpenHands' packages comes as a source only.
-        _run([*pip, "install", "--quiet", "--prefer-binary", *specs], spec, environment)
+        install = [*pip, "install", "--quiet", "--prefer-binary"]
+        if instead:
+            # What is there already is not fetched again, and what it requires is read where it lies.
+            _run([*install, "--no-deps", *specs], spec, environment)
+            for metadata in prefix.glob("lib/*/site-packages/*.dist-info/METADATA"):
+                text = metadata.read_text("utf-8")
+                for old, new in instead.items():
+                    text = text.replace(f"Requires-Dist: {old}\n", f"Requires-Dist: {new}\n")
+                metadata.write_text(text, "utf-8")
+        _run([*install, *specs], spec, environment)
         if not (prefix / "bin" / program).is_file():
             raise Failed(f"{spec} has no program {program}")
         _make_movable(prefix / "bin")
@@ -93,7 +110,7 @@ def _install(python: str, specs: list[str], folder: Path, program: str, environm
 def _make_movable(folder: Path) -> None:
     """Let scripts find their Python wherever the environment lies: a client may start another script of its own."""
     named = re.compile(rb"#!(/bin/sh\n'''exec' )?" + re.escape(bytes(folder)) + rb"/python.*\n(' '''\n)?")
-    for script in folder.iterdir():
+    for script in filter(Path.is_file, folder.iterdir()):
         text = script.read_bytes()
         if named.match(text):
             script.write_bytes(named.sub(lambda _: _FIRST_LINES, text, count=1))

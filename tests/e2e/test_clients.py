@@ -49,15 +49,21 @@ def test_tests_marked_full_are_left_out_unless_all_are_wanted() -> None:
     assert "skipped" not in quick
 
 
+def test_the_tests_of_some_clients_alone_may_be_wanted() -> None:
+    collect = ["--collect-only", "tests/e2e/test_common_facts.py", "tests/e2e/test_model_server.py"]
+    said = pytest_says(*collect, HOOKCTL_TESTS="all", HOOKCTL_TEST_CLIENTS="kimi=1.2.3 pi")
+    assert {line.partition("[")[2] for line in said.splitlines() if "::" in line} == {"kimi]", "pi]"}
+
+
 @pytest.mark.parametrize("processes", [[], ["-n", "1"]], ids=["this process", "a worker"])
 def test_the_clients_that_ran_are_named_at_the_end(tmp_path: Path, processes: list[str]) -> None:
-    pins = clients.read_pins("claude")
-    package = pins["package"].replace("PLATFORM", clients._platform())
-    folder = f"{package.partition('/')[2]}-{pins['version']}"
-    put_program(tmp_path, folder, package, "claude", f"#!/bin/sh\necho {pins['version']}\n")
+    about = clients.CLIENTS["claude"]
+    package = clients.for_this_machine(about["package"])
+    folder = f"{package.partition('/')[2]}-{about['version']}"
+    put_program(tmp_path, folder, package, "claude", f"#!/bin/sh\necho {about['version']}\n")
     test = "tests/e2e/test_common_facts.py::test_the_client_is_the_pinned_version[claude]"
     said = pytest_says(test, *processes, HOOKCTL_TEST_CACHE=str(tmp_path))
-    assert f"clients: claude {pins['version']}\n" in said
+    assert f"clients: claude {about['version']}\n" in said
 
 
 @pytest.mark.parametrize(("environment", "outcome"), [({}, "1 skipped"), ({"HOOKCTL_E2E": "require"}, "1 error")])
@@ -69,12 +75,14 @@ def test_without_a_client_the_tests_are_skipped_or_fail_and_say_why(
     assert "there is no npm to fetch it" in said
 
 
-def test_a_cached_client_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wanted", ["", "99.0.1"])
+def test_a_cached_client_is_used_as_it_is(wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clients, "_CACHE", tmp_path)
     monkeypatch.setattr(clients, "_NPM_ENVIRONMENT", {"PATH": "/nowhere"})
-    pins = clients.read_pins("claude")
-    package = pins["package"].replace("PLATFORM", clients._platform())
-    program = put_program(tmp_path, f"{package.partition('/')[2]}-{pins['version']}", package, "claude")
+    monkeypatch.setattr(clients, "WANTED", {"claude": wanted})
+    about = clients.CLIENTS["claude"]
+    package = clients.for_this_machine(about["package"])
+    program = put_program(tmp_path, f"{package.partition('/')[2]}-{wanted or about['version']}", package, "claude")
     assert clients.find_client("claude").command == [str(program)]
 
 
@@ -82,9 +90,9 @@ def test_a_release_of_this_platform_may_have_its_program_in_a_folder_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clients, "_CACHE", tmp_path)
-    pins = clients.read_pins("codex")
-    folder = f"codex-{pins['version']}-{clients._platform()}"
-    program = put_program(tmp_path, folder, pins["package"], "vendor/some-triple/bin/codex")
+    about = clients.CLIENTS["codex"]
+    folder = f"codex-{about['version']}-{clients._platform()}"
+    program = put_program(tmp_path, folder, about["package"], "vendor/some-triple/bin/codex")
     assert clients.find_client("codex").command == [str(program)]
 
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from . import mcp_server
 from .clients import Client
 from .dialects import Call
 from .judge import install_judge, nested
@@ -32,27 +33,9 @@ def test_every_context_reaches_the_model(opencode: Client, place: Place) -> None
     assert [prompt["text"] for prompt in run.prompts] == ["begin"]
 
 
-MCP_SERVER = """\
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    told = {
-        "initialize": {"capabilities": {"tools": {}}, "serverInfo": {"name": "probe", "version": "1"}},
-        "tools/list": {"tools": [{"name": "ping", "description": "x", "inputSchema": {"type": "object"}}]},
-        "tools/call": {"content": [{"type": "text", "text": "pong"}]},
-    }.get(asked["method"], {})
-    if asked["method"] == "initialize":
-        told["protocolVersion"] = asked["params"]["protocolVersion"]
-    if "id" in asked:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)
-"""
-
-
 def test_context_stands_behind_the_result_of_an_mcp_tool_too(opencode: Client, place: Place) -> None:
     install_judge(place, "opencode", post_tool=nested("PostToolUse", additionalContext="after the call"))
-    server = place.root / "server.py"
-    server.write_text(MCP_SERVER)
-    command = {"type": "local", "command": [sys.executable, str(server)]}
+    command = {"type": "local", "command": [sys.executable, mcp_server.__file__]}
     place.config.write_text(json.dumps({"mcp": {"probe": command}}))
     run = play_one_turn(opencode, place, [Call("probe_ping", {}), "done"])
     assert (run.requests, run.told("tool")) == (2, ["pong\n\nafter the call"])

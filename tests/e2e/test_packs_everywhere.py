@@ -63,6 +63,29 @@ if event in ("SessionStart", "UserPromptSubmit"):
 print(json.dumps({"hookSpecificOutput": nested}))
 """
 
+MASK = """\
+[pack]
+name = "mask"
+version = "1"
+
+[files]
+include = ["mask.py"]
+
+[[hooks]]
+event = "PostToolUse"
+matcher = "Bash"
+command = "python3 {files}/mask.py"
+"""
+# Another output in the form in which it came: an object with what a shell gave.
+MASKS = """\
+import json, sys
+
+output = json.load(sys.stdin)["tool_response"]
+nested = {"hookEventName": "PostToolUse", "updatedToolOutput": {**output, "stdout": "MASKED-open"}}
+print(json.dumps({"hookSpecificOutput": nested}))
+"""
+REPLACES = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
+
 
 @pytest.fixture
 def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
@@ -111,6 +134,21 @@ def test_a_crash_does_what_the_pack_says(case: Case, stage: tuple[Client, Place]
     assert (place.project / "marker").exists() is (on_failure == "allow")
     assert ("a failing one refuses" in told(run)) is (on_failure == "deny")
     assert ("PreToolUse", "failed") in receipts(place)
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in REPLACES])
+def test_what_a_tool_gave_is_replaced_before_the_model_reads_it(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    folder = place.root / "mask"
+    folder.mkdir()
+    (folder / "mask.py").write_text(MASKS)
+    (folder / "pack.toml").write_text(MASK)
+    if case.driver is claude:
+        place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}}))
+    hookctl(place, "install", str(folder), "--host", case.host)
+    said = told(play(case, client, place, case.shell("echo open-$((40 + 2))")))
+    assert ("MASKED-open" in said, "open-42" in said) == (True, False)
+    assert receipts(place) == [("PostToolUse", "change")]
 
 
 @pytest.mark.full

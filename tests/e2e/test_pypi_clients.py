@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,47 +13,54 @@ from . import clients, pypi_clients
 ENVIRONMENT = {"PATH": os.defpath}
 
 
+def make_wheel(folder: Path, name: str, version: str, requires: str = "") -> None:
+    """A package whose program prints where it runs; beside the program lies a folder, as with one of PyPI's."""
+    about = f"{name}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{name}.py", "import sys\n\ndef main():\n    print(sys.prefix, *sys.argv[1:])\n")
+        file.writestr(f"{name}-{version}.data/data/bin/more/made", "")
+        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
+        file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{about}/entry_points.txt", f"[console_scripts]\n{name} = {name}:main\n")
+        file.writestr(f"{about}/RECORD", "")
+
+
 @pytest.fixture
 def wheels(tmp_path: Path) -> dict[str, str]:
-    """An environment in which pip finds one package, made here, and no network."""
-    source, folder = tmp_path / "source", tmp_path / "wheels"
-    for path in (source, folder):
-        path.mkdir()
-    name = "made_up-1.0.dist-info"
-    files = {
-        "made_up.py": "import sys\n\ndef main():\n    print(sys.prefix, *sys.argv[1:])\n",
-        f"{name}/METADATA": "Metadata-Version: 2.1\nName: made-up\nVersion: 1.0\n",
-        f"{name}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{name}/entry_points.txt": "[console_scripts]\nmade = made_up:main\n",
-        f"{name}/RECORD": "",
-    }
-    for path, text in files.items():
-        (source / path).parent.mkdir(exist_ok=True)
-        (source / path).write_text(text)
-    script = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as file:\n"
-    script += "    for name in sys.argv[2:]: file.write(name)\n"
-    wheel = folder / "made_up-1.0-py3-none-any.whl"
-    subprocess.run([sys.executable, "-c", script, str(wheel), *files], cwd=source, check=True)
+    """An environment in which pip finds two packages, made here, and no network."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    make_wheel(folder, "made_up", "1.0")
+    make_wheel(folder, "needy", "1.0", "made-up==0.9")
     return {**ENVIRONMENT, "HOME": str(tmp_path), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder)}
+
+
+def test_another_release_stands_in_for_a_requirement_that_was_withdrawn(tmp_path: Path, wheels: dict[str, str]) -> None:
+    wanted = (tmp_path / "cache", "needy", "1.0", "needy", "")
+    with pytest.raises(pypi_clients.Failed, match=r"made-up==0\.9"):
+        pypi_clients.fetch(*wanted, environment=wheels)
+    program = pypi_clients.fetch(*wanted, {"made-up==0.9": "made-up==1.0"}, wheels)
+    assert (program.parent / "bin" / "made_up").is_file()
 
 
 def test_a_package_is_installed_into_an_environment_of_its_own_that_can_be_moved(
     tmp_path: Path, wheels: dict[str, str]
 ) -> None:
-    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment=wheels)
-    assert program == tmp_path / "cache" / "made-up-1.0" / "made"
+    program = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made_up", environment=wheels)
+    assert program == tmp_path / "cache" / "made-up-1.0" / "made_up"
     done = subprocess.run([program, "a b", "c"], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.stdout == f"{program.parent} a b c\n", done.stderr
-    done = subprocess.run([program.parent / "bin" / "made"], env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run([program.parent / "bin" / "made_up"], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.stdout == f"{program.parent}\n", "a script that another one starts does not find its Python"
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["made-up-1.0"]
-    again = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made", environment={})
+    again = pypi_clients.fetch(tmp_path / "cache", "made-up", "1.0", "made_up", environment={})
     assert again == program, "it was fetched again"
 
 
 @pytest.mark.parametrize(
     ("version", "program", "said"),
-    [("2.0", "made", "did not fetch made-up==2.0"), ("1.0", "other", "no program other")],
+    [("2.0", "made_up", "did not fetch made-up==2.0"), ("1.0", "other", "no program other")],
 )
 def test_a_fetch_that_fails_says_why_and_leaves_nothing(
     tmp_path: Path, wheels: dict[str, str], version: str, program: str, said: str

@@ -56,6 +56,10 @@ class Stage(abc.ABC):
         """What else the host's program is given."""
 
     @abc.abstractmethod
+    def work_in(self, folder: Path) -> None:
+        """Let the agent work in a folder."""
+
+    @abc.abstractmethod
     def call(self, tool: str = "bash", **input: Any) -> list[Any]:
         """The step of a tool call."""
 

@@ -91,10 +91,14 @@ class Bench:
         self.runtime.chmod(0o700)
         self.hook = self.runtime / "hook.py"
         for host in HOSTS:
-            table = host_file(hosts.load(host), ["p"], str(self.state), self.hook.read_bytes())
-            (self.runtime / f"{host}.json").write_bytes(table)
+            self.lay_table(host)
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(root)}
         self.seen = root / "seen"  # what the command read, one line each time
+
+    def lay_table(self, host: str) -> None:
+        """What the runner knows of a host, as an install lays it."""
+        table = host_file(hosts.load(host), ["p"], str(self.state), self.hook.read_bytes())
+        (self.runtime / f"{host}.json").write_bytes(table)
 
     def payload(self, host: str, event: str, **fields: Any) -> dict[str, Any]:
         """What a host sends at an event, in this project."""

@@ -70,6 +70,23 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
 
 
+@pytest.mark.parametrize(("host", "active", "prompt", "codes"), [
+    ("claude", True, "p1", ["went_on", "allowed"]),
+    ("claude", False, "p1", ["allowed"]),
+    ("claude", True, "p2", ["allowed"]),
+    ("qwen", True, "p1", ["allowed"]),
+])  # fmt: skip
+def test_the_log_says_that_a_host_went_on_after_the_end_of_its_turn(
+    lab: Lab, host: str, active: bool, prompt: str, codes: list[str]
+) -> None:
+    lab.config(mode="guard", max_stop_blocks=2)
+    lab.host = host
+    lab.stops("01", prompt_id="p1")
+    lab.stop(active, prompt_id=prompt)
+    assert lab.codes() == ["allowed", "stop_loop", *codes]
+    assert [line["decision"] for line in lab.log() if line["code"] == "went_on"] == ["counted"] * codes.count("went_on")
+
+
 @pytest.mark.parametrize(
     "host", ["qwen", "copilot", "openhands", "cursor", "antigravity", "droid", "hermes", "opencode"]
 )

@@ -108,6 +108,14 @@ def test_what_a_hook_says_of_a_result_stands_behind_it(stage: Stage, name: str) 
     assert contents["content"] == [{"type": "text", "text": "pong"}, {"type": "text", "text": "look"}]
 
 
+def test_a_hook_replaces_what_a_tool_gave(stage: Stage) -> None:
+    mcp = [AFTER, CALL, {"content": [{"type": "text", "text": "key"}]}]
+    answer = nested("PostToolUse", updatedToolOutput="***", additionalContext="look")
+    text, contents = stage.hook(AFTER, answer).play(after(), mcp)["given"]
+    assert text["output"] == "***\n\nlook"
+    assert [part["text"] for part in contents["content"]] == ["***", "look"]
+
+
 def test_context_from_before_a_call_stands_behind_its_own_result_once(stage: Stage) -> None:
     stage.hook(BEFORE, nested(additionalContext="look"))
     other = [AFTER, {**CALL, "callID": "D"}, {"output": "b\n"}]
@@ -129,12 +137,6 @@ def test_a_message_is_shown_and_logged(stage: Stage) -> None:
     result = stage.hook(STOP, '{"systemMessage":"let go"}').play(prompt(), reply(), IDLE)
     told = {name: options["body"] for name, options in result["asked"] if name in ("showToast", "log")}
     assert told["showToast"]["message"] == told["log"]["message"] == "let go"
-
-
-def test_a_project_folder_that_is_gone_starts_no_command_and_harms_nobody(stage: Stage) -> None:
-    stage.directory = stage.root / "gone"
-    result = stage.hook(STOP, BLOCK).hook(BEFORE, BLOCK).play(prompt(), before(), reply(), IDLE)
-    assert (set(result["ended"]), prompts(result)) == ({""}, [])
 
 
 @pytest.mark.parametrize("mood", ["throws", "rejects"])

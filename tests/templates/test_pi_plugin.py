@@ -135,6 +135,13 @@ def test_why_a_call_was_wrong_stands_behind_its_result(stage: Stage, command: st
     assert [part["text"] for part in answer["content"]] == ["a\n", "wrong"]
 
 
+def test_a_hook_replaces_what_a_tool_gave(stage: Stage) -> None:
+    answer = nested("PostToolUse", updatedToolOutput="***", additionalContext="look")
+    kind, told = after()
+    (answer,) = stage.hook(AFTER, answer).play([kind, {**told, "structuredContent": {"key": 1}}])["answers"]
+    assert ([part["text"] for part in answer["content"]], answer.get("structuredContent")) == (["***", "look"], None)
+
+
 def test_structured_content_stays_beside_what_a_hook_adds(stage: Stage) -> None:
     kind, told = after()
     (answer,) = stage.hook(AFTER, added("look")).play([kind, {**told, "structuredContent": {"a": 1}}])["answers"]

@@ -52,6 +52,26 @@ def test_a_refused_call_does_not_run_and_its_reason_is_told(stage: Stage, name: 
     assert stage.refusals(stage.call(), stage.call("edit")) == ["not this one", ""]
 
 
+BIG = 2 << 20  # bytes of a reason, as of a hook that quotes what it refuses
+
+
+def test_a_refusal_may_be_long(stage: Stage) -> None:
+    words = f"""printf '{DENIED[:-3]}'; head -c {BIG} /dev/zero | tr '\\0' x; printf '"}}}}'"""
+    (reason,) = stage.hook(stage.before_call, command=words).refusals(stage.call())
+    assert len(reason) == len("not this one") + BIG
+
+
+def test_a_refusal_by_status_counts_however_much_was_printed(stage: Stage) -> None:
+    stage.hook(stage.before_call, command="head -c 17000000 /dev/zero; echo not this one >&2; exit 2")
+    assert stage.refusals(stage.call()) == ["not this one"]
+
+
+def test_a_folder_that_is_gone_stops_no_hook(stage: Stage) -> None:
+    stage.work_in(stage.root / "gone")
+    stage.hook(stage.before_call, command="echo not this one >&2; exit 2")
+    assert stage.refusals(stage.call()) == ["not this one"]
+
+
 def test_what_a_command_leaves_running_holds_nobody(stage: Stage) -> None:
     note, late = stage.root / "process", stage.root / "late"
     stage.hook(stage.before_call, command=f"(sleep 20; touch {late}) & echo $! > {note}; echo '{DENIED}'")
@@ -117,7 +137,7 @@ FAILURES = {
     "a permission": "echo '" + DENIED.replace('"deny"', '"allow"') + "'",
     "two answers": f"echo '{BLOCK}'; echo '{BLOCK}'",
     "closed streams": "exec <&- >&-",
-    "too much": """printf '{"decision":"block","reason":"'; head -c 3000000 /dev/zero | tr '\\0' x; printf '"}'""",
+    "too much": """printf '{"decision":"block","reason":"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '"}'""",
     "not UTF-8": "printf '\\377\\376'",
 }
 

@@ -4,6 +4,8 @@ import json
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
@@ -297,17 +299,51 @@ CLAUDES = [
     (PRE, b"plain text", "none"),
     (PRE, b'{"decision":"deny"}', "failed"),
     (PRE, b"noise {", "failed"),
+    (START, b"noise {", "context"),
     (PRE, b'{"continue":false}', "end"),
-    (PROMPT, b"plain \xff text", "context"),
     (PROMPT, b'{"suppressOutput":true}', "none"),
     ("Stop", b'{"decision":"block","reason":"R"}', "block"),
 ]
+
+
+REPLACED = {
+    "opencode": nested("PostToolUse", updatedToolOutput="***"),
+    "pi": nested("PostToolUse", updatedToolOutput="***"),
+    "droid": None,
+}
+
+
+@pytest.mark.parametrize("host", REPLACED)
+@pytest.mark.parametrize("field", ["updatedToolOutput", "updatedMCPToolOutput"])
+@pytest.mark.parametrize("output", ["***", {"stdout": "***", "stderr": ""}, {"filePath": "/x", "content": "***"}])
+def test_what_a_tool_gave_is_replaced_where_the_host_can(bench: Bench, host: str, field: str, output: Any) -> None:
+    answer = REPLACED[host]
+    told = Told(answer, "change") if answer else Told(None, "none", ("replace",))
+    check(bench, host, POST, nested(POST, **{field: output}), told)
 
 
 @pytest.mark.parametrize(("event", "answer", "outcome"), CLAUDES)
 def test_claude_code_gets_the_commands_bytes(bench: Bench, event: str, answer: bytes, outcome: str) -> None:
     ran = bench.say("claude", event, answer)
     assert (ran.stdout, ran.outcome) == (answer, outcome)
+
+
+CLIENT_SKIPS = " \t\r\n\v\f\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"  # as trim() of JavaScript does
+ODD = st.text(alphabet=CLIENT_SKIPS + "\x1c\x85\u200b\ufffe{x", max_size=4)
+ALLOWS = nested(permissionDecision="allow")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=ODD, behind=ODD, more=st.sampled_from([{}, {"suppressOutput": True}]))
+@example(before="\ufeff \ufeff", behind="", more={})
+@example(before="\ufeff", behind="\u2003\ufeff", more={"suppressOutput": True})
+def test_a_client_finds_no_more_in_an_answer_than_we_did(bench: Bench, before: str, behind: str, more: Any) -> None:
+    ran = bench.say("claude", PRE, f"{before}{json.dumps({**ALLOWS, **more})}{behind}")
+    try:
+        found = json.loads(ran.stdout.decode().strip(CLIENT_SKIPS))
+    except ValueError:
+        return
+    assert found == more
 
 
 def test_claude_code_gets_json_for_status_2_and_no_command_line(bench: Bench) -> None:
@@ -388,12 +424,12 @@ CHANGE = say('{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput"
         (":", DENY, (), "deny"),
         (DENY, "exit 1", (), "deny"),
         ("exit 1", DENY, (), "deny"),
-        ("exit 1", ":", (), "none"),
+        ("exit 1", ":", (), "failed"),
         ("exit 1", ":", ("--on-failure", "deny"), "failed"),
         (ALLOW, ":", ("--may-allow",), "none"),
         (ALLOW, ALLOW, ("--may-allow",), "allow"),
         (ALLOW, DENY, ("--may-allow",), "deny"),
-        (ALLOW, "exit 1", ("--may-allow",), "none"),
+        (ALLOW, "exit 1", ("--may-allow",), "failed"),
         (ALLOW, ":", ("--may-allow", "--matcher", "Write"), "none"),
         (CHANGE, ":", ("--may-allow",), "deny"),
         (CHANGE, ":", ("--may-allow", "--matcher", "Write"), "deny"),
@@ -406,7 +442,8 @@ def test_one_refusal_refuses_a_whole_patch(
     ran = bench.run("codex", PRE, payload, BY_FILE.replace("{a}", first).replace("{b}", second), *options)
     assert ran.outcome == outcome
     permission = (ran.answer or {}).get("hookSpecificOutput", {}).get("permissionDecision")
-    expected = {"none": None, "failed": "deny"}.get(outcome, outcome)
+    failed = "deny" if "--on-failure" in options else None
+    expected = {"none": None, "failed": failed}.get(outcome, outcome)
     assert permission == expected
 
 

@@ -106,7 +106,6 @@ STUCK = {
     "closed its outputs": "exec >&- 2>&-; sleep 60",
     "stopped": "kill -STOP $$",
     "child that ignores TERM": "(trap '' TERM; sleep 60) & wait",
-    "answered, and goes on": NO + "; sleep 60",
 }
 
 
@@ -118,6 +117,30 @@ def test_a_command_that_never_ends_is_ended_in_time(bench: Bench, what: str) -> 
     assert time.monotonic() - begin < 6
     assert (is_refusal(ran), ran.outcome) == (True, "timeout")
     assert not alive(pid)
+
+
+MUCH = "head -c 17000000 /dev/zero | tr '\\0' ' '"
+
+
+@pytest.mark.parametrize(
+    "command", [f"{NO}; sleep 60", f"{NO}; {MUCH}", f"{NO}; exit 3", f"{MUCH}; exit 2", "echo x{; exit 2"]
+)
+def test_a_refusal_outranks_every_failure(bench: Bench, command: str) -> None:
+    ran = bench.run("droid", PRE, call(bench), command, "--timeout", "2")
+    assert (is_refusal(ran), ran.outcome) == (True, "deny")
+
+
+def test_an_answer_above_what_the_other_side_reads_is_a_failure(bench: Bench) -> None:
+    """Escaped, each of its characters takes six bytes."""
+    ran = bench.say("droid", PRE, json.dumps(nested(updatedInput={"command": "é" * 3_000_000}), ensure_ascii=False))
+    assert (ran.answer, ran.outcome) == (None, "failed")
+
+
+def test_no_refusal_is_lost_for_its_length(bench: Bench) -> None:
+    reason = "\U0001f600" * 1_300_000  # twelve bytes each as JSON
+    for host in ("droid", "opencode", "pi", "claude"):
+        ran = bench.say(host, PRE, {"decision": "block", "reason": reason})
+        assert (ran.outcome, len(ran.stdout) < 1 << 24) == ("deny", True), host
 
 
 def test_a_time_out_lets_the_call_go_and_is_told(bench: Bench) -> None:

@@ -37,6 +37,7 @@ WINDSURF = {
         "timestamp": "2026-11-24T10:30:00Z", "tool_info": {"user_prompt": "begin"},
     },
 }  # fmt: skip
+CALLS = json.loads((Path(__file__).parent / "calls/windsurf.json").read_text("utf-8"))["calls"]
 SENT = {"kiro": PAYLOADS["kiro"], "windsurf": WINDSURF}
 SETTINGS = {"kiro": ".kiro/hooks/hookctl.json", "windsurf": ".codeium/windsurf/hooks.json"}
 EACH = pytest.mark.parametrize("host", SENT)
@@ -148,7 +149,7 @@ def test_context_is_plain_text_where_that_is_read(installed: Installed) -> None:
 def test_such_a_command_is_known_updated_and_taken_out(installed: Installed, isolated: Path) -> None:
     installed.install("pre-tool", REFUSES)
     hooks = installed.hookctl("hooks", "--host", installed.host, "--json").data["hooks"]
-    assert [hook["owner"] for hook in hooks] == ["strict"]
+    assert {hook["owner"] for hook in hooks} == {"strict"}
     installed.install("pre-tool", "exit 2", "")
     assert installed.run("pre-tool").status == 2
     found = installed.hookctl("doctor", "--host", installed.host, "--json").data["findings"]
@@ -157,3 +158,34 @@ def test_such_a_command_is_known_updated_and_taken_out(installed: Installed, iso
     assert "deny" in fired.out or "refuse" in fired.out
     assert installed.hookctl("uninstall", "strict", "--host", installed.host).code == 0
     assert not installed.settings.exists()
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[call["name"] for call in CALLS])
+def test_windsurf_asks_before_every_kind_of_tool(call: dict[str, Any], isolated: Path, hookctl: Hookctl) -> None:
+    """It has an event for each: a hook on all tools is registered for them all."""
+    host = Installed(isolated, hookctl, "windsurf")
+    host.install("pre-tool", REFUSES)
+    (entry,) = json.loads(host.settings.read_text())["hooks"][call["payload"]["agent_action_name"]]
+    done = subprocess.run(entry["command"], shell=True, input=json.dumps(call["payload"]).encode(), capture_output=True)
+    assert (done.returncode, done.stderr.decode().strip()) == (2, "not today, ä")
+    assert hookctl("uninstall", "strict").code == 0 and not host.settings.exists()
+
+
+@pytest.mark.parametrize(
+    ("matcher", "events"),
+    [
+        ("Bash", {"pre_run_command"}),
+        ("Edit", {"pre_write_code"}),
+        ("Read|Edit|Write", {"pre_read_code", "pre_write_code"}),
+    ],
+)
+def test_a_hook_on_some_tools_is_asked_before_these_on_windsurf(
+    matcher: str, events: set[str], isolated: Path, hookctl: Hookctl
+) -> None:
+    host = Installed(isolated, hookctl, "windsurf")
+    for other in ("Bash|Read", matcher):  # installed anew for others
+        host.install("pre-tool", REFUSES, f'matcher = "{other}"')
+    assert json.loads(host.settings.read_text())["hooks"].keys() == events
+    for tool in ("Bash", "Edit", "Read"):
+        (fired,) = hookctl("fire", "pre-tool", "--tool", tool, "--host", "windsurf", "--json").data["hosts"]
+        assert [hook["outcome"] for hook in fired["hooks"]] == ["deny"] * (tool in matcher)

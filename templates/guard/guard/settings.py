@@ -13,6 +13,7 @@ DEFAULTS = {
     "max_stop_blocks": 5,
     "limit_env": "",  # the variable with a limit above 0 that wins over max_stop_blocks
     "keepalive_cap": 5000,
+    "ceiling": 200,  # blocks since the last human prompt, whatever progress there is
     "count": "blocks",
     "chain_reset": "progress",
     "latch": True,
@@ -61,6 +62,7 @@ WORDS = {
     "dispatch_scope": ("project", "session"),
 }
 OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env reaches some hooks
+HIGHEST_CEILING = 5000  # also that of keepalive
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 MARK = "/.hookctl/guard/"
@@ -80,6 +82,7 @@ class Settings:
         for name, default in DEFAULTS.items():
             setattr(self, name, read_setting(name, default, config, None if locked else env))
         self.locked = locked
+        self.ceiling = min(max(self.ceiling, 1), HIGHEST_CEILING)
         limit = whole_number(env(self.limit_env)) if self.limit_env and not locked else None
         if limit is not None and limit > 0:
             self.max_stop_blocks = limit

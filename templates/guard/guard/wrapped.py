@@ -14,8 +14,8 @@ import subprocess
 import threading
 
 from .call import (
-    CEILING,
     INPUT_LIMIT,
+    Call,
     Expired,
     is_disabled,
     is_locked,
@@ -92,7 +92,7 @@ def is_released(event, host, command, outcome):
     data = outcome.data
     call, judgement = None, Decision("release", "state_error")
     try:
-        call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
+        call = read_call(Call(event, host), lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
     except (Exception, Expired) as error:
@@ -115,7 +115,7 @@ def describe_release(call, judgement):
         "times": "once" if number == 1 else str(number) + " times",
         "limit": call.settings.max_stop_blocks,
         "cap": call.host.cap,
-        "ceiling": CEILING,
+        "ceiling": call.settings.ceiling,
     }
     reason = WHY[judgement.code].format(**values)
     if judgement.code == "state_error" and call.failure:
@@ -218,7 +218,7 @@ def judge_anew(call, state):
     take_events(call, state)
     progress = observe(call, state, *read_task(call))
     tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
-    decision, code, number = apply_limits(call, state, tripped, CEILING)
+    decision, code, number = apply_limits(call, state, tripped, call.settings.ceiling)
     if decision == "release":
         number += 1  # this denial, which is not passed on
     line = {

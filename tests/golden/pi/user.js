@@ -1,4 +1,4 @@
-// hookctl plugin 2: Pi loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
+// hookctl plugin 3: Pi loads this file. `hookctl install` writes it and `hookctl uninstall` takes it away.
 // In the settings a timeout (seconds) or a matcher may be changed; the code below them may not.
 const settings =
 {

@@ -1,0 +1,106 @@
+"""A pack protects a file: what a real client does with a call that changes two files, of which that is the second."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import opencode, pi
+from .agent import Place
+from .calls import FILES, read
+from .clients import Client
+from .dialects import Call
+from .everywhere import CASES, EVERY, Case, make_stage, play, receipts, told
+from .model_server import Script
+from .product import hookctl
+from .setups import SETUPS
+
+pytestmark = pytest.mark.e2e
+
+MANIFEST = """\
+[pack]
+name = "keep"
+version = "1"
+
+[files]
+include = ["keep.py"]
+
+[[hooks]]
+event = "PreToolUse"
+matcher = "MATCHER"
+command = "python3 {files}/keep.py"
+"""
+KEEPS = """\
+import json, sys
+
+asked = json.load(sys.stdin)
+path = asked["tool_input"].get("file_path") or ""
+if path.endswith("deep.txt"):
+    print("deep.txt is kept as it is", file=sys.stderr)
+    sys.exit(2)
+"""
+# It quotes much in its reason.
+QUOTES = """\
+import json
+
+reason = "not this one: " + "x" * (2 << 20)
+nested = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+print(json.dumps({"hookSpecificOutput": nested}))
+"""
+PATCHES = [case for case in EVERY if case.id in ("codex", "opencode", "droid", "hermes", "copilot")]
+
+
+@pytest.fixture
+def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
+    return make_stage(case, request, tmp_path)
+
+
+def install(case: Case, place: Place, matcher: str, program: str) -> None:
+    folder = place.root / "keep"
+    folder.mkdir()
+    (folder / "keep.py").write_text(program)
+    (folder / "pack.toml").write_text(MANIFEST.replace("MATCHER", matcher))
+    hookctl(place, "install", str(folder), "--host", case.host)
+
+
+def two_files(host: str) -> dict[str, Any]:
+    """The recorded call that changes notes.txt, then sub/deep.txt."""
+    calls = [call for call in read(host)["calls"] if call["name"].endswith("two-files")]
+    return calls[0]
+
+
+def made_of(call: dict[str, Any], place: Place) -> Call:
+    return Call(call["tool"], json.loads(json.dumps(call["input"]).replace("/home/u/project", str(place.project))))
+
+
+@pytest.mark.parametrize("case", PATCHES)
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "free"])
+def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, Place], is_kept: bool) -> None:
+    """Without the pack both files change: it is the pack that keeps them."""
+    client, place = stage
+    call = two_files(case.host)
+    setup = SETUPS[case.host][call.get("setup", "")]
+    setup.prepare(place)
+    if is_kept:
+        install(case, place, "Write|Edit", KEEPS)
+    for name, text in FILES.items():
+        (place.project / name).parent.mkdir(exist_ok=True)
+        (place.project / name).write_text(text)
+    reads = [tuple(made_of(each, place) for each in setup.reads)] if setup.reads else []
+    run = setup.play(case, client, place, Script([*reads, made_of(call["call"], place), "done"], limit=9), "begin")
+    changed = [name for name in FILES if (place.project / name).read_text() != FILES[name]]
+    assert changed == ([] if is_kept else ["notes.txt", "sub/deep.txt"])
+    assert ("deep.txt is kept as it is" in told(run)) is is_kept
+    assert receipts(place).count(("PreToolUse", "deny")) == int(is_kept)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", [case for case in CASES if case.driver in (opencode, pi)], ids=lambda case: case.host)
+def test_a_refusal_of_two_mib_holds(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    install(case, place, "Bash", QUOTES)
+    run = play(case, client, place, case.shell("touch made"))
+    assert not (place.project / "made").exists()
+    assert "not this one: xxx" in told(run)
+    assert receipts(place) == [("PreToolUse", "deny")]

@@ -1,0 +1,136 @@
+"""What a hook written for Claude Code is asked about each tool call of each host.
+
+`calls/` has the calls as the clients or their documents have them, and what each does, written by hand: nothing there
+comes from the tables that translate.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookctl import hosts
+from hookctl.hosts.matchers import fits
+from hookctl.packs.protocol import fit
+
+from .runner_bench import Bench, nested
+
+FILES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "calls").glob("*.json"))}
+CALLS = [
+    pytest.param(name, call, id=f"{name}-{call['name']}")
+    for name, file in FILES.items()
+    for call in file["calls"]
+    if call["payload"]  # of some calls no hook is told
+]
+TOOLS = [(name, tool, kind) for name, file in FILES.items() for tool, kind in file["tools"].items()]
+CLASSES = {"shell": "Bash", "write": "Write", "edit": "Edit", "read": "Read", "fetch": "WebFetch"}
+
+
+def host_of(name: str) -> str:
+    """The host of a file; some have more than one way of telling their hooks."""
+    return name.partition("-")[0]
+
+
+def told(question: Any, names: Any) -> dict[str, Any]:
+    """The tool and these inputs of a question, and its file as every hook is told of it."""
+    input = question.get("tool_input", {})
+    paths = question["portable"]["paths"]
+    own = {name: input.get(name, question.get(name)) for name in names if name != "tool_name"}
+    if "file_path" in names:
+        own["file_path"] = paths[0] if paths else None
+    return {**({"tool_name": question["tool_name"]} if "tool_name" in names else {}), **own}
+
+
+def test_every_host_has_calls() -> None:
+    assert {host_of(name) for name in FILES} == set(hosts.names())
+    for name, file in FILES.items():
+        kinds = {ask.get("tool_name") for call in file["calls"] for ask in call["asks"]}
+        one_tool = {"windsurf": "Write"}  # which is an edit there
+        assert {"Bash", "Write", "Edit", "Read"} - {one_tool.get(name)} <= kinds, name
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS)
+def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, call: Any) -> None:
+    host = host_of(name)
+    bench.lay_table(host)
+    bench.environment["HOME"] = "/home/u"
+    event = "UserPromptSubmit" if call["name"].startswith("prompt") else "PreToolUse"
+    seen = bench.ask(host, event, call["payload"])
+    assert [told(question, ask) for question, ask in zip(seen, call["asks"], strict=False)] == call["asks"]
+    assert len(seen) == len(call["asks"])
+
+
+@pytest.mark.parametrize(
+    ("host", "tool", "input", "asked"),
+    [
+        # What only Claude Code reads hides nothing.
+        ("pi", "write", {"path": "/x/.env", "file_path": "/x/ok", "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"file_path": "/x/ok", "path": "/x/.env", "content": "a"}, ["/x/.env"]),
+        ("openhands", "write_file", {"path": "/x/ok", "file_path": "/x/.env", "content": "a"}, ["/x/ok", "/x/.env"]),
+        ("pi", "write", {"path": "sub/../../x/.env", "content": "a"}, ["/home/u/x/.env"]),
+        ("pi", "write", {"path": ["/x/.env"], "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"path": 5, "content": "a"}, [None]),
+    ],
+)
+def test_no_file_hides_behind_another(bench: Bench, host: str, tool: str, input: Any, asked: list[Any]) -> None:
+    payload = {"session_id": "s", "cwd": "/home/u/project", "tool_name": tool, "tool_input": input}
+    seen = bench.ask(host, "PreToolUse", payload)
+    assert [(each["portable"]["paths"] or [None])[0] for each in seen] == asked
+
+
+def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: Bench) -> None:
+    (call,) = [each["payload"] for each in FILES["gemini"]["calls"] if each["name"] == "fetch"]
+    ran = bench.run("gemini", "PreToolUse", call, f"echo '{json.dumps(nested(updatedInput={'url': 'http://x'}))}'")
+    assert (ran.outcome, ran.answer["decision"]) == ("deny", "deny")
+
+
+def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:
+    bench.lay_table("antigravity")
+    call = FILES["antigravity"]["calls"][0]["payload"]
+    other = ["--matcher", "Write"]  # which the call does not fit
+    for command, options in ((":", []), ("exit 2", other), ("exit 1", []), ("echo {}", [])):
+        assert bench.run("antigravity", "PreToolUse", call, command, *options).answer == {"decision": "allow"}
+    assert bench.run("antigravity", "PreToolUse", call, "exit 2").answer["decision"] == "deny"
+    assert bench.run("antigravity", "PostToolUse", call, ":").answer is None
+
+
+@pytest.mark.parametrize(("host", "call"), [("cursor", "write"), ("windsurf", "edit")])
+@pytest.mark.parametrize("matcher", ["Write", "Edit"])
+def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
+    bench: Bench, host: str, call: str, matcher: str
+) -> None:
+    bench.lay_table(host)
+    (payload,) = [each["payload"] for each in FILES[host]["calls"] if each["name"] == call]
+    assert len(bench.ask(host, "PreToolUse", payload, "--matcher", matcher)) == 1
+    assert bench.ask(host, "PreToolUse", payload, "--matcher", "Read") == []
+
+
+@pytest.mark.parametrize(("name", "call"), [case for case in CALLS if "tool_name" in str(case.values[1]["asks"])])
+def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> None:
+    """The host's own matcher of a pack for one of Claude Code's tools fits what the host says that it calls."""
+    host = hosts.load(host_of(name))
+    tool = tool_of(call["payload"])
+    if host.name == "claude":
+        return
+    for ask in call["asks"]:
+        if ask["tool_name"] in CLASSES.values():
+            matching = fit(host, "pre-tool", ask["tool_name"])
+            assert not matching.never and fits(host, matching.matcher, [tool]), (tool, matching)
+
+
+@pytest.mark.parametrize(("name", "tool", "kind"), TOOLS)
+def test_every_tool_that_changes_files_or_runs_commands_is_of_a_class(name: str, tool: str, kind: str) -> None:
+    host = hosts.load(host_of(name))
+    if kind in ("shell", "write", "edit", "read"):
+        names = {own for each in ("shell", "write", "edit", "read") for own in host.tools.get(each, ())}
+        names |= {*host.runner.get("by", {}).get("tools", ())}
+        assert tool in names
+
+
+def tool_of(payload: Any) -> str:
+    """The tool as the payload names it, wherever that stands."""
+    named = [payload.get(key) for key in ("tool_name", "toolName", "agent_action_name")]
+    return str(next(filter(None, named), "") or payload["toolCall"]["name"])
