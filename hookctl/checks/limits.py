@@ -86,8 +86,9 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if mode == "keepalive":
         yield from _judge_keepalive(file, limits, config.get("keepalive_cap"))
     elif mode == "breaker":
-        yield from _judge_end(file, limits)
-        yield from _judge_high_cap(file, limits)
+        ceiling = value_in_effect("ceiling", config, environ)
+        yield from _judge_end(file, limits, ceiling)
+        yield from _judge_high_cap(file, limits, ceiling)
 
 
 def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts: bool) -> _Limits:
@@ -137,11 +138,11 @@ def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[
         yield file.find("masked", source.path, setting=setting, source=source)
 
 
-def _judge_end(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
+def _judge_end(file: FileFacts, limits: _Limits, ceiling: int) -> Iterator[Finding]:
     """Whether something else than the guard's limit ends a chain of blocks first."""
     cap, path = limits.cap, limits.path
     if limits.limit <= 0 and (cap > 0 or not limits.key):
-        blocks = min(cap if cap > 0 else guard.CEILING, guard.CEILING)
+        blocks = min(cap if cap > 0 else ceiling, ceiling)
         yield file.find("no_limit", path, key=LIMIT_KEY, limits=limits, blocks=blocks)
     elif 0 < cap < limits.blocks:
         yield _report_low_cap(file, limits)
@@ -163,11 +164,11 @@ def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
     return file.find(entry, limits.path, level, limits=limits, key=LIMIT_KEY)
 
 
-def _judge_high_cap(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
+def _judge_high_cap(file: FileFacts, limits: _Limits, ceiling: int) -> Iterator[Finding]:
     """A cap that is not ours and far above the guard's: perhaps left from keepalive."""
     path = (*file.host.env_path, limits.key)
     ours = [entry.written for entry in file.entries if entry.path == path]
-    is_high = limits.limit > 0 and limits.cap > guard.CEILING
+    is_high = limits.limit > 0 and limits.cap > ceiling
     if file.host.cap_key and is_high and limits.text not in ours:
         yield file.find("cap_high", limits.path, limits=limits)
 

@@ -100,6 +100,7 @@ class Dialect(NamedTuple):
     refuse: str = ""
     refuse_end: str = ""  # the same, and the turn ends
     context: str = ""  # what it adds at a session's start
+    goal: str = ""  # what a person types to end a goal of the host's own, a stop hook there
 
 
 class Switches(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hookctl.packs.abilities import only_counts
-from hookctl.packs.guard import ARMED_CEILING, CEILING
+from hookctl.packs.guard import ARMED_CEILING
 from hookctl.system.package_data import guard_module
 
 
@@ -61,7 +61,7 @@ def _blocks_of_breaker(options: dict[str, Any], limit: int, cap: float) -> int:
         limit -= 1
         if limit == 0:
             return 0
-    return _lowest(limit, int(cap), CEILING)
+    return _lowest(limit, int(cap), _whole(options, "ceiling"))
 
 
 def _lowest(*bounds: int) -> int:

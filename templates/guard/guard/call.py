@@ -32,8 +32,6 @@ from .settings import Settings, confine, project_of
 from .work import find_task
 
 INPUT_LIMIT = 16 * KIB * KIB
-CEILING = 200  # blocks since the last human prompt, for any settings and progress
-ARMED_CEILING = 5000  # the same in keepalive
 LINE_LIMIT = 64 * KIB  # of a transcript's first line
 LONGEST_LOCK_MS = 8_000  # the host ends a hook after 10 s
 LOCKED = "locked"  # stands for every project: none may move the state of a locked guard
@@ -151,7 +149,7 @@ def read_settings(call, file):
     call.settings = Settings(call.config, call.locked)
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
-    call.ceiling = ARMED_CEILING if call.keepalive else CEILING
+    call.ceiling = call.settings.ceiling
     call.limit = call.settings.max_stop_blocks
     if call.keepalive:
         call.limit = call.settings.keepalive_cap

@@ -142,6 +142,7 @@ def count_stop(call, state, progress, own_block):
     state.attempts += 1
     if not own_block:
         state.streak += 1
+        state.total += call.active  # forced by another hook, or by the host itself
 
 
 def is_required(settings, name):

@@ -21,6 +21,7 @@ DEFAULTS = {
     "action_novelty": True,
     "max_soft_resets": 20,
     "end_foreign_chains": True,
+    "ceiling": 200,  # blocks of all hooks since the last human prompt, for any progress
     "owner": "",
     "claim": True,
     "work_hours": 12,
@@ -124,6 +125,8 @@ def fits(name, value, default):
         if type(value) is list and type(part) is not str:
             return False
         if type(part) is str and not part.strip():
+            return False
+        if name == "ceiling" and part < 1:
             return False
         if name in WORDS and part not in WORDS[name]:
             return False

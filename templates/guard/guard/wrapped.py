@@ -14,7 +14,6 @@ import subprocess
 import threading
 
 from .call import (
-    CEILING,
     INPUT_LIMIT,
     Expired,
     is_disabled,
@@ -115,7 +114,7 @@ def describe_release(call, judgement):
         "times": "once" if number == 1 else str(number) + " times",
         "limit": call.settings.max_stop_blocks,
         "cap": call.host.cap,
-        "ceiling": CEILING,
+        "ceiling": call.ceiling,
     }
     reason = WHY[judgement.code].format(**values)
     if judgement.code == "state_error" and call.failure:
@@ -218,7 +217,7 @@ def judge_anew(call, state):
     take_events(call, state)
     progress = observe(call, state, *read_task(call))
     tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
-    decision, code, number = apply_limits(call, state, tripped, CEILING)
+    decision, code, number = apply_limits(call, state, tripped)
     if decision == "release":
         number += 1  # this denial, which is not passed on
     line = {
