@@ -49,6 +49,7 @@ CODES = {  # each with its meaning in words
     "host_cap": "the host would have overridden the next block",
     "ceiling": "no prompt buys more blocks than these",
     "stop_loop": "another hook forced the agent on without progress, so its turn was ended",
+    "went_on": "the client went on after the guard had asked it to end the turn",
     "nudged": "a tool that must be called was not, so the agent was reminded of it",
     "state_error": "the guard's state cannot be saved",
     "lock_timeout": "another process held the guard's state for too long",
@@ -57,7 +58,7 @@ CODES = {  # each with its meaning in words
 }
 COUNTED = "another hook forced the agent on without progress; the host cannot end its turn"
 OF_REFUSALS = {
-    "end": "the same call was refused so often that the turn was ended",
+    "end": "the same call was refused so often that the client was asked to end the turn",
     "counted": "the same call was refused too often; the host cannot end its turn",
 }
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
@@ -99,7 +100,7 @@ def reason_of(line: dict[str, Any]) -> str:
     code, decision = line.get("code", ""), line.get("decision", "")
     if code == "dispatch_refused" and decision in OF_REFUSALS:
         return OF_REFUSALS[decision]
-    if code != "dispatch_refused" and decision == "counted":
+    if code == "stop_loop" and decision == "counted":
         return COUNTED
     reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
     return reasons.get(code, "")

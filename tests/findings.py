@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -452,10 +453,26 @@ def last_ran(place: Place) -> None:
     put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
 
 
-def client_says(text: str) -> Callable[[Place], None]:
+def client_says(text: str, *options: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         place.client(text)
-        place.install()
+        place.install(*options)
+
+    return arrange
+
+
+def beside_an_entry_that_cannot_be_loaded(place: Place) -> None:
+    put(place.settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}))
+    client_says("echo 2.1.256 '(Claude Code)'")(place)
+
+
+def went_on(before: float) -> Callable[[Place], None]:
+    """A line of the log so many seconds ago, and a client that came now."""
+
+    def arrange(place: Place) -> None:
+        client_says("echo 2.1.330 '(Claude Code)'")(place)
+        line = {"event": "pre-tool", "decision": "counted", "code": "went_on", "session": session_hash("S1")}
+        logged(place, {"t": time.time() - before, **line})
 
     return arrange
 
@@ -1018,7 +1035,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("guard_off", "info", knob(mode="off")),
     ("never_ran", "info", installed),
     ("last_ran", "info", last_ran),
-    ("client_old", "warning", client_says("echo 2.1.142 '(Claude Code)'")),
+    ("client_old", "error", client_says("echo 2.1.142 '(Claude Code)'", "--mode", "guard")),
+    ("client_old", "error", beside_an_entry_that_cannot_be_loaded),
+    ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
+    ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
+    ("client_went_on", "warning", went_on(0)),
     ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
     ("client_missing", "info", installed),
     ("client_unknown", "info", client_says("exit 0")),

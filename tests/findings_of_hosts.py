@@ -233,7 +233,8 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("foreign_stop", "info", "droid",
      both(installed("droid"), changed(DROID, lambda page: page["hooks"]["Stop"].append({"hooks": [HOOK]})))),
     # The client.
-    ("client_older", "info", "codex", both(installed("codex"), says("codex", "echo codex-cli 0.100.0"))),
+    ("client_old", "error", "pi", both(installed("pi"), says("pi", "echo 0.86.9"))),
+    ("client_old", "error", "vibe", both(installed("vibe"), says("vibe", "echo vibe 2.20.0"))),
     ("client_newer", "info", "cursor", both(installed("cursor"), says("cursor", "echo 9.0.1"))),
     ("client_unknown", "info", "openhands",
      both(installed("openhands"), says("openhands", "echo OpenHands CLI 1.0.2"))),

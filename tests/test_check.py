@@ -174,7 +174,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"command_unknown"}),
     "wrap forged": (forge_wrap, {"command_unknown", "wrap_edited"}),
     "timeout forged": (lambda p: forge(p.top, '"timeout": 10', '"timeout": 1'), {"entry_disarmed"}),
-    "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed"}),
+    "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed", "pack_changed"}),
     "hook doubled": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(v["hooks"]["Stop"][0])), {"entry_doubled"},
     ),
@@ -274,6 +274,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info"), ("hook_newer", "error")}
 MADE |= {("not_committed", "error"), ("no_repository", "info")}  # tests/test_ignored_by_git.py
+MADE |= {(code, "error") for code in ("manifest_missing", "pack_gone", "pack_old")}  # tests/test_project_packs.py
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -307,13 +308,13 @@ def test_what_is_required_and_gone_is_found(project: Project, all_of_it: bool) -
 def test_a_required_file_means_this_very_content(project: Project, old: str, new: str) -> None:
     assert project.check("--require", str(project.pack)).code == 0
     project.replace(project.pack, old, new)
-    assert project.check().code == 0
-    assert project.found("--require", str(project.pack)) == {"pack_required"}
+    assert project.found() == {"pack_old"}, "it lies in the project"
+    assert project.found("--require", str(project.pack)) == {"pack_old", "pack_required"}
 
 
 def test_a_required_file_with_another_program_is_another_content(project: Project) -> None:
     (project.pack.parent / "ring.sh").write_text("echo dong\n")
-    assert project.found("--require", str(project.pack)) == {"pack_required"}
+    assert project.found("--require", str(project.pack)) == {"pack_old", "pack_required"}
 
 
 def test_a_deliberate_change_is_named_and_no_failure(project: Project) -> None:

@@ -45,6 +45,7 @@ GOOD = [
     {**HTTP, "url": " http://a/b c", "headers": {"a": "b"}, "shell": "fish"},
     {**HTTP, "url": "mailto:x"},
     {**TOOL, "server": "", "input": {"a": 1}, "async": "x"},
+    {**TOOL, "onFailure": "x"},  # any other word than "continue" is "block"
     {"type": "prompt", "prompt": "", "continueOnBlock": True},
 ]
 
@@ -60,11 +61,12 @@ def under(event: str, *handlers: object) -> dict[str, Any]:
     return {"hooks": {event: [{"hooks": [handler]} for handler in handlers]}}
 
 
-def test_fields_that_claude_code_does_not_take(hookctl: Hookctl, settings: Path) -> None:
-    told = findings(hookctl, settings, under("PreToolUse", *(handler for handler, _ in BAD)))
+@pytest.mark.parametrize("event", ["PreToolUse", "PreSkillShellCommand"])
+def test_fields_that_claude_code_does_not_take(hookctl: Hookctl, settings: Path, event: str) -> None:
+    told = findings(hookctl, settings, under(event, *(handler for handler, _ in BAD)))
     assert [(finding["code"], finding["level"]) for finding in told] == [("invalid_hook", "error")] * len(BAD)
     for number, (finding, (_, reason)) in enumerate(zip(told, BAD, strict=True)):
-        assert f"hooks.PreToolUse.{number}.hooks.0 {reason}; Claude Code" in finding["message"]
+        assert f"hooks.{event}.{number}.hooks.0 {reason}; Claude Code" in finding["message"]
 
 
 def test_elsewhere_such_a_hook_costs_itself(hookctl: Hookctl, settings: Path) -> None:
@@ -86,7 +88,7 @@ def test_settings_that_it_takes(hookctl: Hookctl, settings: Path, value: object)
     assert "not loaded" not in hookctl("install", "--host", "claude").out
 
 
-@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "Stop"])
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "PreSkillShellCommand", "Stop"])
 def test_an_event_that_is_null_costs_itself(hookctl: Hookctl, settings: Path, event: str) -> None:
     (finding,) = findings(hookctl, settings, {"hooks": {event: None}})
     assert (finding["code"], finding["level"]) == ("lost_hook", "warning")

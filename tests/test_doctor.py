@@ -154,20 +154,54 @@ def test_doctor_is_clean_right_after_install(place: Place) -> None:
     assert place.codes() == ["self_test_passed", "never_ran"]
 
 
-@pytest.mark.parametrize("version", ["2.1.143", "2.1.220", hosts.load("claude").client.seen])
-def test_nothing_is_said_of_a_client_that_fits(place: Place, version: str) -> None:
+# A client's version, the options of the install, and what it is too old for: the level and the version that is not.
+OLD: list[tuple[str, tuple[str, ...], list[tuple[str, str]]]] = [
+    (hosts.load("claude").client.seen, ("--dispatch", "*"), []),
+    ("2.1.227", ("--dispatch", "*"), []),
+    ("2.1.226", ("--mode", "off", "--dispatch", "*"), []),
+    ("2.1.226", (), [("info", "2.1.227")]),
+    ("2.1.210", ("--mode", "guard", "--dispatch", "*"), []),
+    ("2.1.209", ("--mode", "off", "--dispatch", "*"), [("warning", "2.1.210")]),
+    ("2.1.209", ("--mode", "off", "--dispatch", "*", "--set", "dispatch_end=0"), []),
+    ("2.1.209", ("--mode", "guard"), []),
+    ("2.1.143", ("--mode", "guard"), []),
+    ("2.1.142", ("--mode", "guard"), [("error", "2.1.143")]),
+    ("2.1.99", ("--dispatch", "*"), [("error", "2.1.143"), ("warning", "2.1.210"), ("info", "2.1.227")]),
+]
+
+
+@pytest.mark.parametrize(("version", "options", "old"), OLD)
+def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
+    place: Place, version: str, options: tuple[str, ...], old: list[tuple[str, str]]
+) -> None:
     place.client(f"echo '{version} (Claude Code)'")
-    assert not [code for code in place.install().codes() if code.startswith("client")]
+    installed = place.hookctl("install", "--host", "claude", *options, "--json").data
+    told = [line["message"] for line in installed["messages"] if line["code"] == "client_old"]
+    found = [finding for finding in place.findings() if finding["code"].startswith("client")]
+    wanted = [(level, f"Upgrade Claude Code to {since} or later.") for level, since in old]
+    assert [(finding["level"], finding["fix"]) for finding in found] == wanted
+    texts = [finding["message"] for finding in found if finding["level"] != "info"]
+    assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
-def test_versions_are_compared_as_numbers(place: Place) -> None:
-    place.client("echo '2.1.99 (Claude Code)'")
-    place.install()
-    (finding,) = [f for f in place.findings() if f["code"] == "client_old"]
-    assert "2.1.99" in finding["message"]
-    assert "no cap" in finding["message"]
+def test_a_client_newer_than_the_known_one_is_named(place: Place) -> None:
     place.client("echo '10.0.0 (Claude Code)'")
-    assert "client_newer" in place.codes()
+    assert "client_newer" in place.install().codes()
+
+
+def test_a_client_is_not_asked_for_its_version_where_nothing_changes(place: Place) -> None:
+    place.client(f"echo asked >> {place.root}/asked; echo '2.1.330 (Claude Code)'")
+    for _ in range(2):
+        place.install()
+        assert (place.root / "asked").read_text() == "asked\n"
+
+
+@pytest.mark.parametrize(("before", "is_told"), [(0, True), (60, False)])
+def test_an_end_that_a_client_went_on_after_counts_until_another_client_is_there(
+    place: Place, before: float, is_told: bool
+) -> None:
+    findings.went_on(before)(place)
+    assert ("client_went_on" in place.codes()) == is_told
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.

@@ -112,6 +112,30 @@ def test_a_serial_host_asks_no_hook_after_a_refusal_and_passes_a_change_on(hookc
     assert not (home / "late").exists()
 
 
+def test_on_copilot_cli_a_hook_is_told_and_read_in_the_dialect_of_its_events_name(
+    hookctl: Hookctl, isolated: Path
+) -> None:
+    change = """echo '{"modifiedArgs":{"command":"other"}}'"""
+    seen = isolated / "seen"
+    deny = {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "R"}, "decision": "block"}
+    says = f"cat > {seen}; echo '{json.dumps(deny)}'"
+    hooks = {"preToolUse": [handler(change)], "PreToolUse": [{"matcher": "Bash", "hooks": [handler(says)]}]}
+    file = isolated / "home" / ".copilot/hooks/mine.json"
+    put(file, json.dumps({"version": 1, "hooks": hooks}))
+    for event in ("pre-tool", "PreToolUse"):
+        result = only(hookctl("fire", event, "--tool", "Bash", "--json"))
+        assert [hook["outcome"] for hook in result["hooks"]] == ["change", "deny"]
+        assert (result["outcome"], result["reason"]) == ("deny", "R")
+    told = json.loads(seen.read_text())
+    assert (told["hook_event_name"], told["tool_name"]) == ("PreToolUse", "Bash")
+    assert told["tool_input"] == {"command": "other"}
+    put(file, json.dumps({"version": 1, "hooks": {"preToolUse": [handler(says)]}}))
+    assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--json"))["outcome"] == "none"
+    put(file, json.dumps({"version": 1, "hooks": {"PreToolUse": [handler("exit 2")]}}))
+    done = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "copilot")
+    assert "Copilot CLI would refuse the call: hook exited with code 2" in done.out
+
+
 def test_a_hook_does_not_see_the_agent_that_started_hookctl(
     hookctl: Hookctl, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

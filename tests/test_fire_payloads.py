@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from hookctl.firing.calls import (
     is_meant,
     lacks_tool,
     make_call,
+    make_claudes_call,
     parse_input,
     require_question,
 )
@@ -48,6 +51,19 @@ def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
     assert shape(made) == shape(sent)
     for field in ("hook_event_name", "event_type", "tool_name", "toolName", "cwd", "working_dir"):
         assert made.get(field) == sent.get(field)
+
+
+PINS = tomllib.loads((Path(__file__).parent / "e2e" / "pins" / "copilot.toml").read_text())["payload"]
+
+
+@pytest.mark.parametrize("event", [name for name in PINS if name[0].isupper()])
+def test_copilot_cli_spells_its_fields_as_its_events(event: str) -> None:
+    made = make_claudes_call(hosts.load("copilot"), Asked(event, "create", {"file_path": "/a"}), PLACE)
+    assert made and sorted(made.payload) == PINS[event]
+    assert (made.event, made.payload["hook_event_name"]) == (event, event)
+    assert made.tool == ("Write" if "tool_name" in PINS[event] else "")
+    assert made.payload.get("tool_input", {"path": "/a"}) == {"path": "/a"}
+    assert make_claudes_call(hosts.load("claude"), Asked(event, "Write"), PLACE) is None
 
 
 def test_a_tool_by_claude_codes_name_or_the_hosts_is_the_hosts() -> None:

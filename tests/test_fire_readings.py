@@ -50,7 +50,7 @@ BEFORE = [
     ((TOP,), {"copilot"}),
     (("", 2, "R"), EVERY - {"hermes", "vibe"}),
     (("", 2), {"claude", "copilot", "openhands", "droid", "opencode", "pi", "grok", "kimi"}),
-    (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "copilot", "hermes"}),
+    (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "hermes"}),
     ((BOTH,), EVERY - {"copilot", "openhands", "vibe"}),
     ((BOTH, 2, "R"), EVERY - {"vibe"}),
     ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode", "pi", "grok", "kimi"}),
@@ -76,6 +76,48 @@ BEFORE = [
 )
 def test_who_stops_a_tool_call(answer: tuple[Any, ...], stops: set[str]) -> None:
     assert refusing(*answer) == stops
+
+
+# The same on Copilot CLI, in the dialect that it speaks under Claude Code's names of the events.
+CLAUDES_ON_COPILOT = [
+    ((nested("deny"),), "deny"),
+    ((DENY,), "none"),
+    ((BLOCK,), "none"),
+    ((TOP,), "deny"),
+    (("", 2, "R"), "deny"),
+    (("", 2), "deny"),
+    (("", 1), "deny"),
+    (("text", 127), "deny"),
+    (({**nested("deny"), **DENY},), "deny"),
+    ((BOTH,), "deny"),
+    ((nested("deny", hookEventName="Other"),), "deny"),
+    ((nested("deny", permissionDecisionReason="", other=1),), "deny"),
+    ((nested("ask"),), "ask"),
+    (({"permissionDecision": "ask"},), "ask"),
+    ((nested("x", updatedInput={"command": "b"}),), "change"),
+    (({"modifiedArgs": {"command": "b"}},), "change"),
+    ((nested("x", additionalContext="C"),), "context"),
+    (({"additionalContext": "C"},), "context"),
+    (({"continue": False},), "none"),
+    (("",), "none"),
+]
+
+
+@pytest.mark.parametrize(("answer", "outcome"), CLAUDES_ON_COPILOT)
+def test_copilot_cli_reads_another_dialect_under_claude_codes_names(answer: tuple[Any, ...], outcome: str) -> None:
+    host = hosts.load("copilot").as_claude
+    assert host
+    text, status, err = (*answer, *(0, "")[len(answer) - 1 :])
+    asked = Call(host, *find_event(host, "pre-tool"), payload={}, data=b"{}")
+    found = read_answer(asked, Ran(status, 1, text if isinstance(text, str) else json.dumps(text), err))
+    assert found.outcome == outcome
+    assert not err or found.reason == "hook exited with code 2"
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [("", "deny"), ("{broken", "deny"), ({"decision": "allow"}, "none")])
+def test_antigravity_takes_an_answer_without_a_decision_for_a_refusal(answer: object, outcome: str) -> None:
+    assert read("antigravity", answer).outcome == outcome
+    assert read("antigravity", answer, event="stop").outcome in ("none", "failed")
 
 
 AT_THE_PROMPT = [
@@ -270,6 +312,18 @@ def test_whose_matcher_fits_a_shell_command(matcher: str | None, names: set[str]
         if is_meant(call(name)._replace(tool=tool), own):
             found.add(name)
     assert found == names
+
+
+@pytest.mark.parametrize(
+    ("matcher", "fits"),
+    [(None, True), ("*", True), ("", False), (".*", True), ("Bash|Edit", True), ("bash", True), ("Bas", False),
+     ("Bash,Edit", False), ("Write", False)],
+)  # fmt: skip
+def test_copilot_cli_under_claude_codes_names_has_its_tools(matcher: str | None, fits: bool) -> None:
+    host = hosts.load("copilot").as_claude
+    assert host
+    asked = Call(host, *find_event(host, "pre-tool"), payload={}, data=b"{}", tool="Bash")
+    assert is_meant(asked, matcher) == fits
 
 
 def test_claude_codes_names_of_tools_that_another_host_takes() -> None:

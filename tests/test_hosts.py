@@ -31,8 +31,9 @@ def test_every_host_file_keeps_to_the_schema(name: str) -> None:
     data = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     assert set(data.get("sure_events", {})) <= set(data["events"])
     assert len(set(data["events"].values())) == len(data["events"])
-    oldest, newest = (data["client"].get(name, "0").split(".") for name in ("minimum", "seen"))
-    assert [int(part) for part in oldest] <= [int(part) for part in newest]
+    client = data["client"]
+    for since, _ in client.get("since", {}).values():
+        assert hosts.parse_version("0.1") < hosts.parse_version(since) <= hosts.parse_version(client["seen"])
 
 
 def test_the_files_that_come_with_hookctl_are_not_checked_at_each_call() -> None:
@@ -183,5 +184,5 @@ def test_what_is_parsed_of_a_file_in_parts_is_what_the_whole_says(name: str) -> 
     assert {**host.data, "later": "", **tomllib.loads(host.later)} == {**whole, "later": ""}
     assert (host.runner, host.plugins) == (whole.get("runner", {}), whole.get("plugins", {}))
     assert (host.sends, host.reads) == (whole.get("sends", {}), whole.get("reads", {}))
-    assert set(tomllib.loads(host.later)) <= {"runner", "plugins", "sends", "reads"}
+    assert set(tomllib.loads(host.later)) <= {"runner", "plugins", "sends", "reads", "as_claude"}
     assert [getattr(facts, field) for field in facts._fields] == [getattr(host, field) for field in facts._fields]

@@ -65,6 +65,12 @@ def test_each_of_several_reminders_counts(lab: Lab, hookctl: Hookctl) -> None:
     assert (data["nudges"], data["ignored"]) == (2, 2)
 
 
+def test_while_work_remains_the_last_block_is_the_reminder(lab: Lab, hookctl: Hookctl) -> None:
+    assert hookctl("run", "remaining", "1").code == 0
+    assert (lab.stops("011111"), lab.codes()[-1]) == ("BBBBBB", "nudged")
+    assert (lab.stop(True), check(hookctl)) == ("R", 1)
+
+
 def test_one_that_was_heeded_is_none(lab: Lab, hookctl: Hookctl) -> None:
     assert lab.stop() == "B"
     lab.call("post-tool", tool_name="finish", tool_input={})

@@ -67,8 +67,8 @@ def test_only_what_is_newer(hookctl: Hookctl, guard: Path, since: str, expected:
 
 CODES = (
     "no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive", "stop", "stale", "conclude",
-    "background", "no_work", "blocked", "tripped", "open", "honor_active", "host_cap", "ceiling", "stop_loop", "nudged",
-    "state_error", "lock_timeout", "dispatch_refused", "allowed",
+    "background", "no_work", "blocked", "tripped", "open", "honor_active", "host_cap", "ceiling", "stop_loop",
+    "went_on", "nudged", "state_error", "lock_timeout", "dispatch_refused", "allowed",
 )  # fmt: skip
 
 

@@ -47,11 +47,11 @@ def call(work: Path, settings: Path, isolated: Path) -> Call:
     return run
 
 
-def chain(call: Call, **environ: str) -> str:
+def chain(call: Call, session_id: str = "S1", **environ: str) -> str:
     """A fresh stop and nine forced ones: B for each block, R for a release, A for silence."""
     letters = ""
     for number in range(10):
-        said = call(environ=environ, stop_hook_active=number > 0, n=number)
+        said = call(environ=environ, session_id=session_id, stop_hook_active=number > 0, n=number)
         letters += "A" if not said else "B" if json.loads(said).get("decision") == "block" else "R"
         if letters[-1] != "B":
             break
@@ -133,6 +133,40 @@ def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert chain(call) == "A"
     assert hookctl("uninstall").code == 0
     assert not settings.exists() and theirs.read_text().count("5000") == 1
+
+
+@pytest.mark.parametrize("preset", ["bmad", "nightly"])
+def test_work_of_a_session_is_its_own_there_too(
+    hookctl: Hookctl, call: Call, monkeypatch: pytest.MonkeyPatch, preset: str
+) -> None:
+    assert hookctl("install", "--host", "claude", "--preset", preset).code == 0
+    assert hookctl("run", "start").code == 0
+    monkeypatch.setenv("CLAUDE_PID", str(os.getpid()))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "S1")
+    assert "it belongs to this session (S1) now" in hookctl("run", "remaining", "3").out
+    assert chain(call, "S2", CLAUDE_PID="1") == "A"
+    assert chain(call)[0] == "B"
+    assert "S1 of Claude Code" in hookctl("run", "release").out
+    assert chain(call) == "A", "it is not asked about this work again"
+    assert chain(call, "S2", CLAUDE_PID="1")[0] == "B"
+    assert hookctl("run", "start").code == 0
+    assert chain(call)[0] == "B", "it took the work again"
+
+
+def test_a_run_that_was_cut_off_is_told_of_by_the_next_start_and_to_the_next_session(
+    hookctl: Hookctl, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude", "--preset", "nightly").code == 0
+    with subprocess.Popen(["sleep", "60"]) as agent:
+        monkeypatch.setenv("CLAUDE_PID", str(agent.pid))
+        assert "cut off" not in hookctl("run", "start").out
+        assert chain(call) == "B" * 10
+        assert "cut off" not in hookctl("run", "start").out, "it goes on"
+        agent.kill()
+    assert "the run before was cut off" in hookctl("run", "start").out
+    assert "The last run here was cut off" in call("SessionStart", session_id="S2", source="startup")
+    assert call(session_id="S2") != ""  # at its own stop
+    assert "cut off" not in call("SessionStart", session_id="S2", source="resume")
 
 
 def test_a_cap_of_nightly_that_stays_is_named_in_mode_breaker(work: Path, hookctl: Hookctl) -> None:

@@ -60,4 +60,4 @@ def test_what_counts_nothing_is_not_said(name: str) -> None:
 def test_an_end_by_refusals_is_promised_where_the_host_can_end_a_turn(can_end: bool) -> None:
     knobs = {"dispatch_tools": ["Task"], "dispatch_end": 3}
     said = sentence("off", knobs, 5, 8, "Codex CLI", can_end_refused=can_end)
-    assert ("ends the turn after 3 refusals" in said) == can_end
+    assert ("asks the client to end the turn after 3 refusals" in said) == can_end

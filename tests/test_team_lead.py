@@ -71,12 +71,6 @@ def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work:
     assert hookctl("check", "--require", "guard").code == 0
 
 
-def test_a_required_file_counts_more_than_a_forged_record(project: Project) -> None:
-    forge(project.top, '/ring.sh"', f'/ring.sh; {EVIL}"')
-    assert project.check().code == 0, "its own file says nothing of this"
-    assert project.found("--require", str(project.pack)) == {"pack_required"}
-
-
 # Every fix that is a command works as it stands.
 
 BY_HAND = {  # what no command can know
@@ -294,7 +288,7 @@ def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str)
     break_it, codes = BROKEN[name]
     break_it(project)
     said = levels(project.hookctl, "doctor", "--scope", "project", "--host", "claude")
-    assert (project.found(), said.get(min(codes))) == (codes, "error")
+    assert (project.found(), said.get(min(codes))) == (codes - {"pack_changed"}, "error")
     assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
 
 

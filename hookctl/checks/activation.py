@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from hookctl import hosts
+from hookctl import clock, hosts
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import Client, FileFacts, HostFacts, Layer, UnreadFile
+from hookctl.checks.facts import FileFacts, HostFacts, Layer, UnreadFile
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import event_of
+from hookctl.hosts.version import Client
+from hookctl.packs.abilities import lacks
 from hookctl.settings import approval, effective
 from hookctl.settings.approval import Closed
 from hookctl.settings.targets import GUARD
@@ -22,6 +24,7 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
     client, known = file.client, file.host.client
     if client is None or file.record is None:  # hookctl was not asked about this client
         return
+    yield from _judge_ends(file, client)
     if not client.path:
         names = hosts.commands(file.host)
         yield file.find("client_missing", names[0], names=" or ".join(names))
@@ -31,26 +34,30 @@ def judge_client(file: FileFacts) -> Iterator[Finding]:
         yield file.find("client_unknown.not-asked", client.path, client=client)
     elif not client.version:
         yield file.find("client_unknown", client.path)
-    elif known.minimum and _parse_version(client.version) < _parse_version(known.minimum):
-        yield file.find("client_old", client.path, client=client)
     else:
         yield from _judge_version(file, client)
 
 
 def _judge_version(file: FileFacts, client: Client) -> Iterator[Finding]:
-    """A version that is not the one that hookctl knows."""
-    version, seen = _parse_version(client.version), _parse_version(file.host.client.seen)
-    known = "the version that hookctl knows from documentation"
-    if file.host.sure == "proven":
-        known = "the version that hookctl was tested with"
-    if version > seen:
+    """What an older version lacks, and a version that hookctl does not know."""
+    for level, does, since in lacks(file.host, client.version, file.settings, file.document):
+        values = {"client": client, "does": does, "since": since}
+        yield file.find("client_old", client.path, level, **values)
+    if hosts.parse_version(client.version) > hosts.parse_version(file.host.client.seen):
+        known = "the version that hookctl knows from documentation"
+        if file.host.sure == "proven":
+            known = "the version that hookctl was tested with"
         yield file.find("client_newer", client.path, client=client, known=known)
-    elif not file.host.client.minimum and version < seen:
-        yield file.find("client_older", client.path, client=client, known=known)
 
 
-def _parse_version(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+def _judge_ends(file: FileFacts, client: Client) -> Iterator[Finding]:
+    """By the guard's log: did this client go on where the guard asked it to end the turn?"""
+    lines = [line for line in file.log if line.get("code") == "went_on"]
+    times = [line["t"] for line in lines if line["t"] > client.since]
+    if times:
+        count = "once" if len(times) == 1 else f"{len(times)} times"
+        age = clock.age(file.workplace.now - times[-1])
+        yield file.find("client_went_on", client.path, times=count, age=age)
 
 
 # Switches in the settings files of all scopes.

@@ -139,10 +139,13 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         yield file.find("entry_missing", level=_level(file), **values)
     elif not _has_other_finding(file, current, entry):
         names = _list_changed_fields(current, entry)
-        # A changed value or limit is fine; a changed command may do anything.
-        level = _level(file) if "command" in names else "info"
         how = _describe_change(current, entry, names)
-        yield file.find("entry_edited", level=level, name=name, how=how, install=install)
+        # A changed value or limit is fine; a changed command may do anything, and for a whole team.
+        if file.target.shared and {*names} - {"matcher", file.host.registration.timeout}:
+            yield file.find("entry_edited.shared", name=name, how=how, install=install)
+        else:
+            level = "warning" if "command" in names else "info"
+            yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _level(file: FileFacts) -> str:
@@ -228,7 +231,11 @@ def _find_defect(file: FileFacts, hook: HookEntry) -> str:
     """Why the host does not run a hook of hookctl, or runs it in the wrong way; or ''."""
     event = event_of(file.host.shape, hook.path)
     pack, _, name = hook.id.partition("/")
-    wanted = file.host.events.get(name) if pack == GUARD else None
+    if pack == GUARD:
+        wanted = file.host.events.get(name, "")
+    else:
+        paths = [entry.path for entry in file.entries if entry.id == hook.id]
+        wanted = event_of(file.host.shape, paths[0]) if paths else ""
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
     return loading.why_disarmed(file.host, event, hook.fields, blocks=pack == GUARD)

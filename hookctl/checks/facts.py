@@ -11,6 +11,7 @@ from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
+from hookctl.hosts.version import Client
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import Origin, RunnerFault, run_packs
@@ -143,14 +144,6 @@ class PackSource(NamedTuple):
     name: str = ""
     version: str = ""
     error: HookctlError | None = None
-
-
-class Client(NamedTuple):
-    """The host's own program."""
-
-    path: str  # empty if there is none on PATH
-    version: str  # empty if it did not say
-    not_asked: str = ""  # why it was not started
 
 
 class OtherReader(NamedTuple):

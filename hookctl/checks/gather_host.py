@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-import subprocess
 import sys
 from collections.abc import Container, Iterable, Iterator
 
 from hookctl import hosts
-from hookctl.checks.facts import Client, FileFacts, HostFacts, ManagedFile, UnreadFile
+from hookctl.checks.facts import FileFacts, HostFacts, ManagedFile, UnreadFile
 from hookctl.checks.gather_file import bare_facts, file_facts
 from hookctl.checks.gather_hooks import add_hooks
 from hookctl.checks.machine import Machine, hooks_of
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
+from hookctl.hosts.version import ask_client
 from hookctl.ledger import store
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, variant_of_file
-from hookctl.system import owners, project
+from hookctl.system import project
 
-_SECONDS = 15  # for a client to say its version
 _SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
 _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 
@@ -35,7 +33,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     facts = HostFacts(host, machine.workplace, config, ())
     if not targets:
         return facts
-    client = _ask_client(machine, host)
+    client = ask_client(host, machine.folders)
     # Before the layers: this waits until a file that another program is writing is whole.
     files_of_ours = tuple(file_facts(machine, target)._replace(client=client) for target in targets)
     user_path = machine.active_file(host, "user")[1]
@@ -55,33 +53,6 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     read = {layer.real_path for layer in layers}
     facts = facts._replace(unread=tuple(find_unread(machine, host, targets, read)))
     return add_hooks(machine, facts)
-
-
-def _ask_client(machine: Machine, host: Host) -> Client:
-    """A host's own program, and the version that it prints; one of the project's is not started."""
-    program = hosts.client(host, machine.environ)
-    if not program or not host.client.asks_version:
-        return Client(program, "")
-    if project.is_inside(machine.cwd_project, program, machine.folders.home):
-        return Client(program, "", "it lies in the project")
-    fault = owners.find_fault(program)
-    if fault:
-        return Client(program, "", f"{fault.path} {fault.reason}")
-    call = [os.path.abspath(program), *host.client.version_args]
-    try:
-        # In /: a version manager's shim starts what the working folder's files name.
-        process = subprocess.run(
-            call,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return Client(program, "")
-    version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)
-    return Client(program, version[0] if version else "")
 
 
 def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:

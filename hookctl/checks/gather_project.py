@@ -10,29 +10,30 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from hookctl import hosts
+from hookctl import engine, hosts
 from hookctl.checks import self_test
 from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workplace, value_of
 from hookctl.checks.gather_file import read_entries
 from hookctl.checks.gather_guard import configuration, first_python
 from hookctl.checks.machine import hooks_of
-from hookctl.checks.project import ANY, InstalledPack, ProjectFacts, RequiredPack
+from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
-from hookctl.model import HEAD, WRAP, PackRecord, Record, Wanted
+from hookctl.model import HEAD, WRAP, Current, Hooks, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import host_table
 from hookctl.packs.guard_options import confine, schema
-from hookctl.packs.model import MISSING, RELEASED, Pack
-from hookctl.packs.pack import read_files
+from hookctl.packs.model import MANIFEST, MISSING, RELEASED, Pack
+from hookctl.packs.pack import committed_files, load_file, parse, read_files
 from hookctl.packs.programs import load_runner
 from hookctl.packs.released import find_origin, package_of
 from hookctl.packs.run_files import describe_unseen
 from hookctl.packs.runner import find_programs
 from hookctl.packs.runner_faults import find_fault
 from hookctl.packs.wants import wants
+from hookctl.planner.hook_env import pack_env, recorded_settings
 from hookctl.planner.runner_files import list_files
 from hookctl.planner.runtime_files import is_in_conflict
 from hookctl.settings import effective
@@ -46,11 +47,11 @@ from hookctl.settings.targets import (
     read_inside,
     read_settings,
     rules_target,
+    top,
     variant_of_record,
 )
 from hookctl.system import files, git
 from hookctl.system import project as project_folder
-from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
     PACKAGES,
@@ -62,6 +63,8 @@ from hookctl.system.packages import (
 )
 
 DEFAULT_RUN = os.path.join(OWN, "run")
+Manifests = Mapping[str, Pack | HookctlError]  # by the pack's name
+_NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
 
@@ -80,8 +83,10 @@ def gather(
     """
     folders = isolated(project)
     workplace = Workplace(start, start_project, schema())
-    records, error, has_record = _read_record(folders)
-    found = [_gather_file(workplace, project, record) for record in records.values()]
+    recorded, error, has_record = _read_record(folders)
+    manifests = _read_manifests(project, recorded)
+    records = {key: _as_wanted(record, manifests) for key, record in recorded.items()}
+    found = [_read_file(workplace, _target_of(record), record) for record in records.values()]
     sources = {host.name: _read_sources(folders, host) for host in _list_hosts()}
     known = {file.path for file in found}
     for file in _find_unrecorded(workplace, folders):
@@ -90,7 +95,7 @@ def gather(
             found.append(file)
     found = [_add_guard(_add_layers(file, sources, folders), folders) for file in found]
     found = [_add_runner(file, records) for file in found]
-    packs = tuple(_gather_packs(found))
+    packs = tuple(_gather_packs(found, manifests))
     shared = [file.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
     run = _list_run_files(project, found)
@@ -106,6 +111,7 @@ def gather(
         hosts=tuple(name for name, found_sources in sources.items() if found_sources),
         programs=tuple(sorted(_list_programs(project))),
         has_record=has_record,
+        recorded={record.known_as: record for record in recorded.values()},
         lost=tuple(_gather_lost_guards(workplace, folders, [pack.record.folder for pack in packs])),
         has_repository=bool(git.find_top(project)),
         packages=tuple(f"{package}/" for package in packages if is_as_named(package)),
@@ -184,9 +190,60 @@ def _find_package(folder: str) -> str:
     return os.path.join(folder_beside(folder), package) if package else ""
 
 
-def _gather_file(workplace: Workplace, project: str, record: Record) -> FileFacts:
+def _read_manifests(project: str, records: Mapping[str, Record]) -> Manifests:
+    """Each pack of the records as its committed files have it, or why these cannot be read."""
+    folders: dict[str, str] = {}
+    for record in records.values():
+        folders.update((name, known.folder) for name, known in record.packs.items())
+    found: dict[str, Pack | HookctlError] = {}
+    for name in folders.keys() - {GUARD}:
+        path = os.path.join(folders[name], MANIFEST)
+        try:
+            data = read_inside(project, path).data
+            if data is not None:
+                pack = parse(data, path)
+                if pack.name != name:
+                    message = f"this is the manifest of {pack.name}"
+                    raise HookctlError("pack_changed", message, path=path)
+                found[name] = pack._replace(contents=read_files(pack))
+        except HookctlError as error:
+            found[name] = error
+    return found
+
+
+def _as_wanted(record: Record, manifests: Manifests) -> Record:
+    """The record as an install of its packs makes it, by the manifests in the project.
+
+    It comes with the repository, so it has no say in what a pack's hooks are to be.
+    """
+    target, packs, entries = _target_of(record), dict(record.packs), record.entries
+    owners = {*packs, *(name for entry in entries for name in entry.owners)}
+    held = [pack for pack in manifests.values() if isinstance(pack, Pack) and pack.name in owners]
+    for pack in held if packs else ():
+        known, settings = packs[pack.name], recorded_settings(pack, target.host)
+        files = dict.fromkeys(committed_files(pack), "")
+        packs[pack.name] = known._replace(version=pack.version, settings=settings, files=files)
+    for pack in held:
+        name, wanted = pack.name, _list_wanted(target, pack, packs)
+        decision = engine.install(
+            entries, _NOTHING, name, pack.version, wanted, force=True, others=False
+        )
+        entries = decision.entries
+    return record._replace(packs=packs, entries=entries)
+
+
+def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
+    """What a pack wants in a settings file with these packs, or in one with instructions."""
+    if not packs:
+        return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
+    runtime = os.path.join(target.project, OWN, PACKAGES)
+    programs = find_programs(target, packs[pack.name].folder, runtime, "")
+    return wants(pack, target.host, programs, pack_env(pack, target, packs))[0]
+
+
+def _target_of(record: Record) -> Target:
     host = variant_of_record(hosts.load(record.host), record, record.known_as)
-    return _read_file(workplace, Target(host, record.scope, record.known_as, project), record)
+    return Target(host, record.scope, record.known_as, record.project)
 
 
 def _read_file(workplace: Workplace, target: Target, record: Record | None) -> FileFacts:
@@ -335,43 +392,25 @@ def _list_run_files(project: str, found: Sequence[FileFacts]) -> list[str]:
     return list(paths)
 
 
-def _gather_packs(found: list[FileFacts]) -> Iterator[InstalledPack]:
-    """Every pack of the record at each settings file, with its files."""
+def _gather_packs(found: list[FileFacts], manifests: Manifests) -> Iterator[InstalledPack]:
+    """Every pack of the record at each settings file, with its files and where they came from."""
     for file in found:
-        for name, pack in file.packs.items():
+        for name, known in file.packs.items():
             if name != GUARD:
-                yield _gather_pack(file, name, pack)
+                source = _read_source(file.target.project, known)
+                yield InstalledPack(name, file, known, manifests.get(name), source)
             elif file.config is None:
-                yield InstalledPack(GUARD, file, pack)
+                yield InstalledPack(GUARD, file, known)
             else:
-                table, package = host_table(file.host), _find_package(pack.folder)
-                yield InstalledPack(GUARD, file, pack, package=package, host_table=table)
+                table, package = host_table(file.host), _find_package(known.folder)
+                yield InstalledPack(GUARD, file, known, package=package, host_table=table)
 
 
-def _gather_pack(file: FileFacts, name: str, pack: PackRecord) -> InstalledPack:
-    contents: dict[str, bytes | None] = {}
+def _read_source(project: str, known: PackRecord) -> Pack | HookctlError | None:
+    """The pack as it is where it was installed from, if that is in the project."""
+    if not known.source.startswith(top(project)):
+        return None
     try:
-        for file_name in sorted(pack.files):
-            path = os.path.join(pack.folder, file_name)
-            contents[file_name] = read_inside(file.target.project, path).data
+        return load_file(known.source)
     except HookctlError as error:
-        return InstalledPack(name, file, pack, error)
-    return InstalledPack(name, file, pack, contents=contents)
-
-
-def require(pack: Pack, source: str) -> RequiredPack:
-    """A pack that is required with the content of its file, named `source` in commands."""
-    contents = {name: data for name, (data, _) in read_files(pack).items()}
-    return RequiredPack(pack.name, pack, content_digest(b"", contents), source)
-
-
-def wanted_of(facts: ProjectFacts, required: RequiredPack) -> dict[str, list[Wanted]]:
-    """The entries that a required pack's file wants in each settings file that has it, by path."""
-    wanted = {}
-    for installed in facts.packs:
-        if required.pack is not None and installed.name == required.name:
-            target = installed.file.target
-            runtime = os.path.join(target.project, OWN, PACKAGES)
-            programs = find_programs(target, installed.record.folder, runtime, "")
-            wanted[target.path] = wants(required.pack, target.host, programs)[0]
-    return wanted
+        return error

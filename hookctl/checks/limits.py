@@ -35,6 +35,7 @@ class _Limits(NamedTuple):
     wanted: str  # what the cap should be
     best: float  # the blocks that the host takes then
     named: str  # what sets the cap, the operator's own setting too
+    ceiling: int  # blocks between two prompts
 
     @property
     def allowed(self) -> str:
@@ -73,7 +74,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         setting = shown(LIMIT_KEY, limit.text)
         values = {"setting": setting, "blocks": blocks, "key": LIMIT_KEY}
         yield file.find("limit_invalid", limit.path, **values)
-    limits = _gather_limits(file, mode, blocks, cap, config.get("count") == "attempts")
+    limits = _gather_limits(file, mode, blocks, cap, config)
     off = "field" in file.host.cap and cap.text == file.host.cap["off"]
     if file.host.cap and cap.is_set and not off and not re.fullmatch(r"-?[0-9]+", cap.text):
         setting = shown(limits.named, cap.text)
@@ -86,12 +87,11 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if mode == "keepalive":
         yield from _judge_keepalive(file, limits, config.get("keepalive_cap"))
     elif mode == "breaker":
-        ceiling = value_in_effect("ceiling", config, environ)
-        yield from _judge_end(file, limits, ceiling)
-        yield from _judge_high_cap(file, limits, ceiling)
+        yield from _judge_end(file, limits)
+        yield from _judge_high_cap(file, limits)
 
 
-def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts: bool) -> _Limits:
+def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, config: Any) -> _Limits:
     host = file.host
     wanted = guard.UNLIMITED_CAP if mode == "keepalive" else guard.cap_for(limit)
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
@@ -100,12 +100,13 @@ def _gather_limits(file: FileFacts, mode: str, limit: int, cap: Value, attempts:
         key=key,
         path=cap.path or file.path,
         limit=limit,
-        blocks=limit - attempts,
+        blocks=limit - (config.get("count") == "attempts"),
         cap=read_cap(host, cap.text),
         text=cap.text,
         wanted=wanted,
         best=read_cap(host, wanted if key else cap.text),
         named=key or ".".join(host.cap.get("setting", ())),
+        ceiling=max(1, value_in_effect("ceiling", config, {})),
     )
 
 
@@ -138,11 +139,11 @@ def _judge_masked(file: FileFacts, sources: list[Source], key: str) -> Iterator[
         yield file.find("masked", source.path, setting=setting, source=source)
 
 
-def _judge_end(file: FileFacts, limits: _Limits, ceiling: int) -> Iterator[Finding]:
+def _judge_end(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
     """Whether something else than the guard's limit ends a chain of blocks first."""
     cap, path = limits.cap, limits.path
     if limits.limit <= 0 and (cap > 0 or not limits.key):
-        blocks = min(cap if cap > 0 else ceiling, ceiling)
+        blocks = min(cap if cap > 0 else limits.ceiling, limits.ceiling)
         yield file.find("no_limit", path, key=LIMIT_KEY, limits=limits, blocks=blocks)
     elif 0 < cap < limits.blocks:
         yield _report_low_cap(file, limits)
@@ -164,11 +165,11 @@ def _report_low_cap(file: FileFacts, limits: _Limits) -> Finding:
     return file.find(entry, limits.path, level, limits=limits, key=LIMIT_KEY)
 
 
-def _judge_high_cap(file: FileFacts, limits: _Limits, ceiling: int) -> Iterator[Finding]:
+def _judge_high_cap(file: FileFacts, limits: _Limits) -> Iterator[Finding]:
     """A cap that is not ours and far above the guard's: perhaps left from keepalive."""
     path = (*file.host.env_path, limits.key)
     ours = [entry.written for entry in file.entries if entry.path == path]
-    is_high = limits.limit > 0 and limits.cap > ceiling
+    is_high = limits.limit > 0 and limits.cap > limits.ceiling
     if file.host.cap_key and is_high and limits.text not in ours:
         yield file.find("cap_high", limits.path, limits=limits)
 

@@ -13,13 +13,13 @@ from typing import Any
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts, KnownTool
 from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script, called_program
-from hookctl.hosts import Host, read_cap
+from hookctl.hosts import read_cap
 from hookctl.hosts.loading import can_block, never_runs, read_status
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.packs.guard_options import value_in_effect
-from hookctl.packs.protocol import EVENTS
+from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
 from hookctl.values import NamedTuple
 
@@ -287,7 +287,7 @@ def _judge_script(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Fin
     entry, level = "script_missing", "info"
     if hook.event == facts.host.events.get("stop"):
         level = "warning"
-    event = _protocol_event(facts.host, hook.event)
+    event = protocol_event(facts.host, hook.event)
     said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
     does = _WITHOUT_SCRIPT.get(event)
     if does and read_status(facts.host.reads.get(event, {}), script.status, said) == "refuse":
@@ -295,12 +295,6 @@ def _judge_script(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Fin
         level = "warning" if event in _STOPS else "error"
     values = {"place": place, "does": does, **_describe_script(script)}
     yield facts.find(entry, hook.source.path, level, **values)
-
-
-def _protocol_event(host: Host, event: str) -> str:
-    """Claude Code's name of a host's event; the host's own where that has none."""
-    named = [EVENTS[short] for short, own in host.events.items() if own == event]
-    return named[0] if named else event
 
 
 def _judge_commands(facts: HostFacts, hook: FoundHook, place: str) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl import __version__, engine
@@ -14,10 +14,11 @@ from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.facts import FileFacts, Workplace
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.model import IgnoreRule, PackRecord, Wanted
+from hookctl.model import IgnoreRule, PackRecord, Path, Record
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
-from hookctl.packs.model import Pack
+from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.pack import committed_files
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.system.files import content_digest, with_unix_endings
@@ -65,8 +66,8 @@ class InstalledPack(NamedTuple):
     name: str
     file: FileFacts
     record: PackRecord
-    error: HookctlError | None = None  # why one of them cannot be read
-    contents: dict[str, bytes | None] = {}  # noqa: RUF012 - of all but the guard; None: not there
+    pack: Pack | HookctlError | None = None  # as its manifest beside its files has it
+    source: Pack | HookctlError | None = None  # as it is where it came from, if in the project
     package: str = ""  # the folder of the guard's modules
     host_table: dict[str, Any] = {}  # noqa: RUF012 - the guard's host table as hookctl writes it
 
@@ -76,7 +77,6 @@ class RequiredPack(NamedTuple):
 
     name: str
     pack: Pack | None = None
-    digest: str = ""  # of its files
     source: str = ""  # its file, as it is typed
 
 
@@ -91,6 +91,7 @@ class ProjectFacts(NamedTuple):
     hosts: tuple[str, ...] = ()  # those with settings there
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
     has_record: bool = True
+    recorded: Mapping[str, Record] = {}  # what that says itself, by the path of the settings file
     lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     has_repository: bool = True
     packages: tuple[str, ...] = ()  # whose content has the digest in their name
@@ -134,7 +135,7 @@ def _judge_file(
     if facts.error is not None:
         yield from settings.judge_reading(file)
     elif isinstance(file.document, RulesDocument):
-        yield from _judge_rules(file, file.document)
+        yield from _judge_rules(facts, file, file.document)
     else:
         for judge_file in _FILE_JUDGES:
             for found in judge_file(file):
@@ -155,9 +156,12 @@ def _judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
             yield finding("run_committed.folder", path=path)
 
 
-def _judge_rules(file: FileFacts, document: RulesDocument) -> Iterator[Finding]:
-    """Whether the blocks of rules in a file with instructions are those of the record."""
-    known = {str(entry.path[0]) for entry in file.entries}
+def _judge_rules(
+    facts: ProjectFacts, file: FileFacts, document: RulesDocument
+) -> Iterator[Finding]:
+    """Whether the blocks of rules in a file with instructions are those of the record's packs."""
+    installed = {installed.name for installed in facts.packs}
+    known = {str(entry.path[0]) for entry in file.entries} & installed
     for pack in document.packs:
         if pack not in known:
             yield file.find("ledger_missing.rules", pack=pack)
@@ -171,7 +175,10 @@ def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
     for installed in (*facts.packs, *facts.lost):
         own |= _files_of(installed, facts.programs)
     for installed in facts.packs:
-        yield from _judge_values(installed) if installed.name == GUARD else _judge_pack(installed)
+        if installed.name == GUARD:
+            yield from _judge_values(installed)
+        else:
+            yield from _judge_pack(facts, installed)
     yield from _judge_runner(facts)
     for lost_guard in facts.lost:
         for found in hook.judge_origin(lost_guard.file):
@@ -256,38 +263,91 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
         yield file.find("config_changed.hosts", config.path, again=file.again(GUARD))
 
 
-def _judge_pack(installed: InstalledPack) -> Iterator[Finding]:
-    """Whether a pack's files are there, and have the recorded digest together."""
-    file, name, record = installed.file, installed.name, installed.record
+def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Finding]:
+    """Whether a pack's manifest and files are those of the record, and of where they came from.
+
+    Its hooks in the settings are judged with all others, by what the manifest wants there.
+    """
+    file, name, record, pack = installed.file, installed.name, installed.record, installed.pack
     values = {"pack": name, "again": file.again(name)}
-    if installed.error is not None:
-        yield from_error(installed.error, file.host.name)._replace(code="pack_changed")
+    if isinstance(pack, HookctlError):
+        fix = f"Look at it; {values['again']}"
+        yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
         return
-    contents: dict[str, bytes] = {}
-    for file_name, data in installed.contents.items():
-        if data is None:
-            path = os.path.join(record.folder, file_name)
-            yield file.find("pack_changed.gone", path, **values)
-            return
-        contents[file_name] = data
-    if content_digest(b"", contents) == record.digest:
+    if pack is None:
+        upgrade = fixes.upgrade_command(file.target, facts.workplace.project)
+        path = os.path.join(record.folder, MANIFEST)
+        yield file.find("manifest_missing", path, pack=name, upgrade=upgrade)
         return
-    plain = {file_name: with_unix_endings(data) for file_name, data in contents.items()}
-    has_other_endings = content_digest(b"", plain) == record.digest
-    entry = "pack_changed.line-endings" if has_other_endings else "pack_changed"
-    yield file.find(entry, record.folder, **values)
+    what = _find_other_record(facts, installed, pack)
+    if not _is_recorded(pack, record):
+        plain = {part: with_unix_endings(data) for part, data in committed_files(pack).items()}
+        has_other_endings = content_digest(b"", plain) == record.digest
+        entry = "pack_changed.line-endings" if has_other_endings else "pack_changed"
+        yield file.find(entry, record.folder, **values)
+    elif what:
+        path = os.path.join(facts.project, OWN, LEDGER)
+        yield file.find("pack_changed.record", path, what=what, **values)
+    yield from _judge_source(installed, pack)
+
+
+def _find_other_record(facts: ProjectFacts, installed: InstalledPack, pack: Pack) -> str:
+    """What the record says otherwise of a pack than an install of its manifest; '' if nothing."""
+    name, file = installed.name, installed.file
+    assert file.record is not None
+    said, wanted = _what_is_said(facts.recorded[file.path], name), _what_is_said(file.record, name)
+    for key in {**said, **wanted}:
+        # A variable that the operator had before the pack is not on record.
+        is_theirs = key not in said and not isinstance(key, str)
+        if not engine.same(said.get(key), wanted.get(key)) and not is_theirs:
+            return str(key if isinstance(key, str) else key[-1])
+    target = rules_target(file.target)
+    if not pack.rules or target is None or target.path not in facts.recorded:
+        return "rules" if pack.rules and target else ""
+    rules = _what_is_said(facts.recorded[target.path], name)
+    return "" if rules == {(name,): [(name,), pack.rules]} else "rules"
+
+
+def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
+    """What a record says of a pack: all but what its content and its source are."""
+    said: dict[str | Path, Any] = {}
+    if pack in record.packs:
+        known = record.packs[pack]
+        said = {"version": known.version, "settings": known.settings, "files": sorted(known.files)}
+    for entry in record.entries:
+        if pack in entry.owners and entry.kind != "container":
+            said[entry.id or entry.path] = [entry.path, entry.owners[pack].value]
+    return said
+
+
+def _judge_source(installed: InstalledPack, pack: Pack) -> Iterator[Finding]:
+    """Whether a pack is installed as it is where it came from, if that is in the project."""
+    file, record, source = installed.file, installed.record, installed.source
+    values = {"pack": installed.name, "install": file.install_of(installed.name)}
+    if isinstance(source, HookctlError):
+        yield file.find("pack_gone.project", record.source, error=source, **values)
+    elif source is not None and not _is_recorded(source, record):
+        difference = _find_difference(pack, source)
+        if difference:  # else both were changed, and the record was not
+            yield file.find("pack_old.project", record.source, difference=difference, **values)
+
+
+def _is_recorded(pack: Pack, record: PackRecord) -> bool:
+    return content_digest(b"", committed_files(pack)) == record.digest
+
+
+def _find_difference(pack: Pack, other: Pack) -> str:
+    """The files in which two contents of a pack differ, in words; '' if in none."""
+    one, two = committed_files(pack), committed_files(other)
+    names = [name for name in sorted({**one, **two}) if one.get(name) != two.get(name)]
+    return " and ".join(names)
 
 
 # Packs that must be installed.
 
 
-def judge_required(
-    facts: ProjectFacts, required: RequiredPack, wanted: dict[str, list[Wanted]]
-) -> Iterator[Finding]:
-    """Whether a pack is installed in the project; one given as a file, with the same content.
-
-    `wanted` has what that file wants in each settings file, by path.
-    """
+def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Finding]:
+    """Whether a pack is installed in the project; one given as a file, with the same content."""
     name, pack = required.name, required.pack
     places = [installed for installed in facts.packs if installed.name == name]
     if not places and not _may_be_installed(facts, name):
@@ -295,8 +355,8 @@ def judge_required(
         yield finding("pack_required", path=facts.project, pack=name, install=install)
     for installed in places if pack is not None else ():
         assert pack is not None
-        file = installed.file
-        difference = _find_difference(installed, pack, required.digest, wanted[file.path])
+        file, known = installed.file, installed.pack
+        difference = _find_difference(known, pack) if isinstance(known, Pack) else ""
         difference = difference or _find_other_rules(facts, file, pack)
         if difference:
             source = _name_source(required)
@@ -329,35 +389,11 @@ def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
 
 
-def _find_difference(
-    installed: InstalledPack, pack: Pack, digest: str, wanted: list[Wanted]
-) -> str:
-    """What differs between a pack in the project and the pack's file; '' if nothing."""
-    version, file = installed.record.version, installed.file
-    if version != pack.version:
-        return f"its version is {version} instead of {pack.version}"
-    if digest != installed.record.digest:
-        return "its files differ"
-    claims = {}
-    for entry in file.entries:
-        if pack.name in entry.owners:
-            claims[entry.path, entry.id] = entry.owners[pack.name].value
-    for want in wanted:
-        if claims.get((want.path, want.id)) != want.value:
-            return f"{want.id or want.path[-1]} differs"
-        hooks = file.elements.by_id.get(want.id, []) if want.kind == "element" else []
-        if any(element.fields.get("command") != want.value["command"] for element in hooks):
-            return f"the command of {want.id} differs"
-    return ""
-
-
 def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
-    """What differs in the pack's block of rules for the agent; '' if nothing."""
+    """What an agent reads instead of a pack's block of rules, in words; '' if nothing."""
     target = rules_target(file.target)
-    if not pack.rules or target is None:
-        return ""
-    for other in facts.files:
-        if other.target.path == target.path and other.document is not None:
-            text = other.document.get((pack.name,))
-            return "" if text == pack.rules else "the rules for the agent differ"
-    return "the rules for the agent are not there"
+    for other in facts.files if pack.rules and target else ():
+        is_there = target and other.path == target.path and other.document is not None
+        if is_there and other.document.get((pack.name,)) != pack.rules:
+            return "the rules for the agent"
+    return ""

@@ -128,6 +128,20 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
 
 
+def event_names(host: Host, asked: Asked) -> list[str]:
+    """The host's own names of an event: in another dialect it has another one."""
+    dialects = [dialect for dialect in (host, host.as_claude) if dialect]
+    return [find_event(dialect, asked.event, asked.tool)[0] for dialect in dialects]
+
+
+def make_claudes_call(host: Host, asked: Asked, place: Place) -> Call | None:
+    """The same call as a host tells it under Claude Code's names of the events, if it does."""
+    dialect = host.as_claude
+    if dialect is None:
+        return None
+    return make_call(dialect, asked._replace(tool=_claudes_name(host, asked.tool)), place)
+
+
 def read_payload(path: str) -> bytes:
     """The payload in a file; refuses (usage) what is no JSON object."""
     snapshot = files.read(path)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import Asked, find_event, is_meant
+from hookctl.firing.calls import Asked, event_names, find_event, is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hooks import ids
 from hookctl.hooks.inventory import Inventory
@@ -48,10 +48,13 @@ def find_named(inventory: Inventory, names: Sequence[str]) -> list[Hook]:
     return found
 
 
-def choose(inventory: Inventory, call: Call, asked: Asked, chosen: Chosen) -> Iterator[Shot]:
+def choose(
+    inventory: Inventory, call: Call, claudes: Call | None, asked: Asked, chosen: Chosen
+) -> Iterator[Shot]:
     """The hooks of a call's host that are for it; with IDs, those alone and whatever is with them.
 
-    `asked` is what the person gave.
+    `claudes` is the same call under Claude Code's names, where the host has them too; `asked` is
+    what the person gave.
     """
     named = find_named(inventory, chosen.names)
     for hook in inventory.hooks:
@@ -59,17 +62,18 @@ def choose(inventory: Inventory, call: Call, asked: Asked, chosen: Chosen) -> It
             continue
         file = _file_of(inventory, hook)
         host = file.host if file else load(hook.host)
-        event = find_event(host, asked.event, asked.tool)[0]
-        is_dialect = hook.event == call.protocol and hook.event != event
-        if hook.event != event and not is_dialect:
-            continue
-        fits = is_meant(call, _matcher_of(hook))
+        own_call = None
+        if hook.event != find_event(host, asked.event, asked.tool)[0]:
+            if claudes is None or hook.event != claudes.event:
+                continue
+            own_call = claudes
+        fits = is_meant(own_call or call, _matcher_of(hook))
         if not fits and not named and not _fits_nothing(host, hook):
             continue
         shot = _make_shot(hook, host, file)._replace(
-            is_asked=bool(hook.plugin) or chosen.is_of_project(hook)
+            is_asked=bool(hook.plugin) or chosen.is_of_project(hook), call=own_call
         )
-        why_not = _why_not(hook, host, chosen, is_dialect=is_dialect)
+        why_not = _why_not(hook, host, chosen)
         if why_not is not None:
             yield shot._replace(why_not=why_not)
             continue
@@ -88,7 +92,7 @@ def list_hosts(inventory: Inventory, asked: Asked, names: Collection[str]) -> li
         hooks = [hook for hook in named or inventory.hooks if hook.host == host.name]
         for hook in hooks:
             file = _file_of(inventory, hook)
-            if hook.event == find_event(file.host if file else host, asked.event, asked.tool)[0]:
+            if hook.event in event_names(file.host if file else host, asked):
                 found.append(host)
                 break
     return found
@@ -101,7 +105,7 @@ def list_matchers(inventory: Inventory, host: Host, asked: Asked) -> list[str]:
         if hook.host != host.name or not hook.matcher:
             continue
         file = _file_of(inventory, hook)
-        if hook.event == find_event(file.host if file else host, asked.event, asked.tool)[0]:
+        if hook.event in event_names(file.host if file else host, asked):
             found.append(hook.matcher)
     return found
 
@@ -111,7 +115,7 @@ def _fits_nothing(host: Host, hook: Hook) -> bool:
     return hook.state != RUNS and bool(explain_mismatch(host, hook.event, hook.matcher or None))
 
 
-def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str | None:
+def _why_not(hook: Hook, host: Host, chosen: Chosen) -> str | None:
     """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
     if not hook.is_started and not chosen.names:
         return _explain_state(hook)
@@ -119,10 +123,6 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_dialect: bool) -> str
     if kind != "command" or not command_of(host, hook.fields):
         what = "a PowerShell command" if kind == "command" else f"of the type {kind}"
         return f"it is {what}, which hookctl does not run"
-    if is_dialect:
-        return (
-            f"under {hook.event} {host.title} speaks another dialect, which hookctl does not play"
-        )
     if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
         return "its state is locked, so every run of it counts"
     if chosen.is_of_project(hook) and not chosen.is_project_run:

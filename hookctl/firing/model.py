@@ -54,6 +54,7 @@ class Shot(NamedTuple):
     note: str = ""  # what to know about it
     is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
+    call: Call | None = None  # as this hook is told of it; None: as the others are
 
 
 class Ran(NamedTuple):

@@ -106,6 +106,8 @@ class _Reader:
 
     def _read_text(self, text: str) -> Reading:
         """What plain text of status 0 says."""
+        if self._rules.get("closed"):
+            return Reading(self._refusal, "it printed no decision", refuses=True)
         if text.startswith(("{", "[")) and not self._rules.get("any_text"):
             return Reading(FAILED, "its output is not one JSON object")
         if text and self._rules.get("text") == "context":
@@ -177,11 +179,7 @@ class _Reader:
     def _match(self, name: str, values: dict[str, Any]) -> str:
         """The first of the forms with this name that the object has; '' if none."""
         for form in self._rules.get(name, ()):
-            path, _, word = form.partition("=")
-            value = _value_at(values, path)
-            if value is _MISSING or value is None:
-                continue
-            if not word or value == {"true": True, "false": False}.get(word, word):
+            if all(_has(values, part) for part in form.split("&")):
                 return str(form)
         return ""
 
@@ -216,6 +214,14 @@ def _value_at(values: dict[str, Any], path: str) -> Any:
             return _MISSING
         inside = inside[part]
     return inside
+
+
+def _has(values: dict[str, Any], form: str) -> bool:
+    path, _, word = form.partition("=")
+    value = _value_at(values, path)
+    if value is _MISSING or value is None:
+        return False
+    return not word or value == {"true": True, "false": False}.get(word, word)
 
 
 def _text_at(values: dict[str, Any], path: str) -> str:

@@ -63,7 +63,7 @@ class Stand:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
         fired: list[Fired] = []
         serial, refused_by = is_serial(call.host, call.protocol), ""
-        asked = call
+        change: Any = None
         with Runner() as runner:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
@@ -71,14 +71,16 @@ class Stand:
                     fired.append(Fired(shot, Ran(), Reading(NOT_RUN, why_not)))
                     continue
                 show(shot)
-                ran = self._run(runner, shot, asked, environ)
-                reading = self._read(call, shot, ran)
+                told = _with_input(shot.call or call, change)
+                ran = self._run(runner, shot, told, environ)
+                reading = self._read(told, shot, ran)
                 fired.append(Fired(shot, ran, reading))
                 if shot.is_out:
                     continue
                 if serial and reading.refuses:
                     refused_by = shot.name or shot.id
-                asked = _pass_on(asked, reading)
+                if reading.outcome == CHANGE and call.host.reads.get("passes_change"):
+                    change = reading.change
         return _judge_all(call, fired)
 
     def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
@@ -179,15 +181,14 @@ def _all_marks() -> set[str]:
     return marks
 
 
-def _pass_on(call: Call, reading: Reading) -> Call:
-    """The call as the next hook sees it, where the host passes a changed input on."""
-    host = call.host
-    if reading.outcome != CHANGE or not host.reads.get("passes_change"):
+def _with_input(call: Call, change: Any) -> Call:
+    """The call as the next hook sees it, with the input that one before has changed, if any."""
+    if change is None:
         return call
     payload = {**call.payload}
-    for path in _input_fields(host):
+    for path in _input_fields(call.host):
         if path in payload:
-            payload[path] = reading.change
+            payload[path] = change
             break
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return call._replace(payload=payload, data=data)

@@ -165,6 +165,11 @@ def client(host: Host, environ: Mapping[str, str]) -> str:
     return ""
 
 
+def parse_version(version: str) -> list[int]:
+    """The numbers of a client's version, to compare."""
+    return [int(part) for part in version.split(".")]
+
+
 def commands(host: Host) -> list[str]:
     """The names of the client's program."""
     return [host.client.command, *host.client.other_commands]

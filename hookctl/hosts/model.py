@@ -29,11 +29,10 @@ class Client(NamedTuple):
     command: str
     version_args: Sequence[str] = ()
     other_commands: Sequence[str] = ()
-    minimum: str = ""
-    minimum_reason: str = ""
+    since: dict[str, Sequence[str]] = _NOTHING  # by what older ones lack
     asks_version: bool = True
     package: str = ""
-    block_shown: str = ""  # what people see before a block's text, if it looks like a failure
+    block_shown: str = ""  # what people see above a block's text, if it looks like a failure
     debug: str = ""
     doctor: str = ""
 
@@ -303,11 +302,12 @@ class Host(NamedTuple):
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
     tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class
+    dialect_table: str = ""  # what of the later tables holds in another dialect
 
     @property
     def runner(self) -> dict[str, Any]:
         """For the runner: how it asks and what it understands."""
-        return _parse_later(self.later, "runner")
+        return self._read_later("runner")
 
     @property
     def plugins(self) -> dict[str, Any]:
@@ -317,12 +317,27 @@ class Host(NamedTuple):
     @property
     def sends(self) -> dict[str, Any]:
         """What it tells its hooks, beside the event and the tool call, by the protocol's events."""
-        return _parse_later(self.later, "sends")
+        return self._read_later("sends")
 
     @property
     def reads(self) -> dict[str, Any]:
         """What it makes of a hook's answer, by the protocol's events."""
-        return _parse_later(self.later, "reads")
+        return self._read_later("reads")
+
+    @property
+    def as_claude(self) -> "Host | None":
+        """The host under Claude Code's names of the events; None where it has no such dialect."""
+        own = _parse_later(self.later, "as_claude")
+        if not own:
+            return None
+        matchers = _read(Matchers, own["matchers"])
+        return self._replace(
+            events=own["events"], tools=own["tools"], matchers=matchers, dialect_table="as_claude"
+        )
+
+    def _read_later(self, name: str) -> dict[str, Any]:
+        own = _parse_later(self.later, self.dialect_table) if self.dialect_table else {}
+        return {**_parse_later(self.later, name), **own.get(name, {})}
 
     @property
     def syntax(self) -> str:

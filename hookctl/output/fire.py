@@ -80,6 +80,7 @@ _WOULD = {
     "Stop": {
         NONE: "would stop",
         BLOCK: "would not stop: the block sends the agent on",
+        CONTEXT: "would not stop: what it is told sends the agent on",
         END: "would stop, whatever other hooks say",
     },
 }

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl.hosts import Host, read_cap
+from hookctl.documents import Document
+from hookctl.hosts import Host, loading, parse_version, read_cap
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
 from hookctl.packs.guard import (
     UNLIMITED_CAP,
     can_refuse,
+    ends_refused,
     leaves_reminders,
     matcher_of,
     wanted_limit,
 )
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
+_LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
 _BLOCKS_NOTHING = "a hook cannot keep it working at a stop"
 
 
@@ -35,7 +38,33 @@ def list_abilities(host: Host) -> dict[str, bool]:
 
 def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, with any settings."""
-    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot]
+    older = [f"before {since} it {does}" for since, does in host.client.since.values()]
+    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot, *older]
+
+
+def lacks(
+    host: Host, version: str, settings: Settings | None, document: Document | None
+) -> Iterator[tuple[str, str, str]]:
+    """What of the installed setup a version of the client lacks: level, what it does, since when.
+
+    `settings` are those of the guard, `document` is the settings file.
+    """
+    for feature, (since, does) in host.client.since.items():
+        is_older = parse_version(version) < parse_version(since)
+        if is_older and _is_needed(feature, host, settings, document):
+            yield _LEVELS.get(feature, "error"), does, since
+
+
+def _is_needed(
+    feature: str, host: Host, settings: Settings | None, document: Document | None
+) -> bool:
+    if feature == "entries":
+        faults = loading.faults(host, document) if document else ()
+        return any(fault.code == "lost_hook" for fault in faults)
+    if feature == "refuse_end":
+        is_asked = settings is not None and "pre-tool" in settings.events
+        return is_asked and ends_refused(settings, host)
+    return feature != "message" or (settings is not None and settings.mode in _BLOCKING)
 
 
 def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:

@@ -22,7 +22,7 @@ from hookctl.system import files
 from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
-ARMED_CEILING = 5000  # blocks for each prompt of a keepalive run, whatever the settings say
+ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""

@@ -13,6 +13,7 @@ MIXED = "mixed"  # a package has other modules than its name says, as after a me
 # What is wrong with a file of the runner, besides MISSING: it is not as the records or a merge want
 # it, it is from another version, or somebody edited it.
 STALE, OLD, EDITED = "stale", "old", "edited"
+MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
 PROTOCOL = "protocol"  # the key of a pack's settings on record
 

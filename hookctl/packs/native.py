@@ -62,7 +62,7 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
     first = guard_module("payload").alternatives
     native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
-    if by and native_tool(host, tool) == by["tool"]:
+    if by and native_tool(host, tool) in by["tools"]:
         values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
         native = {by["field"]: values[0], **native}
     return native

@@ -17,7 +17,7 @@ from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
 from hookctl.packs.mistakes import find_mistakes
-from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook, Part
+from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
 from hookctl.packs.protocol import FAILURE_EVENT, MATCHED_EVENTS, REFUSING_EVENTS, SHORT
 from hookctl.packs.protocol import TOOL_EVENTS as CLAUDE_TOOL_EVENTS
 from hookctl.packs.slots import Unreadable, slots
@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # late: only an error has a position
     from hookctl.documents.toml import TomlDocument
 
 RESERVED = ("guard",)  # built in
-MANIFEST = "pack.toml"
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
 DEEPEST = 8  # more levels than any key of a pack has
@@ -100,6 +99,12 @@ def read_files(pack: Pack) -> dict[str, tuple[bytes, bool]]:
             raise source.error(("files", "include", number), message, "Run the command again.")
         contents[name] = snapshot.data, bool(status.st_mode & stat.S_IXUSR)
     return contents
+
+
+def committed_files(pack: Pack) -> dict[str, bytes]:
+    """What a project has of a pack, by name: its files, and its manifest."""
+    contents = {name: data for name, (data, _) in read_files(pack).items()}
+    return {**contents, MANIFEST: pack.manifest}
 
 
 # Finding and reading
@@ -517,6 +522,8 @@ def _require_file(source: _Source, number: int, name: str) -> tuple[str, os.stat
         problem, hint = "is a folder", "Name each file in it."
     elif about and not stat.S_ISREG(about.st_mode):
         problem, hint = "is not a regular file", "Put a copy of what it gives there."
+    elif name.partition("/")[0].lower() == MANIFEST and target != os.path.realpath(source.path):
+        problem, hint = "has the name that the pack's own file gets", "Give it another name."
     elif about and about.st_size > LIMIT:
         problem, hint = "is larger than 16 MiB", "Let the hook fetch it, or leave it out."
     if problem or about is None:

@@ -68,6 +68,14 @@ def native_events(host: Host, event: str, tools: str | None) -> list[str]:
     return [native_event(host, event)]
 
 
+def protocol_event(host: Host, event: str) -> str:
+    """Claude Code's name of a host's event; the host's own where that has none."""
+    for short, own in host.events.items():
+        if own == event:
+            return EVENTS[short]
+    return event
+
+
 def tells_failures(host: Host) -> bool:
     """Whether the host says of any call that it failed."""
     runner = host.runner
@@ -121,5 +129,5 @@ def _patch_tools(host: Host) -> list[str]:
 def _tool_by_field(host: Host, kind: str) -> list[str]:
     """The tool that does this among other things."""
     by = host.runner.get("by", {})
-    return [by["tool"]] if by and kind in by["classes"].values() else []
+    return list(by["tools"]) if by and kind in by["classes"].values() else []
 

@@ -422,7 +422,6 @@ def begin(run_files: RunFiles, end: float) -> None:
         path = os.path.join(run_files.folder, name)
         refuse_links(run_files, path)
         clear(path)
-    clear(os.path.join(run_files.state, supervised.BREADCRUMB))
     forget_stillness(run_files)
     supervised.begin_count(run_files.state)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())

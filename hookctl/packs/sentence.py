@@ -61,7 +61,7 @@ def _blocks_of_breaker(options: dict[str, Any], limit: int, cap: float) -> int:
         limit -= 1
         if limit == 0:
             return 0
-    return _lowest(limit, int(cap), _whole(options, "ceiling"))
+    return _lowest(limit, int(cap), max(1, _whole(options, "ceiling")))
 
 
 def _lowest(*bounds: int) -> int:
@@ -126,7 +126,7 @@ def _dispatch(options: dict[str, Any], *, can_end: bool) -> str:
     text = f"refuses a call of {tools} that was made {times} in {seconds} s in the same {scope}"
     refusals = _whole(options, "dispatch_end")
     if refusals > 0 and can_end:
-        text += f", and ends the turn after {_count(refusals, 'refusal')}"
+        text += f", and asks the client to end the turn after {_count(refusals, 'refusal')}"
     return text
 
 

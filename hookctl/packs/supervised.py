@@ -41,6 +41,14 @@ def alone(state: str) -> Iterator[None]:
         os.close(handle)
 
 
+def find_crumb(state: str) -> int:
+    """When the breadcrumb was written, in nanoseconds; 0 if there is none."""
+    try:
+        return os.lstat(os.path.join(state, BREADCRUMB)).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def _refuse(message: str, path: str) -> HookctlError:
     hint = "Wait until it ends, or `hookctl run stop` and end it."
     return HookctlError("supervised", message, path=path, hint=hint, exit_code=FAILED)

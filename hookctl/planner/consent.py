@@ -17,7 +17,7 @@ from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
-from hookctl.packs.model import Pack
+from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.planner.plan import FilePlan, Plan
@@ -82,7 +82,8 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     replaces = False
     for file in plan.files:
         changes.update(dict.fromkeys(_describe_commit(file, pack)))
-        lines = _describe_changes(sources, file, pack.name, contents)
+        brought = {**contents, MANIFEST: (pack.manifest, False)}
+        lines = _describe_changes(sources, file, pack.name, brought)
         changes.update(dict.fromkeys(lines))
         replaces = replaces or _is_replaced(file, pack, digest, lines)
     return Review(
@@ -211,8 +212,8 @@ def _describe_changes(
         data = contents[file_name][0] if file_name in contents else None
         if after is not None and data is not None:
             after = files.digest(data)
-        if before == after:
-            continue
+        if before == after or (file_name == MANIFEST and before is None):
+            continue  # an older hookctl left the manifest out
         lines += _digest_lines(file_name, before, after)
         lines += _diff(sources, os.path.join(old.folder, file_name), before, data)
     return lines

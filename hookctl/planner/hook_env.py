@@ -11,30 +11,34 @@ from collections.abc import Iterator, Mapping
 from hookctl import engine
 from hookctl.hosts import Host
 from hookctl.model import Claim, Conflict, Entry, PackRecord, Wanted
-from hookctl.packs.model import EnvClaim, Pack
+from hookctl.packs.model import CLAUDE, PROTOCOL, EnvClaim, Pack
+from hookctl.packs.runner import needs_runner
 from hookctl.packs.wants import env_claims
 from hookctl.planner.draft import Draft
-from hookctl.settings.targets import GUARD
+from hookctl.settings.targets import GUARD, Target
 
 _ON_RECORD = "env"  # the key of a pack's settings
 
 Claims = dict[str, Claim]  # of a variable, by pack
 
 
-def recorded_claims(pack: Pack, host: Host) -> dict[str, object]:
-    """What is recorded of a pack's variables; nothing where its hooks have none of their own."""
+def recorded_settings(pack: Pack, host: Host, python: str = "") -> dict[str, object]:
+    """What is recorded of a pack: its variables where its hooks have their own, and its runner."""
+    settings: dict[str, object] = {}
     claims = env_claims(pack, host) if host.env_field else {}
-    if not claims:
-        return {}
-    return {_ON_RECORD: {key: [claim.value, claim.merge] for key, claim in claims.items()}}
+    if claims:
+        settings[_ON_RECORD] = {key: [claim.value, claim.merge] for key, claim in claims.items()}
+    if needs_runner(pack, host):
+        settings |= {PROTOCOL: CLAUDE, "python": python}
+    return settings
 
 
-def pack_env(draft: Draft, pack: Pack) -> dict[str, EnvClaim]:
+def pack_env(pack: Pack, target: Target, packs: Mapping[str, PackRecord]) -> dict[str, EnvClaim]:
     """A pack's variables with the values that they have beside the packs that are there."""
-    own = env_claims(pack, draft.host)
-    if not draft.host.env_field:
+    own = env_claims(pack, target.host)
+    if not target.host.env_field:
         return own
-    claims = _claims_by_variable(draft.packs, {pack.name: own})
+    claims = _claims_by_variable(target, packs, {pack.name: own})
     merged = {}
     for key, claim in own.items():
         merged[key] = claim._replace(value=engine.claimed_value(claims[key], pack.name))
@@ -48,7 +52,7 @@ def find_conflicts(draft: Draft, pack: Pack) -> Iterator[Conflict]:
     own = env_claims(pack, draft.host)
     known = draft.packs.get(pack.name)
     before = _parse_claims(known) if known else {}
-    for key, claims in _claims_by_variable(draft.packs, {pack.name: own}).items():
+    for key, claims in _claims_by_variable(draft.target, draft.packs, {pack.name: own}).items():
         is_new = key in own and before.get(key) != own[key]
         values = {name: claim.value for name, claim in claims.items()}
         if is_new and len(set(values.values())) > 1 and not engine.common_rule(claims):
@@ -59,7 +63,7 @@ def update_other_packs(draft: Draft, pack: str = "") -> None:
     """Bring the variables in the hooks of the other packs up to date."""
     if not draft.host.env_field:
         return
-    claims = _claims_by_variable(draft.packs, {})
+    claims = _claims_by_variable(draft.target, draft.packs, {})
     for name, pack_record in draft.packs.items():
         if name not in (pack, GUARD):
             env = {}
@@ -88,13 +92,17 @@ def _update_pack(draft: Draft, name: str, version: str, env: dict[str, str]) -> 
 
 
 def _claims_by_variable(
-    packs: Mapping[str, PackRecord], new: Mapping[str, Mapping[str, EnvClaim]]
+    target: Target, packs: Mapping[str, PackRecord], new: Mapping[str, Mapping[str, EnvClaim]]
 ) -> dict[str, Claims]:
-    """What each pack claims of each variable; `new` claims stand for those on record."""
+    """What each pack claims of each variable; `new` claims stand for those on record.
+
+    A committed record is sorted, so that the same pack is the first one in every clone.
+    """
     claims: dict[str, Claims] = {}
     recorded = {name: _parse_claims(record) for name, record in packs.items() if name != GUARD}
-    for name, own in {**recorded, **new}.items():
-        for key, claim in own.items():
+    every = {**recorded, **new}
+    for name in sorted(every) if target.shared else every:
+        for key, claim in every[name].items():
             claims.setdefault(key, {})[name] = Claim(claim.value, "", claim.merge)
     return claims
 

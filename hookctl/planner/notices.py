@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from hookctl.hosts import detected, loading, settings_path, shapes
 from hookctl.model import Message
+from hookctl.packs.abilities import lacks
+from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective
@@ -28,6 +30,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     notices.append(("hooks_woken", _say_woken_hooks(draft)))
     notices.append(("sub_agents", _say_unasked_in_sub_agents(draft, pack)))
     notices.append(("start_folder", single_folder_line(draft.target, pack.name)))
+    notices += _tell_of_old_client(draft)
     messages = []
     for code, text in notices:
         level = "info" if code in _INFORMATION else "warning"
@@ -97,6 +100,20 @@ def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
     if target.scope == "user" and not draft.sources.once(detected, host, environ, key=host.name):
         text = f"{host.title} was not found here; its settings are written all the same"
         yield "client_missing", text
+
+
+def _tell_of_old_client(draft: Draft) -> Iterator[tuple[str, str]]:
+    """The messages about what the client here is too old for, where something is installed."""
+    host = draft.host
+    if not host.client.since or not draft.is_edited:
+        return
+    version = draft.sources.version(host)
+    known = draft.packs.get(GUARD)
+    settings = settings_from(known.settings) if known else None
+    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
+        if level != "info":
+            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
+            yield "client_old", text
 
 
 def single_folder_line(target: Target, pack: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import CLAUDE, PROTOCOL, Pack, PackHook
+from hookctl.packs.model import MANIFEST, Pack, PackHook
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
@@ -25,14 +25,14 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     """What the manifest of a pack wants, with its files in the folder."""
     if not choice.force:
         draft.conflicts += hook_env.find_conflicts(draft, pack)
-    env = hook_env.pack_env(draft, pack)
-    settings = hook_env.recorded_claims(pack, draft.host)
+    env = hook_env.pack_env(pack, draft.target, draft.packs)
     known = draft.packs.get(pack.name)
+    python = ""
     if needs_runner(pack, draft.host):
-        recorded = str(known.settings.get("python", "")) if known else ""
-        settings = {**settings, PROTOCOL: CLAUDE, "python": choose_python(draft, recorded)}
-    runtime, python = runtime_folder(draft.folders, draft.target), settings.get("python", "")
-    programs = find_programs(draft.target, folder, runtime, str(python))
+        python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
+    settings = hook_env.recorded_settings(pack, draft.host, python)
+    runtime = runtime_folder(draft.folders, draft.target)
+    programs = find_programs(draft.target, folder, runtime, python)
     wants, notes = find_wants(pack, draft.host, programs, env, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
@@ -45,15 +45,16 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     for name, (data, executable) in draft.sources.once(read_files, pack, key=pack.source).items():
         files[name] = File(data, executable)
         contents[name] = data
-    # A clone must get the committed digest from its files alone: it has no manifest.
-    manifest = b"" if draft.target.shared else pack.manifest
-    digest = content_digest(manifest, contents)
+    agreed = digest = content_digest(pack.manifest, contents)
+    if draft.target.shared:  # a clone has the manifest too, to tell what the pack's hooks are to be
+        files[MANIFEST] = File(pack.manifest)
+        digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
     visible = draft.pack_entries(wraps=False)
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)
     consent = Consent(
-        digest=content_digest(pack.manifest, contents),
+        digest=agreed,
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )

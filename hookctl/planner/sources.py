@@ -36,6 +36,7 @@ class Sources:
         self._answers: dict[tuple[Callable[..., Any], Hashable], Any] = {}
         self._edited: dict[str, tuple[Document, list[tuple[type, Edit]], Document]] = {}
         self._python: tuple[str, str] | None = None
+        self._versions: dict[str, str] = {}
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
@@ -79,6 +80,15 @@ class Sources:
         if self._python is None:
             self._python = interpreter.choose(self.folders.environ)
         return self._python
+
+
+    def version(self, host: Host) -> str:
+        """The version of a host's client, or ''; asked once for a command."""
+        from hookctl.hosts.version import ask_client  # late: most plans change nothing
+
+        if host.name not in self._versions:
+            self._versions[host.name] = ask_client(host, self.folders).version
+        return self._versions[host.name]
 
 
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:

@@ -19,7 +19,7 @@ from hookctl.ledger import traces
 from hookctl.ledger.traces import TracedFile, TracedHook, Traces
 from hookctl.model import Action, Change, Decision, Path, Put
 from hookctl.packs import tracing
-from hookctl.packs.protocol import EVENTS
+from hookctl.packs.protocol import protocol_event
 from hookctl.planner.content import choose_python
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
@@ -181,7 +181,7 @@ def _trace_hooks(draft: Draft, known: TracedFile | None, until: int) -> tuple[Tr
             continue
         python = python or choose_python(draft, "")
         field = (*handler.path, handler.key)
-        event = _event_name(host, shapes.event_of(host.shape, handler.path))
+        event = protocol_event(host, shapes.event_of(host.shape, handler.path))
         command = tracing.command(
             handler.command, handler.id, event, draft.target, folder, python, until
         )
@@ -225,14 +225,6 @@ def _source_text(document: Document, field: Path, known: TracedFile | None) -> s
                 if document.set_raw(field, hook.before).get(field) == traced.original:
                     return hook.before
     return json.dumps(traced.original, ensure_ascii=False)
-
-
-def _event_name(host: Host, event: str) -> str:
-    """The name of an event for the receipt: Claude Code's, or the host's own."""
-    for short, own in host.events.items():
-        if own == event:
-            return EVENTS[short]
-    return event
 
 
 def _line(action: str, handler: Handler, reason: str) -> Action:

@@ -35,7 +35,7 @@ def check(folders: Folders, request: Request) -> Result:
     facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
     findings = list(project.judge(facts, request.required))
     for pack in _load_required(request.required):
-        findings += project.judge_required(facts, pack, gather_project.wanted_of(facts, pack))
+        findings += project.judge_required(facts, pack)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
@@ -58,7 +58,8 @@ def _load_required(names: tuple[str, ...]) -> Iterator[project.RequiredPack]:
     """Each required pack, with its content where it is given as a file."""
     for name in dict.fromkeys(names):
         if packs.is_path(name) or packs.is_folder(name):
-            yield gather_project.require(packs.load(name), name)
+            pack = packs.load(name)
+            yield project.RequiredPack(pack.name, pack, name)
         elif name.replace("-", "").isalnum():
             yield project.RequiredPack(name)
         else:

@@ -173,7 +173,8 @@ def _aim_at(
         trials = Trials(os.path.join(folder, f"pack-{host.name}"), request.pack)
         return _Salvo(call, tuple(trials.choose(call)), environ, start)
     chosen = request.chosen._replace(project=start, home=folders.home)
-    shots = tuple(choose(inventory, call, request.asked, chosen))
+    claudes = calls.make_claudes_call(host, request.asked, place)
+    shots = tuple(choose(inventory, call, claudes, request.asked, chosen))
     if request.chosen.names:
         _require_runnable(shots)
     others = () if shots else tuple(list_matchers(inventory, host, request.asked))

@@ -23,6 +23,7 @@ from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.values import NamedTuple
 
@@ -32,6 +33,7 @@ _MEANINGS = {
     "STOP": "the guard lets the agent stop at once",
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
+_CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
 _CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
 
 
@@ -143,6 +145,7 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     end = work_files.end_of_run(run_files, request.duration or work_files.DEFAULT_SPAN)
     if request.remaining:
         work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
+    was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
@@ -150,6 +153,7 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     return [
         f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
         f"running until {clock.local(end)} (in {span}); {_ARMED}",
+        *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
 
@@ -218,9 +222,9 @@ def _hand_over(
     if count == 0:
         whose_work.free(run_files)
         return []
-    if caller.session and (run_files.settings.claim or is_own):
+    if caller.session:
         return _take_over(run_files, caller, before, is_own=is_own)
-    if caller.session or is_waiting or holder.is_named:
+    if is_waiting or holder.is_named:
         return []
     whose_work.free(run_files)
     return []

@@ -26,7 +26,7 @@ from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
 _STOPS = ("stop", events.WRAPPED)
-_REFUSED = "dispatch_refused"
+_REFUSED, _WENT_ON = "dispatch_refused", "went_on"
 _DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
 _METRICS = {
     "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
@@ -108,10 +108,12 @@ def _summarize(tallies: list[Tally]) -> dict[str, Any]:
 def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     decisions: dict[str, Counter[str]] = {word: Counter() for word in _DECISIONS}
     codes: Counter[str] = Counter()
-    trips = ignored = ended = 0
+    trips = ignored = ended = went_on = 0
     for _, kind, count in tallies:
         if kind.code == events.IGNORED:
             ignored += count
+        elif kind.code == _WENT_ON:
+            went_on += count
         elif kind.code == _REFUSED and kind.decision == "end":
             ended += count
         elif kind.code == _REFUSED:
@@ -125,6 +127,7 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
         "decisions": {word: dict(sorted(reasons.items())) for word, reasons in decisions.items()},
         "trips": trips,
         "ended": ended,
+        "went_on": went_on,
         "nudges": codes["nudged"],
         "ignored": ignored,
         "state_errors": codes["state_error"] + codes["lock_timeout"],
@@ -160,8 +163,11 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     refused = amount(data["trips"], "tool call")
     if "trips_perhaps_older" in data:
         refused = f"at most {refused}: {data['trips_perhaps_older']} may be from before"
-    ended = data["ended"]
-    yield "refused", f"{refused}; {amount(ended, 'turn')} ended for that" if ended else refused
+    if data["ended"]:
+        refused += f"; {amount(data['ended'], 'turn')} asked to end for that"
+    yield "refused", refused
+    if data["went_on"]:
+        yield "went on", f"{amount(data['went_on'], 'turn')} asked to end"
     nudges = amount(data["nudges"], "reminder")
     yield "reminded", f"{nudges}, {data['ignored']} ignored"
     if data["state_errors"]:

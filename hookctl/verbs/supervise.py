@@ -38,7 +38,7 @@ class Seen(NamedTuple):
 
     mark: str  # STOP or CONCLUDE, where it is there
     is_armed: bool
-    has_crumb: bool  # the guard kept the agent going until then
+    has_crumb: bool  # the guard kept this agent going until then
     by_person: bool  # a person ended it
     has_failed: bool = False
     has_work: bool = True  # no task says that nothing is left
@@ -83,8 +83,9 @@ def _require_program(name: str) -> None:
 def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guardian) -> Result:
     respawns, last_failure = 0, float("-inf")
     while True:
+        old = supervised.find_crumb(run_files.state)
         ended = _run_once(run_files, request, guardian, respawns)
-        seen = _look(folders, run_files, ended)
+        seen = _look(folders, run_files, ended, old)
         if seen.has_failed:
             now = time.monotonic()
             seen = seen._replace(failed_before=now - last_failure <= _TWICE_WITHIN)
@@ -93,7 +94,7 @@ def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guar
         if not reason:
             pause = pause_before(respawns + 1)
             report.say(f"{describe(ended)}; started again in {clock.age(pause)}")
-            seen = _pause(folders, run_files, guardian, pause, ended)
+            seen = _pause(folders, run_files, guardian, pause, ended, old)
             reason = why_not(seen, respawns, request.respawns)
         if reason:
             return _end(run_files, seen, ended, respawns, reason)
@@ -146,13 +147,13 @@ def pause_before(respawn: int) -> float:
     return min(2.0**respawn, _LONGEST_PAUSE)
 
 
-def _look(folders: Folders, run_files: RunFiles, ended: Ended) -> Seen:
+def _look(folders: Folders, run_files: RunFiles, ended: Ended, old: int) -> Seen:
+    """What decides now; `old` is the breadcrumb that lay there before the child."""
     now = run_files._replace(now=clock.now(folders.environ))
-    crumb = os.path.join(run_files.state, supervised.BREADCRUMB)
     return Seen(
         now.mark,
         work_files.is_armed(now),
-        os.path.lexists(crumb),
+        supervised.find_crumb(now.state) not in (0, old),
         ended.by_person,
         has_failed=ended.status not in _WILLED,
         has_work=not work_files.is_done(now),
@@ -160,13 +161,18 @@ def _look(folders: Folders, run_files: RunFiles, ended: Ended) -> Seen:
 
 
 def _pause(
-    folders: Folders, run_files: RunFiles, guardian: Guardian, seconds: float, ended: Ended
+    folders: Folders,
+    run_files: RunFiles,
+    guardian: Guardian,
+    seconds: float,
+    ended: Ended,
+    old: int,
 ) -> Seen:
     """Wait before a respawn, unless a mark, the end of the run or a signal comes first."""
     while True:
         guardian.rest(min(_LOOK, seconds))
         seconds -= _LOOK
-        seen = _look(folders, run_files, ended._replace(by_person=guardian.wants_end))
+        seen = _look(folders, run_files, ended._replace(by_person=guardian.wants_end), old)
         if seconds <= 0 or seen.mark or seen.by_person or not seen.is_armed:
             return seen
 

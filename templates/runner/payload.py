@@ -297,11 +297,17 @@ def tool_call(table, name, kind, sent):
     """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
     names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
     claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
-    input = dict(ALWAYS.get(kind, {}))
+    input, own = dict(ALWAYS.get(kind, {})), {}
     for key, value in sent.items():
-        if key != by.get("field") or name != by["tool"]:
-            key = claudes.get(key, key)
-            input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
+        if key in claudes:
+            own.setdefault(claudes[key], []).append(value)
+        elif key != by.get("field") or name not in by["tools"]:
+            input[key] = value
+    for key, values in own.items():  # a key that the host does not read hides none
+        input[key] = values if len(values) > 1 else values[0]
+    for key in TEXTS:
+        if key in input:
+            input[key] = text_of(input[key], TEXTS[key])
     tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
     if kind == "fetch" and "url" not in input:
         input["url"] = addresses_in(text_or_none(input.get("prompt")) or "")
@@ -364,7 +370,7 @@ def mcp_call(table, name, tool, native):
 
 
 def spread(tool):
-    """One call for each value, where the host has a list of what Claude Code has one of."""
+    """One call for each value, where the call has several of what Claude Code has one of."""
     for key in ("url", *(tool.input_names or ())):
         values = tool.input.get(key)
         if type(values) is list and values:
@@ -376,7 +382,7 @@ def spread(tool):
 def class_of(table, name, sent):
     """The class of a tool: by its name, or by a field where one tool does several things."""
     by = table.get("by", {})
-    if name == by.get("tool"):
+    if name in by.get("tools", ()):
         return by["classes"].get(text_or_none(sent.get(by["field"])), "other")
     for kind, names in table.get("tools", {}).items():
         if kind != "mcp" and (name in names or name == TOOLS.get(kind)):

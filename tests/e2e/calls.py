@@ -61,10 +61,11 @@ FILES = {
 }  # fmt: skip
 # What differs from run to run; a text with such an id in it keeps the rest.
 IDS = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess|tool)_\w{8,}|"
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess)_(?=\w*\d)\w{8,}|"
     r"\b\d{8}_\d{6}_[0-9a-f]{6}\b|\b[0-9a-f]{32}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}\b"
 )
-TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}([.-]\d+)?(Z|[+]00:00)?")
+NO_LETTER = re.compile(r"[^A-Za-z0-9]")  # some name a file after a folder
+TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}([:-]\d{2}([.-]\d+)?)?(Z|[+]00:00)?")
 
 
 @dataclass
@@ -113,15 +114,14 @@ class _Session:
         pack = self.place.root / "pack.toml"
         pack.write_text(PACK.format(self.calls_probe.command, self.prompts_probe.command))
         hookctl(self.place, "install", str(pack), "--host", case.host)
-        self.offered: set[str] = set()
 
     def play(self, calls: list[dict[str, Any]], recording: Recording) -> None:
         """Make these calls, one a reply; where a client edits only what it has read, behind one that reads."""
-        reading = [tuple(self._call(call) for call in self.setup.reads)] if self.setup.reads else []
-        replies = [reply for call in calls if call["call"] for reply in (*reading, self._call(call["call"]))]
-        marks: list[tuple[int, list[str]]] = []
-        each = len(reading) + 1
+        self._lay_out()
+        marks: list[tuple[int, list[str]]] = []  # by each request of the model: calls of the hook, files changed
+        each = 2 if self.setup.reads else 1
         late = {1 + each * place for place, call in enumerate(calls, 1) if call.get("background")}
+        in_sub_agent = "agent" in calls[0]
 
         def before(number: int) -> None:
             if number in late:
@@ -130,33 +130,34 @@ class _Session:
             if not in_sub_agent:
                 self._lay_out()
 
-        self._lay_out()
-        in_sub_agent = "agent" in calls[0]
-        script = Script([*replies, "done"], limit=len(replies) + 6, before=before)
-        if in_sub_agent:
-            start = self._call(calls[0]["agent"])
-            script = script._replace(
-                replies=[start, *self.setup.waits, "done"],
-                sub_marker=MARKER,
-                sub_replies=[*replies, self.setup.ends],
-            )
-        run = self.setup.play(self.case, self.client, self.place, script, calls[0].get("prompt", "begin"))
+        script = self._script(calls)._replace(before=before)
+        run = self.setup.play(self.case, self.client, self.place, script)
         before(0)
-        heard = [self._normal(one.payload) for one in self.calls_probe.heard() if WAIT not in str(one.payload)]
+        main = [entry for entry in run.log if entry.kind == "main"]
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
-        said = _results([entry for entry in run.log if entry.kind == "main"])
+        heard = [self._normal(one.payload) for one in self.calls_probe.heard() if WAIT not in str(one.payload)]
         if in_sub_agent:
-            reading, marks = [], [(1, []), (2, marks[-1][1])]  # the one behind the call that starts it
-            each = 1
-        for number, call in enumerate(calls):
-            last = number * each + each
-            name = call["name"]
+            each, marks = 1, [(1, []), (2, marks[-1][1])]  # the one behind the call that starts it
+        for name, last in ((call["name"], each * place) for place, call in enumerate(calls, 1)):
             if last < len(marks):
                 recording.told[name] = heard[marks[last - 1][0] : marks[last][0]]
                 recording.changed[name] = marks[last][1]
-            recording.results[name] = said[last - 1] if last <= len(said) else run.errors[-500:]
+            recording.results[name] = _last_message(main[last]) if last < len(main) else run.errors[-500:]
+        for call in calls:
             if not call["call"]:
-                recording.told[name] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
+                recording.told[call["name"]] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
+
+    def _script(self, calls: list[dict[str, Any]]) -> Script:
+        """What the model says: the agent makes the calls, or one that it starts."""
+        reading = [tuple(self._call(call) for call in self.setup.reads)] if self.setup.reads else []
+        replies = [reply for call in calls if call["call"] for reply in (*reading, self._call(call["call"]))]
+        script = Script([*replies, "done"], limit=len(replies) + 6)
+        if "agent" not in calls[0]:
+            return script
+        start = self._call(calls[0]["agent"])
+        return script._replace(
+            replies=[start, *self.setup.waits, "done"], sub_marker=MARKER, sub_replies=[*replies, self.setup.ends]
+        )
 
     def _call(self, call: dict[str, Any]) -> Call:
         return Call(call["tool"], json.loads(json.dumps(call["input"]).replace(PROJECT, str(self.place.project))))
@@ -198,8 +199,8 @@ class _Session:
         text = json.dumps(payload, ensure_ascii=False)
         text = text.replace(STDIO["command"], "/usr/bin/python3").replace(STDIO["args"][-1], f"{HOME}/server.py")
         for path, name in ((self.place.project, PROJECT), (self.place.home, HOME), (self.place.tmp, "/tmp")):
-            for sign in ("/", "-", "%2F"):  # in the names of files it may be another one
-                text = text.replace(str(path).replace("/", sign), name.replace("/", sign))
+            text = text.replace(str(path), name).replace(str(path).replace("/", "%2F"), name.replace("/", "%2F"))
+            text = text.replace(NO_LETTER.sub("-", str(path)), name.replace("/", "-"))
         ids = dict.fromkeys(match.group() for match in IDS.finditer(text))
         for number, id in enumerate(ids, 1):
             text = text.replace(id, f"id-{number}")
@@ -224,14 +225,11 @@ def offered_in(entry: Logged) -> set[str]:
     return names
 
 
-def _results(entries: list[Logged]) -> list[str]:
-    """What the model was told last, by each request but the first."""
-    said = []
-    for entry in entries[1:]:
-        body = entry.request.body
-        messages = body.get("messages") or body.get("input") or body.get("contents") or [""]
-        said.append(json.dumps(messages[-1], ensure_ascii=False))
-    return said
+def _last_message(entry: Logged) -> str:
+    """What the model was told last before a request."""
+    body = entry.request.body
+    messages = body.get("messages") or body.get("input") or body.get("contents") or [""]
+    return json.dumps(messages[-1], ensure_ascii=False)
 
 
 def renew(kept: dict[str, Any], recording: Recording) -> dict[str, Any]:
@@ -250,12 +248,13 @@ def main(*arguments: str) -> None:
     for case in CASES:
         if hosts and case.host not in hosts:
             continue
-        kept = read(case.host)
+        kept, client = read(case.host), find_client(case.host)
         with tempfile.TemporaryDirectory(prefix="calls-", ignore_cleanup_errors=True) as folder:
-            recording = record(case, find_client(case.host), Path(folder).resolve(), kept["calls"])
+            recording = record(case, client, Path(folder).resolve(), kept["calls"])
         new = renew(kept, recording)
         print_differences(case.host, kept, new, recording)
         if "--write" in arguments:
+            new["client"] = f"{kept['client'].rpartition(' ')[0]} {client.version}"
             (FOLDER / f"{case.host}.json").write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -2,9 +2,11 @@
 
 It runs in the SDK's own environment, and prints the agent's status at the end. With SKILLS it reads the project's
 AGENTS.md, as an agent of OpenHands' own profiles does; with EDITOR it can write files by a tool, and with TASKS it can
-start agents of its own.
+start agents of its own. TOOLS are modules of further tools, with their names, and MCP the servers of others, as JSON.
 """
 
+import importlib
+import json
 import os
 import sys
 
@@ -26,9 +28,13 @@ def main(url: str, *prompts: str) -> None:
     if os.environ.get("TASKS"):
         register_builtins_agents(enable_browser=False)
         tools.append(Tool(name=TaskToolSet.name))
+    for module, names in json.loads(os.environ.get("TOOLS", "{}")).items():
+        importlib.import_module(f"openhands.tools.{module}")
+        tools += [Tool(name=name) for name in names]
+    servers = json.loads(os.environ.get("MCP", "{}"))
     context = AgentContext(load_project_skills=True) if os.environ.get("SKILLS") else None
     conversation = Conversation(
-        agent=Agent(llm=llm, tools=tools, agent_context=context),
+        agent=Agent(llm=llm, tools=tools, agent_context=context, mcp_config=servers),
         workspace=folder,
         max_iteration_per_run=int(os.environ.get("STEPS", "60")),
         hook_config=HookConfig.load(working_dir=folder),

@@ -25,9 +25,6 @@ def _read(tool: str, name: str, file: str) -> dict[str, Any]:
     return {"tool": tool, "input": {name: f"/home/u/project/{file}"}}
 
 
-_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
-
-
 @dataclass(frozen=True)
 class Setup:
     """One way to start a client."""
@@ -40,11 +37,11 @@ class Setup:
     ends: Reply = "looked"  # how a sub-agent ends
     driver: Driver[Any, Any] | None = None  # in the place of the case's
 
-    def play(self, case: Case, client: Client, place: Place, script: Script, prompt: str) -> Run:
+    def play(self, case: Case, client: Client, place: Place, script: Script) -> Run:
         options = case.options if self.options is None else self.options
         environment = {**dict(case.environment), **self.environment}
         play = self.driver.play if self.driver else case.driver.play
-        return play(client, place, script, *options, timeout=300, environment=environment, prompt=prompt)
+        return play(client, place, script, *options, timeout=300, environment=environment)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -56,7 +53,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def _prepare_claude(place: Place) -> None:
     write_json(place.home / ".claude.json", {"mcpServers": {"probe": {"type": "stdio", **STDIO}}})
-    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Task", "mcp__probe__ping"]
+    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "WebFetch", "Agent", "Monitor", "mcp__probe__ping"]
     write_json(place.settings, {"permissions": {"allow": tools}, "skipWebFetchPreflight": True})
 
 
@@ -81,7 +78,18 @@ def _prepare_opencode(place: Place) -> None:
     )
 
 
+_SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
 _prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"])
+
+# Of its own presets for models of Google and OpenAI, and of one that plans.
+_TOOLS_OF_OPENHANDS = {
+    "apply_patch": ["apply_patch"],
+    "gemini": ["read_file", "write_file", "edit", "list_directory"],
+    "planning_file_editor": ["planning_file_editor"],
+    "grep": ["grep"],
+    "glob": ["glob"],
+    "task_tracker": ["task_tracker"],
+}
 
 SETUPS: dict[str, dict[str, Setup]] = {
     "claude": {
@@ -124,6 +132,11 @@ SETUPS: dict[str, dict[str, Setup]] = {
     },
     "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
     "pi": {"": Setup(), "all tools": Setup(options=("--tools", "read,bash,edit,write,grep,find,ls"))},
+    "openhands": {
+        "": Setup(
+            environment={"TOOLS": json.dumps(_TOOLS_OF_OPENHANDS), "MCP": json.dumps({"probe": STDIO}), "TASKS": "1"}
+        ),
+    },
     "grok": {"": Setup(lambda place: place.configure(IN_TOML))},
     "gemini": {
         "": Setup(

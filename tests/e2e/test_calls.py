@@ -25,6 +25,14 @@ def shape(value: Any) -> Any:
     return {key: shape(item) for key, item in value.items()} | names
 
 
+def unasked(call: dict[str, Any]) -> set[str]:
+    """The files that a call changes, and of which no hook is to be asked; of a shell command nobody knows them."""
+    if any(asked["tool_name"] in ("Bash", "Monitor") for asked in call["asks"] if "tool_name" in asked):
+        return set()
+    named = {asked.get("file_path") or asked.get("notebook_path") for asked in call["asks"]}
+    return {str(Path(calls.PROJECT, name)) for name in call.get("changes", [])} - named
+
+
 @pytest.mark.parametrize("case", EVERY)
 def test_the_client_tells_hooks_what_is_kept_and_offers_no_other_tool(
     case: Case, client: Client, tmp_path: Path
@@ -35,5 +43,6 @@ def test_the_client_tells_hooks_what_is_kept_and_offers_no_other_tool(
     assert [(call["name"], shape(call["payload"]), call.get("changes")) for call in new] == [
         (call["name"], shape(call["payload"]), call.get("changes")) for call in kept["calls"]
     ]
+    assert {call["name"]: unasked(call) for call in new if unasked(call)} == {}
     known = {*kept["tools"], *kept.get("model_names", {}).values()}
     assert set().union(*recording.offered.values()) - known == set(), "these are in no class yet"

@@ -206,6 +206,47 @@ def test_a_background_task_that_ends_in_the_middle_of_a_turn_brings_no_new_promp
     assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
 
 
+def test_context_at_a_stop_sends_the_agent_on_and_counts_for_the_cap(claude: Client, place: Place) -> None:
+    more = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "more"}})
+    probe = make_probe(place.root, answers=(more,))
+    write_settings(place.settings, probe)
+    run = play(claude, place, ["done"])
+    cap = claude.pins["cap"]["default"]
+    assert (run.requests, probe.flags()) == (cap + 1, "F" + "T" * cap)
+    assert (run.result, run.was_overridden) == ("done", True)
+
+
+def test_the_shell_commands_of_a_skill_ask_an_event_of_their_own(claude: Client, place: Place) -> None:
+    no = {"hookEventName": "PreSkillShellCommand", "permissionDecision": "deny", "permissionDecisionReason": "no"}
+    asked = make_probe(place.root, "asked", answers=("", json.dumps({"hookSpecificOutput": no})))
+    unasked = make_probe(place.root, "unasked")
+    hooks = {"PreSkillShellCommand": [{"matcher": "Bash", **group(asked)}], "PreToolUse": [group(unasked)]}
+    place.settings.write_text(json.dumps({"hooks": hooks}))
+    command = place.project / ".claude" / "commands" / "make.md"
+    command.parent.mkdir(parents=True)
+    command.write_text("---\nallowed-tools: Bash(touch:*)\n---\n!`touch $ARGUMENTS`\n")
+    for name in ("first", "second"):
+        play(claude, place, ["done"], prompt=f"/make {name}")
+    assert [heard.payload["tool_input"] for heard in asked.heard()] == [
+        {"command": "touch first"},
+        {"command": "touch second"},
+    ]
+    assert unasked.heard() == []
+    assert {path.name for path in place.project.iterdir()} == {".claude", "first"}
+
+
+def test_what_a_tool_gave_is_replaced_in_the_tool_s_own_form_alone(claude: Client, place: Place) -> None:
+    def masked(output: object) -> str:
+        return json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}})
+
+    forms = ("masked", {"stdout": "masked"}, {"stdout": "masked", "stderr": "", "interrupted": False})
+    probe = make_probe(place.root, answers=tuple(map(masked, forms)))
+    hooks = {"PostToolUse": [group(probe, timeout=10)]}
+    place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
+    run = play(claude, place, Script([*(bash(f"echo secret {number}") for number in range(3)), "done"], limit=6))
+    assert [result["content"] for result in run.tool_results] == ["secret 0", "secret 1", "masked"]
+
+
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_a_client_that_runs_too_long_is_ended_with_all_its_processes(claude: Client, place: Place) -> None:
     write_settings(place.settings, permissions={"allow": ["Bash(sleep:*)"]})

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.e2e
 
 NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}'
 DENY = NESTED % '"permissionDecision":"deny","permissionDecisionReason":"not here"'
+CONTEXT = '{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}'
 CHANGE = NESTED % '"updatedInput":{"command":"touch other"}'
 # Commands of one hook, or of two: the plainest refusals, what is none, and several at once.
 HOOKS = {
@@ -72,6 +73,7 @@ def play_claude(client: Client, place: Place) -> Run:
         ("echo 'go on' >&2; exit 2", "block"),
         ("python3 /gone.py", "none"),
         ("""echo '{"decision":"block","reason":"go on","continue":false}'""", "end"),
+        (f"echo '{CONTEXT}'", "context"),
     ],
 )
 def test_a_plain_stop_hook(claude: Client, place: Place, command: str, ended: str) -> None:
@@ -80,7 +82,7 @@ def test_a_plain_stop_hook(claude: Client, place: Place, command: str, ended: st
     # Blocked, it would go on for ever; so only the first stop is.
     write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; touch {place.root}/second; {command}"])
     run = play_stop(claude, place)
-    assert run.requests == (2 if ended == "block" else 1)
+    assert run.requests == (2 if ended in ("block", "context") else 1)
 
 
 def play_stop(client: Client, place: Place) -> Run:

@@ -138,11 +138,11 @@ def test_an_abort_in_a_call_ends_the_run_and_it_does_not_settle(pi: Client, plac
     assert told(place, "agent_before_settle") == []
 
 
-def test_a_new_session_begins_twice_in_rpc_mode(pi: Client, place: Place) -> None:
+def test_a_new_session_begins_once_in_rpc_mode(pi: Client, place: Place) -> None:
     write_probe(place)
     play_session(pi, place, ["done"], "one", {"type": "new_session"}, "two")
     starts = [(given["reason"], given["session"]["id"]) for given in told(place, "session_start")]
-    assert [reason for reason, _ in starts] == ["startup", "new", "new"]
+    assert [reason for reason, _ in starts] == ["startup", "new"]
     assert len(set(starts)) == 2
 
 

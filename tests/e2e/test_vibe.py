@@ -5,6 +5,7 @@ import pytest
 from tests.test_vibe import DROPPED, TAKEN, text_of
 
 from .clients import Client
+from .dialects import Call
 from .model_server import Script
 from .probe import make_probe
 from .product import codes, hookctl, hookctl_json, leave_work
@@ -22,6 +23,27 @@ version = "1"
 event = "PreToolUse"
 matcher = "Bash"
 command = "grep -q made && echo 'the pack forbids it' >&2 && exit 2; exit 0"
+"""
+ON_EDIT = """\
+[pack]
+name = "edits"
+version = "1"
+
+[files]
+include = ["edit.py"]
+
+[[hooks]]
+event = "PreToolUse"
+matcher = "Edit"
+command = "python3 {files}/edit.py"
+"""
+EDIT = """\
+import json, sys
+
+input = json.load(sys.stdin)["tool_input"]
+if input["file_path"].endswith("kept.txt") and (input["old_string"], input["new_string"]) == ("one", "two"):
+    print("the pack forbids this edit", file=sys.stderr)
+    sys.exit(2)
 """
 
 
@@ -111,3 +133,19 @@ def test_calls_are_counted_under_each_name_that_a_matcher_may_have(vibe: Client,
     call = shell("echo again >> ran")
     assert play(vibe, place, Script([call, call, call, call, "done"], limit=9), YOLO).code == 0
     assert (place.project / "ran").read_text() == "again\n" * 2
+
+
+def test_a_pack_on_edit_refuses_an_edit(vibe: Client, place: Place) -> None:
+    folder = place.root / "pack"
+    folder.mkdir()
+    (folder / "pack.toml").write_text(ON_EDIT)
+    (folder / "edit.py").write_text(EDIT)
+    hookctl(place, "install", str(folder), "--host", "vibe")
+    files = [place.project / name for name in ("kept.txt", "changed.txt")]
+    for file in files:
+        file.write_text("one\n")
+    calls = [Call("edit", {"file_path": str(file), "old_string": "one", "new_string": "two"}) for file in files]
+    reads = [Call("read_file", {"path": str(file)}) for file in files]
+    run = play(vibe, place, Script([*reads, *calls, "done"], limit=9), YOLO)
+    assert [file.read_text() for file in files] == ["one\n", "two\n"]
+    assert run.told("tool")[2] == "the pack forbids this edit"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .lab import Lab, name_of, spoil
+from .lab import WAKE_TEXT, Lab, name_of, spoil
 
 DIS: dict[str, Any] = {"dispatch_tools": ["Task", "spawn"], "dispatch_max": 3, "dispatch_window_s": 300}
 ONE: dict[str, Any] = {**DIS, "dispatch_max": 1}
@@ -59,11 +59,71 @@ def test_few_sessions_and_calls_are_remembered(lab: Lab) -> None:
     (lab.folder / "dispatch.json").write_text(json.dumps(stored))
     assert lab.attempts("a", 3) == "DDE"
     remembered = counts(lab)["refused"]
-    assert len(remembered) == 32 and max(len(calls) for _, _, calls in remembered.values()) <= 99
+    assert len(remembered) == 32 and max(len(calls) for _, _, calls, _ in remembered.values()) <= 99
 
 
 def counts(lab: Lab) -> dict[str, Any]:
     return json.loads((lab.folder / "dispatch.json").read_text())
+
+
+# What the transcript has behind the reply with the call that asked for the end, and what the log says then.
+REPLY = {"type": "tool_use", "id": "again", "name": "Task", "input": {}}
+AFTERWARDS: dict[str, tuple[list[dict[str, Any]], int]] = {
+    "nothing yet": ([], 0),
+    "a call beside it": ([{"message": {"id": "R1", "role": "assistant", "content": [REPLY]}}], 0),
+    "another reply": ([{"message": {"id": "R2", "role": "assistant", "content": [REPLY]}}], 1),
+    "a subagent's": ([{"message": {"id": "R2", "role": "assistant", "content": [REPLY]}, "isSidechain": True}], 0),
+    "a prompt first": (
+        [
+            {"type": "user", "message": {"role": "user", "content": "go on"}},
+            {"message": {"id": "R2", "role": "assistant", "content": [REPLY]}},
+        ],
+        0,
+    ),
+    "a wake-up first": (
+        [
+            {"type": "user", "message": {"role": "user", "content": WAKE_TEXT}},
+            {"message": {"id": "R2", "role": "assistant", "content": [REPLY]}},
+        ],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("afterwards", AFTERWARDS)
+def test_a_host_that_replies_again_after_the_end_of_its_turn_has_gone_on(lab: Lab, afterwards: str) -> None:
+    lab.config(**END)
+    lines, times = AFTERWARDS[afterwards]
+    asking = {**REPLY, "id": "asking"}
+    lab.append({"message": {"id": "R1", "role": "assistant", "content": [asking]}})
+    assert lab.attempts("a", 3) + lab.attempt("a", tool_use_id="asking") == "ADDE"
+    for line in lines:
+        lab.append(line)
+    lab.attempt("a", tool_use_id="again")
+    lab.attempt("b", tool_use_id="later")
+    assert lab.codes() == ["dispatch_refused"] * 3 + ["went_on"] * times
+    assert [line["decision"] for line in lab.log()][3:] == ["counted"] * times
+
+
+def test_a_host_has_gone_on_too_where_another_call_follows_or_the_transcript_comes_late(lab: Lab) -> None:
+    lab.config(**END)
+    lab.append({"message": {"id": "R1", "role": "assistant", "content": [{**REPLY, "id": "asking"}]}})
+    lab.attempts("a", 3)
+    assert lab.attempt("a", tool_use_id="asking") + lab.attempt("b") == "EA"
+    lab.append({"message": {"id": "R2", "role": "assistant", "content": [REPLY]}})
+    assert lab.attempts("c", 1) + lab.attempts("d", 1) == "AA"
+    assert lab.codes()[3:] == ["went_on"], "once for each end"
+
+
+@pytest.mark.parametrize("host", ["codex", "gemini"])
+def test_nothing_is_said_of_a_host_that_was_not_asked_or_does_not_tell(lab: Lab, host: str) -> None:
+    lab.config(**END)
+    lab.host = host
+    lab.append({"message": {"id": "R1", "role": "assistant", "content": [{**REPLY, "id": "asking"}]}})
+    lab.attempts("a", 4, tool_use_id="asking")
+    lab.append({"message": {"id": "R2", "role": "assistant", "content": [REPLY]}})
+    lab.attempts("a", 2)
+    assert "went_on" not in lab.codes()
 
 
 NESTED = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": REASON}
@@ -269,6 +329,88 @@ def test_a_lock_that_is_held_lets_it_through_in_time(lab: Lab) -> None:
         assert lab.attempt("a") == "A"
         assert 0.2 <= time.monotonic() - begin < 1.4
     assert lab.attempt("a") == "D"
+
+
+# Under load: a call that would be refused is refused and counted, or the log says that it was let go.
+
+
+def let_go(lab: Lab) -> list[str]:
+    return [line["code"] for line in lab.log() if line["decision"] == "allow"]
+
+
+def test_calls_at_once_are_refused_or_let_go_with_a_line(lab: Lab) -> None:
+    lab.config(**ONE, lock_ms=20)
+    assert lab.attempt("a") == "A"
+    with open(lab.folder / "dispatch.json.lock") as lock, ThreadPoolExecutor(12) as pool:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        answers = [pool.submit(lab.attempt, "a") for _ in range(240)]
+        time.sleep(0.5)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        letters = "".join(answer.result() for answer in answers)
+    assert letters.count("D") == counts(lab)["trips"] > 0
+    assert letters.count("A") == len(let_go(lab)) > 0
+    assert set(let_go(lab)) == {"lock_timeout"}
+
+
+def test_input_that_comes_late_is_let_through_with_a_line(lab: Lab) -> None:
+    lab.config(**ONE, lock_ms=0)
+    lab.environment["CLAUDE_PROJECT_DIR"] = str(lab.project)
+    slow = subprocess.Popen(lab.command("pre-tool"), stdin=subprocess.PIPE, env=lab.environment)
+    assert (slow.wait(10), let_go(lab)) == (0, ["no_input"])
+    assert slow.stdin
+    slow.stdin.close()
+
+
+# Runs the hook once for each of its lines, with a state folder of its own each, and lets its time be up there.
+STRIKE = """
+import os, posix, shutil, signal, sys
+hook, state, payload = sys.argv[1:4]
+sys.argv = [hook]
+launcher = {"__name__": "launcher", "__file__": hook}
+exec(compile(open(hook).read(), hook, "exec"), launcher)
+run = launcher["load"]("call", ["pre-tool", "--host", "claude"])
+Expired = next(m for n, m in sys.modules.items() if n.endswith(".call")).Expired
+left = 0
+def trace(frame, event, _):
+    global left
+    if event == "line" and "/runtime/" in frame.f_code.co_filename and signal.getitimer(signal.ITIMER_REAL)[0]:
+        left -= 1
+        if left == 0:
+            raise Expired
+    return trace
+for number in range(1, 2000):
+    shutil.copytree(state, f"{state}-{number}")
+    child = os.fork()
+    if not child:
+        posix.environ[b"HOOKCTL_STATE_DIR"] = f"{state}-{number}".encode()
+        for fd, path, flags in ((0, payload, os.O_RDONLY), (1, f"{state}-{number}/said", os.O_CREAT | os.O_WRONLY)):
+            os.dup2(os.open(path, flags), fd)
+        left = number
+        sys.settrace(trace)
+        run()
+    os.waitpid(child, 0)
+    if os.path.getsize(f"{state}-{number}/said"):  # not struck any more
+        break
+"""
+
+
+def test_a_call_whose_time_is_up_at_any_line_is_refused_or_let_go_with_a_line(lab: Lab) -> None:
+    lab.config(**END)
+    assert lab.attempts("a", 2) == "AD"
+    payload = lab.root / "payload"
+    payload.write_text(json.dumps({**lab.payload, "tool_name": "Task", "tool_input": {"prompt": "a"}}))
+    done = subprocess.run(
+        [lab.python, "-I", "-S", "-c", STRIKE, lab.hook, lab.state, payload], env=lab.environment, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    outcomes = []
+    for state in sorted(lab.root.glob("state-*"), key=lambda path: int(path.name[6:])):
+        log = "".join(path.read_text() for path in state.glob("guard/**/events.jsonl"))
+        trips = json.loads((state / "guard" / lab.folder.name / "dispatch.json").read_text())["trips"]
+        outcomes.append((bool((state / "said").read_text()), trips, log.count('"decision":"allow"')))
+    assert outcomes[-1] == (True, 2, 0)
+    assert set(outcomes[:-1]) == {(False, 1, 1)}
+    assert len(outcomes) > 100
 
 
 def test_a_stop_of_the_session_does_not_wait_for_the_counts(lab: Lab) -> None:

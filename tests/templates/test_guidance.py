@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
 
 from hookctl import hosts
 
-from .lab import Lab
+from .lab import Lab, name_of
+from .modules import module
 
 ON = {"guidance": True}
 TOLD = sorted(name for name in hosts.names() if hosts.load(name).dialect.context)
@@ -142,7 +145,6 @@ def test_the_second_block_says_so(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("mode", "crumb", "fields", "is_said"),
     [
-        ("keepalive", True, {"source": "startup", "session_id": "S2"}, True),
         ("keepalive", True, {"source": "resume"}, True),
         ("keepalive", True, {}, True),
         ("keepalive", True, {"source": "compact"}, False),
@@ -162,3 +164,33 @@ def test_a_run_that_was_cut_off_is_told_so(
     elif mode == "breaker":
         (lab.folder / "RESPAWN_REQUESTED").touch()
     assert ("was cut off" in start(lab, **fields)) == is_said
+
+
+def is_told(lab: Lab) -> bool:
+    """Whether another session is told that the run was cut off."""
+    return "was cut off" in start(lab, source="startup", session_id="S2")
+
+
+def test_another_session_is_told_so_once_the_agents_process_is_gone(lab: Lab) -> None:
+    lab.config(**ON, mode="keepalive", claim=False).arm()
+    with subprocess.Popen(["sleep", "60"]) as agent:
+        lab.environment["CLAUDE_PID"] = str(agent.pid)
+        assert lab.stops("01") == "BB"
+        lab.environment["CLAUDE_PID"] = str(os.getpid())
+        assert not is_told(lab), "it goes on"
+        agent.kill()
+    assert is_told(lab)
+
+
+@pytest.mark.parametrize("process", ["", "shared"])
+def test_or_once_its_events_are(lab: Lab, process: str) -> None:
+    """Where no process is known, or one that has other sessions too."""
+    lab.config(**ON, mode="keepalive", claim=False).arm()
+    lab.environment["HOOKCTL_NOW"] = "10000"
+    assert lab.stops("01") == "BB"
+    if process:
+        alive = module("work").describe_process(str(os.getpid()))
+        lab.breadcrumb.write_text(f"10000 {name_of('S1')} {alive} {process}\n")
+    for now, told in (("11800", False), ("11801", True)):
+        lab.environment["HOOKCTL_NOW"] = now
+        assert is_told(lab) == told

@@ -239,7 +239,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=lambda text: repr(text[:40]))
-def test_a_broken_configuration_lets_go_and_is_logged_at_a_stop(lab: Lab, text: str) -> None:
+def test_a_broken_configuration_lets_go_and_is_logged_at_a_stop_and_a_tool_call(lab: Lab, text: str) -> None:
     lab.task(remaining=2)
     lab.hook.with_name("config.json").write_bytes(text.encode("latin-1"))
     lab.environment.update(
@@ -248,7 +248,7 @@ def test_a_broken_configuration_lets_go_and_is_logged_at_a_stop(lab: Lab, text: 
     assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
     assert [lab.call(event, tool_name="B", tool_input={}) for event in ("prompt", "post-tool", "pre-tool")] == [""] * 3
     assert lab.attempts("a", 2) == "AA"
-    assert lab.codes() == ["config_error"]
+    assert lab.codes() == ["config_error"] * 4
 
 
 WRONG_ENTRIES: list[dict] = [
@@ -687,7 +687,7 @@ def test_a_held_lock_is_waited_for_and_then_let_go(lab: Lab) -> None:
         assert lab.stop(True) == "A"
         lab.task(remaining=0)
         assert lab.call("post-tool", tool_name="B") + lab.call("prompt") == ""
-    assert lab.codes()[1:] == ["lock_timeout"] * 3
+    assert lab.codes()[1:] == ["lock_timeout"] * 4  # three stops and a tool call that has run
     assert lab.session()["blocks"] == 1
 
 

@@ -66,8 +66,29 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.host = host
     assert lab.call("stop", stop_hook_active=False) == ""
     said = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
-    assert json.loads(lab.call("stop", stop_hook_active=True)) == {"continue": False, "stopReason": said}
+    expected = {"continue": False, "stopReason": said}
+    if host == "claude":
+        said += " A goal is not cleared: your next prompt goes on with it, and `/goal clear` ends it."
+        expected = {"continue": False, "stopReason": said, "systemMessage": said}
+    assert json.loads(lab.call("stop", stop_hook_active=True)) == expected
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
+
+
+@pytest.mark.parametrize(("host", "active", "prompt", "codes"), [
+    ("claude", True, "p1", ["went_on", "allowed"]),
+    ("claude", False, "p1", ["allowed"]),
+    ("claude", True, "p2", ["allowed"]),
+    ("qwen", True, "p1", ["allowed"]),
+])  # fmt: skip
+def test_the_log_says_that_a_host_went_on_after_the_end_of_its_turn(
+    lab: Lab, host: str, active: bool, prompt: str, codes: list[str]
+) -> None:
+    lab.config(mode="guard", max_stop_blocks=2)
+    lab.host = host
+    lab.stops("01", prompt_id="p1")
+    lab.stop(active, prompt_id=prompt)
+    assert lab.codes() == ["allowed", "stop_loop", *codes]
+    assert [line["decision"] for line in lab.log() if line["code"] == "went_on"] == ["counted"] * codes.count("went_on")
 
 
 @pytest.mark.parametrize(

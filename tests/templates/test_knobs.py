@@ -29,6 +29,12 @@ KNOBS: dict[str, tuple[dict[str, Any], tuple[Any, str], tuple[Any, str], list[An
         (2, f"{ARMED}; 011=BBR"),
         ["x", 1.5, True, None],
     ),
+    "ceiling": (
+        {},
+        (1, "work 1; 0=B; calls a; 1=R[ceiling]; calls b; 0=A[ceiling]"),
+        (2, "work 1; 0=B; calls a; 1=B; calls b; 1=R[ceiling]"),
+        ["x", 1.5, True, None],
+    ),
     "chain_reset": (
         {"max_stop_blocks": 1, "latch": False},
         ("fresh", "work 1; 000=BBB"),
@@ -182,3 +188,15 @@ def test_the_environment_counts_where_the_file_cannot_be_read(lab: Lab, knob: st
     others, _, (value, script), _ = KNOBS[knob]
     lab.environment[variable(knob)] = text(value)
     play(lab, {**others, knob: bad}, f"{HIGH_CAP}; {script}")
+
+
+@pytest.mark.parametrize("ceiling", [0, -1])
+def test_the_ceiling_is_never_off(lab: Lab, ceiling: int) -> None:
+    play(lab, {"ceiling": ceiling}, f"{HIGH_CAP}; work 1; 0=B; 1=R[ceiling]")
+
+
+def test_nor_is_it_above_5000(lab: Lab) -> None:
+    lab.config(ceiling=10**6, max_stop_blocks=0).task(remaining=1)
+    lab.stop()
+    lab.edit(total=4999)
+    assert (lab.stops("11"), lab.codes()[-1]) == ("BR", "ceiling")

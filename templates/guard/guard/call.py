@@ -27,8 +27,9 @@ from .files import (
     read_file,
     read_object,
 )
-from .hosts import USUAL, find_host
+from .hosts import USUAL, describe_failure, find_host
 from .settings import Settings, confine, project_of
+from .state import UNCOUNTED, log
 from .work import find_task
 
 INPUT_LIMIT = 16 * KIB * KIB
@@ -52,11 +53,13 @@ def prepare(words):
     handler = find_handler(event, flag)
 
     def run():
+        call = Call(event, host)
         try:
             if handler:
-                handler(event, host)
+                handler(call)
         except BaseException as error:
             report_error(error)
+            log_failure(call, error)
         posix._exit(0)
 
     return run
@@ -87,8 +90,26 @@ def report_error(error):
         posix.write(2, ("hookctl guard: " + repr(error) + "\n").encode("utf-8", "replace"))
 
 
+def log_failure(call, error):
+    """Log that a call was let go, since something failed before it was answered."""
+    try:
+        if call.answered:
+            return
+        if not call.folder:
+            find_folders(call)
+        if type(error) is BlockingIOError:
+            log(call, "allow", "lock_timeout", UNCOUNTED)
+            return
+        call.failure = error
+        log(call, "allow", "state_error", dict(UNCOUNTED, **describe_failure(call)))
+    except Exception as error:
+        report_error(error)
+
+
 class Expired(BaseException):
     """The hook has run too long; `except Exception` must not catch it."""
+
+    strerror = "its time was up"
 
 
 def expire(*_):
@@ -98,39 +119,40 @@ def expire(*_):
 class Call:
     """The values that the policies read; each function below sets some of them."""
 
-    def __init__(self, event):
+    def __init__(self, event, host=""):
         self.event = event
+        self.registered = self.host_name = host  # another host may run this registration
+        self.host, self.payload, self.session, self.folder = None, {}, "", ""
         self.start_folder = enter(".")
         self.process = None  # not looked at yet
         self.task_owner = ""  # the task may name one
         self.failure = None  # why the state cannot be saved
+        self.answered = False
 
 
-def read_call(event, host, read_input, file="config.json"):
+def read_call(call, read_input, file="config.json"):
     """Read one call; its `host` is None if the configuration is broken or lacks the host."""
-    call = Call(event)
     read_settings(call, file)
     start_timer(call.lock_s + SPARE_S)
     data, payload = read_input()
     call.readable, call.payload = payload is not None, payload or {}
-    call.host = find_host(call.table, host, call.payload)
-    call.host_name = call.host.name if call.host else host
+    call.host = find_host(call.table, call.registered, call.payload)
+    call.host_name = call.host.name if call.host else call.registered
     read_session(call, data)
     find_folders(call)
     return call
 
 
-def read_own_call(event, host):
-    """The call on stdin; ends where another host makes it and has the guard itself.
+def read_own_call(call):
+    """Read the call on stdin; ends where another host makes it and has the guard itself.
 
     Its own registration lies beside this one, under its name, and answers by its own settings.
     """
-    call = read_call(event, host, read_input)
+    read_call(call, read_input)
     folder, _, name = call.beside.rpartition("/")
-    own = folder + "/" + call.host_name + name[len(host) :]
-    if call.host_name != host and exists(own + "/hook.py"):
+    own = folder + "/" + call.host_name + name[len(call.registered) :]
+    if call.host_name != call.registered and exists(own + "/hook.py"):
         posix._exit(0)
-    return call
 
 
 def read_clock(locked=False):
@@ -181,7 +203,7 @@ def is_locked(config, folder):
 
 
 def start_timer(seconds):
-    """Raise Expired after some seconds."""
+    """Raise Expired after some seconds; with 0 no more."""
     _signal.signal(_signal.SIGALRM, expire)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGALRM])
     _signal.setitimer(_signal.ITIMER_REAL, seconds)

@@ -1,10 +1,10 @@
 """Dispatch: a tool call that is repeated too often is refused, always with the same words.
 
-After dispatch_end refusals of one call in a session its turn is ended, where the host can do that.
-A person's prompt begins anew, and so does another call that runs; a new window does not.
+After dispatch_end refusals of one call in a session the host is asked to end its turn, where it can
+do that. A person's prompt begins anew, and so does another call that runs; a new window does not.
 """
 
-from .call import event_call, is_disabled, read_clock, read_own_call, read_turn
+from .call import event_call, is_disabled, read_clock, read_own_call, read_turn, start_timer
 from .files import KIB, digest, digest_bytes, dump, first_text, save_object
 from .hosts import printable, say
 from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
@@ -12,30 +12,41 @@ from .state import RING_LIMIT, UNCOUNTED, Session, log, open_state, read_session
 MOST_KEYS = 16 * KIB  # even if dispatch_max_keys is higher
 FILE_LIMIT = 64 * MOST_KEYS  # dispatch.json
 EVERY = 100  # refused calls that one line of the log stands for, at most
+LONGEST_ID = 64  # of a tool call
+ENTRY = [str, int, dict, str]  # of a session; 0.2.0 had no fourth
 ENDED = (
-    "hookctl guard: ended the turn, since the same call of %s was refused %s. "
+    "hookctl guard: asked the client to end the turn, since the same call of %s was refused %s. "
     "Send a prompt to go on."
 )
 
 
-def on_dispatch(event, host):
+def on_dispatch(call):
     """Refuse a listed tool's call that was made too often; ignore everything else."""
-    call = read_own_call(event, host)
+    read_own_call(call)
+    if is_disabled(call.locked):
+        return
+    if not call.readable or call.host is None:
+        log(call, "allow", "config_error" if call.readable else "no_input", UNCOUNTED)
+        return
     name, arguments = event_call(call.payload)
-    if not is_counted(call, name, arguments) or is_disabled(call.locked):
+    if not is_counted(call, name, arguments):
         return
     key = digest(dump([name, arguments]))
     path, stored = open_counts(call)
     state, is_refused, is_new = count_call(call, stored, key)
-    refusals = 0
+    refusals, went_on = 0, False
     if call.settings.dispatch_end > 0:
-        state["refused"], refusals = count_refusals(call, stored, key, is_refused, is_new)
+        state["refused"], refusals, went_on = count_refusals(call, stored, key, is_refused, is_new)
     is_last = is_new and refusals == call.settings.dispatch_end > 0
     if is_last and state["trips"] > state["told"]:
         state["telling"] = state["trips"]
+    start_timer(0)  # a call that is counted is answered too
     save_object(path, state)  # if that fails, the call runs
     if is_refused:
         refuse(call, name, refusals)
+    call.answered = True
+    if went_on:
+        log(call, "counted", "went_on", UNCOUNTED)
     if "telling" in state:
         tell(call, path, state)
     if is_last:
@@ -44,7 +55,7 @@ def on_dispatch(event, host):
 
 
 def refuse(call, name, refusals):
-    """Refuse the call, and end the turn if it was refused too often and the host can do that."""
+    """Refuse the call, and ask for the end of the turn if that was often and the host has it."""
     if 0 < call.settings.dispatch_end <= refusals and call.host.refuse_end:
         times = "once" if refusals == 1 else str(refusals) + " times"
         say(call.host.refuse_end, ENDED % (printable(name), times))
@@ -63,7 +74,7 @@ def is_counted(call, name, arguments):
         or settings.dispatch_window_s <= 0
     ):
         return False
-    if not call.readable or call.host is None or not call.host.refuse:
+    if not call.host.refuse:
         return False
     return bool(call.session) or settings.dispatch_scope == "project"
 
@@ -192,34 +203,67 @@ def make_room(windows, key, call):
 
 
 def count_refusals(call, stored, key, is_refused, is_new):
-    """What to store of each session, and how often this one was refused this call by now."""
+    """What to store of each session, how often this one was refused this call, and did it go on?
+
+    It went on if the model was asked again after a call that was to end its turn.
+    """
     sessions = read_sessions(stored)
     name = digest(call.session + " " + call.agent)
-    last_turn, _, counts = sessions.pop(name, ("", 0, {}))
+    last_turn, _, counts, asked = sessions.pop(name, ("", 0, {}, ""))
+    went_on = has_gone_on(call, asked) if asked and is_new else None
+    if went_on is not None:
+        asked = ""
     turn = last_turn
     if is_refused:
         turn = find_turn(call, last_turn)
         if turn != last_turn:
             counts = {}
         counts[key] = counts.get(key, 0) + is_new
+        if is_new and counts[key] == call.settings.dispatch_end and call.host.refuse_end:
+            asked = first_text(call.payload, "tool_use_id")[:LONGEST_ID]
     else:
         counts = {key: counts[key]} if key in counts else {}
-    if counts:
-        sessions[name] = [turn, int(call.now), drop_lowest(counts)]
+    if counts or asked:
+        sessions[name] = [turn, int(call.now), drop_lowest(counts), asked]
     while len(sessions) > RING_LIMIT:
         del sessions[min(sessions, key=lambda other: sessions[other][1])]
-    return sessions, counts.get(key, 0) if is_refused else 0
+    return sessions, counts.get(key, 0) if is_refused else 0, went_on
 
 
 def read_sessions(stored):
-    """The stored sessions: the turn, the time, and the refusals of each call by its hash."""
+    """The stored sessions: the turn, the time, the refusals of each call by its hash, and the call
+    that asked for the end of the turn.
+    """
     sessions = {}
     if type(stored.get("refused")) is dict:
         for name, entry in stored["refused"].items():
-            if type(entry) is list and [*map(type, entry)] == [str, int, dict]:
+            if type(entry) is list and [*map(type, entry)] in (ENTRY, ENTRY[:3]):
                 counts = {key: count for key, count in entry[2].items() if type(count) is int}
-                sessions[name] = [entry[0], entry[1], counts]
+                sessions[name] = [*entry[:2], counts, *(entry[3:] or [""])]
     return sessions
+
+
+def has_gone_on(call, asked):
+    """Did the model reply again after this call, before any prompt? None: not known yet.
+
+    Calls of one reply come one after another, so only the transcript of a host that names its
+    replies can tell; and it may be written a moment later.
+    """
+    from .progress import is_prompt, read_tail
+
+    reply = ""
+    for entry in read_tail(call.transcript, Session(), b""):
+        if reply and is_prompt(entry):
+            return False
+        message = entry.values.get("message")
+        if type(message) is not dict or message.get("role") != "assistant":
+            continue
+        name = first_text(message, "id")
+        if asked.encode("utf-8", "replace") in entry.line:
+            reply = name
+        elif reply and name != reply:
+            return True
+    return None
 
 
 def drop_lowest(counts):

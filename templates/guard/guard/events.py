@@ -16,10 +16,9 @@ from .progress import (
     read_tail,
 )
 from .state import Session, open_session, save_session
-from .work import is_concluded, read_task, reason_to_allow, touch_work
+from .work import is_concluded, read_task, reason_to_allow, touch_work, was_cut_off
 
 LONGEST = 1200  # characters
-CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
 SAME_RUN = ("compact", "clear")  # the agent itself has not ended
 CUT_OFF = "The last run here was cut off, so first look at what is done and what is half done. "
 TEXTS = {
@@ -30,9 +29,9 @@ TEXTS = {
 }
 
 
-def on_prompt(event, host):
+def on_prompt(call):
     """Remember a prompt until a stop shows if it began a turn; with an id it begins one now."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     text = prompt_text(call.payload)
     turn = read_turn(call.payload)
     if is_unneeded(call) or not (text or turn):
@@ -59,9 +58,9 @@ def prompt_text(payload):
     return first_text(payload, "prompt", "message")
 
 
-def on_tool(event, host):
+def on_tool(call):
     """Count a tool call that has run; a new turn's id begins that turn."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     if is_unneeded(call):
         return
     path, state = open_session(call)
@@ -96,9 +95,9 @@ def keep_work(call, state):
         touch_work(call, state)
 
 
-def on_session_start(event, host):
+def on_session_start(call):
     """Tell the agent what work waits; silent if there is none, or another session holds it."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     settings = call.settings
     if reason_to_ignore(call) or not settings.guidance or settings.mode not in TEXTS:
         return
@@ -115,15 +114,10 @@ def on_session_start(event, host):
         if remaining <= 0:  # then `hookctl run wait` ends at once
             text = text.replace("{wait}", FILES["{wait}"])
         text = fill_own(call, text, values)
-    if was_cut_off(call):
+    is_same = call.payload.get("source") in SAME_RUN
+    if call.keepalive and not is_same and was_cut_off(call):
         text = CUT_OFF + text
     say(call.host.context, text[:LONGEST])
-
-
-def was_cut_off(call):
-    """Did the agent before this one end while the guard kept it going?"""
-    is_same = call.payload.get("source") in SAME_RUN
-    return call.keepalive and not is_same and exists(call.project_folder + CRUMB)
 
 
 HANDLERS = {"prompt": on_prompt, "post-tool": on_tool, "session-start": on_session_start}

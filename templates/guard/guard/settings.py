@@ -13,6 +13,7 @@ DEFAULTS = {
     "max_stop_blocks": 5,
     "limit_env": "",  # the variable with a limit above 0 that wins over max_stop_blocks
     "keepalive_cap": 5000,
+    "ceiling": 200,  # blocks of all hooks since the last human prompt, whatever progress there is
     "count": "blocks",
     "chain_reset": "progress",
     "latch": True,
@@ -21,7 +22,6 @@ DEFAULTS = {
     "action_novelty": True,
     "max_soft_resets": 20,
     "end_foreign_chains": True,
-    "ceiling": 200,  # blocks of all hooks since the last human prompt, for any progress
     "owner": "",
     "claim": True,
     "work_hours": 12,
@@ -62,6 +62,7 @@ WORDS = {
     "dispatch_scope": ("project", "session"),
 }
 OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env reaches some hooks
+HIGHEST_CEILING = 5000  # also that of an armed keepalive run
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 MARK = "/.hookctl/guard/"
@@ -81,6 +82,7 @@ class Settings:
         for name, default in DEFAULTS.items():
             setattr(self, name, read_setting(name, default, config, None if locked else env))
         self.locked = locked
+        self.ceiling = min(max(self.ceiling, 1), HIGHEST_CEILING)
         limit = whole_number(env(self.limit_env)) if self.limit_env and not locked else None
         if limit is not None and limit > 0:
             self.max_stop_blocks = limit
@@ -125,8 +127,6 @@ def fits(name, value, default):
         if type(value) is list and type(part) is not str:
             return False
         if type(part) is str and not part.strip():
-            return False
-        if name == "ceiling" and part < 1:
             return False
         if name in WORDS and part not in WORDS[name]:
             return False

@@ -3,17 +3,27 @@
 import posix
 
 from .call import Expired, read_own_call, reason_to_ignore
-from .files import digest, open_to_replace
+from .files import digest, open_to_replace, read_line
 from .hosts import answer, describe_failure
 from .progress import is_blocked, name_task, observe
+from .settings import HIGHEST_CEILING
 from .state import UNCOUNTED, answer_once, log, open_session
-from .work import is_armed, is_concluded, read_task, reason_to_allow, take_work
+from .work import (
+    CRUMB,
+    is_armed,
+    is_concluded,
+    read_task,
+    reason_to_allow,
+    take_work,
+    word_crumb,
+)
 
 # Calls that leave no breadcrumb for a supervisor.
-NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive")
-ARMED_CEILING = 5000  # while a keepalive run is going on
+NOT_OURS = ("no_input", "config_error", "off", "child", "subagent", "not_owner")
 # What ends a chain, or asks for a last word: the agent need not be started again.
 ENDED = ("stop", "conclude", "nudged", "tripped", "ceiling")
+# Where the agent may be reminded of a tool before it stops.
+LAST_WORDS = ("no_work", "stale", "conclude", "allowed", "tripped")
 # What the host itself waits for, in its words.
 WAITS = ("background_tasks", "session_crons", "crons", "backgroundTasks", "sessionCrons")
 
@@ -26,9 +36,9 @@ class Decision:
         self.line = line
 
 
-def on_stop(event, host):
+def on_stop(call):
     """Answer a stop, and log it."""
-    call = read_own_call(event, host)
+    read_own_call(call)
     try:
         decided = decide(call)
     except (Exception, Expired) as error:
@@ -37,7 +47,10 @@ def on_stop(event, host):
     if decided.line:
         leave_breadcrumb(call, decided.code)
     answer(call, decided.decision, decided.code, decided.blocks, decided.remaining)
+    call.answered = True
     if decided.line:
+        if decided.line.pop("went_on", False):
+            log(call, "counted", "went_on", UNCOUNTED)
         line = dict(decided.line, **describe_failure(call)) if call.failure else decided.line
         log(call, name_decision(call, decided.decision), decided.code, line)
 
@@ -56,7 +69,7 @@ def decide(call):
     if not call.ends_turn:
         return Decision("allow", "allowed", line=None)
     if call.keepalive and is_armed(call):
-        call.ceiling = ARMED_CEILING
+        call.ceiling = HIGHEST_CEILING
     heartbeat, remaining = read_task(call)
     code, concluded = reason_to_allow(call, remaining), is_concluded(call)
     if is_waiting(call) and not concluded:
@@ -89,6 +102,7 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     """Update the session and decide this stop in `state.said`; the line for the log."""
     was_reminded = state.said[1:2] == ["nudged"]
     progress = observe(call, state, heartbeat, remaining)
+    went_on = call.active and call.host.end and state.said[:1] == ["end"]
     decision, code, blocks = "allow", gate_code, 0
     if not gate_code:
         decision, code, blocks = decide_by_mode(call, state, remaining)
@@ -100,12 +114,14 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
     if reason:
         decision, code = "end", reason
         blocks = call.ceiling if code == "ceiling" else 0
-    if decision == "allow" and needs_reminder(call, state, code):
+    if needs_reminder(call, state, code):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
     # A prompt, or STOP, means that a person wants something else.
     if was_reminded and state.nudges and not state.terminal and gate_code != "stop":
         line["ignored"] = state.ignored = True
+    if went_on:
+        line["went_on"] = True
     settle(call, state, decision, code)
     state.said = [decision, code, blocks, remaining]
     return line
@@ -126,11 +142,13 @@ def leave_breadcrumb(call, code):
     """Write RESPAWN_REQUESTED while the guard keeps the agent going, so a supervisor knows."""
     if not call.keepalive or code in NOT_OURS:
         return
-    path = call.project_folder + "/RESPAWN_REQUESTED"
+    path = call.project_folder + CRUMB
     try:
         if code == "blocked" and call.active:
-            text = str(int(call.now)) + " " + digest(call.session) + "\n"
-            posix.write(open_to_replace(path), text.encode())
+            posix.write(open_to_replace(path), word_crumb(call).encode())
+        elif code == "inactive":  # outside a run: only the session whose run has ended takes it
+            if digest(call.session) in read_line(path):
+                posix.unlink(path)
         elif code in ENDED or not call.active:
             posix.unlink(path)
     except OSError:
@@ -197,7 +215,7 @@ def reason_to_end(call, state):
 def needs_reminder(call, state, code):
     """Must the agent be reminded of a tool before it may stop?"""
     settings = call.settings
-    if code not in ("no_work", "stale", "conclude", "allowed"):
+    if code not in LAST_WORDS:
         return False
     if not settings.required_tools or state.terminal or state.nudges >= settings.max_nudges:
         return False

@@ -26,6 +26,7 @@ from .state import lock_claim, read_session
 DAY_S = 86400
 LONELY_S = 1800  # a session without a known process counts as gone so long after its last event
 CLAIM = "/taken"
+CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
 HEAD = b": hookctl="  # begins each of our commands
 STAT_LIMIT = 1024
 LATEST = 2.5e11  # seconds; no time is later
@@ -119,11 +120,13 @@ class Holder:
     def __init__(self, call):
         owner = read_owner(call)
         self.owner, self.me = owner and digest(owner), digest(call.session)
-        self.claim = read_claim(call) if owner or call.settings.claim else {}
+        self.claim = read_claim(call)
         self.declined = self.claim.get("declined")
         if type(self.declined) is not list:
             self.declined = []
-        if first_text(self.claim, "owner") != self.owner:  # the claim was for another OWNER
+        is_claim_off = not (owner or call.settings.claim)
+        # The claim may have been for another OWNER.
+        if is_claim_off or first_text(self.claim, "owner") != self.owner:
             self.claim = {"session": self.owner, "fixed": True} if owner else {}
         self.session = first_text(self.claim, "session")
         self.process = first_text(self.claim, "process")
@@ -148,11 +151,7 @@ class Holder:
         """Is the work held by no session, or by one that is gone?"""
         if not self.session or self.fixed:
             return not self.session
-        gone = is_gone(self.process)
-        if gone is None or (self.shared and not gone):
-            idle = call.now - self.last_event(call, "t")
-            return idle > LONELY_S or idle < -DAY_S  # a time far ahead is no event that has been
-        return gone
+        return has_left(call, self.process, self.shared, self.last_event(call, "t"))
 
     def claimed_at(self):
         """Since when the session holds the work; 0 where nothing says so."""
@@ -162,6 +161,33 @@ class Holder:
         """When the holder was last seen: at any event (`t`), or at its work (`work`)."""
         state = read_session(call.folder, self.session)
         return max(getattr(state, name), self.claimed_at())
+
+
+def has_left(call, process, shared, seen):
+    """Is a session gone: its process, or where that does not tell, its events?"""
+    gone = is_gone(process)
+    if gone is None or (shared and not gone):
+        idle = call.now - seen
+        return idle > LONELY_S or idle < -DAY_S  # a time far ahead is no event that has been
+    return gone
+
+
+def word_crumb(call):
+    """What the breadcrumb says: when the guard blocked which session, and in which process."""
+    words = [str(int(call.now)), digest(call.session), find_process(call)]
+    return " ".join(words + ["shared"] * (call.host.process == "shared")) + "\n"
+
+
+def was_cut_off(call):
+    """Has the agent that left the breadcrumb ended: another session's, or this one's?"""
+    if not exists(call.project_folder + CRUMB):
+        return False
+    words = read_line(call.project_folder + CRUMB).split(" ")
+    session = "".join(words[1:2])
+    if session == digest(call.session):
+        return True
+    seen = read_session(call.folder, session).t
+    return has_left(call, " ".join(words[2:5]), words[5:] == ["shared"], seen)
 
 
 def read_owner(call):

@@ -15,6 +15,7 @@ import threading
 
 from .call import (
     INPUT_LIMIT,
+    Call,
     Expired,
     is_disabled,
     is_locked,
@@ -91,7 +92,7 @@ def is_released(event, host, command, outcome):
     data = outcome.data
     call, judgement = None, Decision("release", "state_error")
     try:
-        call = read_call(event, host, lambda: (data, parse_payload(data)))  # starts the timer
+        call = read_call(Call(event, host), lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(host, {})
         judgement = judge(call, command)
     except (Exception, Expired) as error:
