@@ -50,7 +50,7 @@ BEFORE = [
     ((TOP,), {"copilot"}),
     (("", 2, "R"), EVERY - {"hermes", "vibe"}),
     (("", 2), {"claude", "copilot", "openhands", "droid", "opencode", "pi", "grok", "kimi"}),
-    (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "hermes"}),
+    (({**nested("deny"), **DENY},), EVERY - {"claude", "codex", "copilot", "hermes"}),
     ((BOTH,), EVERY - {"copilot", "openhands", "vibe"}),
     ((BOTH, 2, "R"), EVERY - {"vibe"}),
     ((nested("deny", hookEventName="Other"),), {"qwen", "droid", "opencode", "pi", "grok", "kimi"}),

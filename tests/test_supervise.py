@@ -208,6 +208,13 @@ def test_a_ctrl_c_between_two_agents_is_an_end(stage: Stage) -> None:
     assert "it was interrupted" in out
 
 
+def test_what_the_run_before_left_starts_none_again_and_is_there_for_the_agent(stage: Stage) -> None:
+    crumb = put(stage.state / "RESPAWN_REQUESTED", "1")
+    stage.script("sys.exit(0)")
+    assert (stage.run()[0], len(stage.pids)) == (0, 1)
+    assert crumb.exists()
+
+
 def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
     gone = f"os.unlink({str(stage.state / 'RESPAWN_REQUESTED')!r})"
     stage.script(f"crumb()\nif number == 2: {gone}\nsys.exit(4 + number)")

@@ -411,6 +411,7 @@ def _read_source(project: str, known: PackRecord) -> Pack | HookctlError | None:
     if not known.source.startswith(top(project)):
         return None
     try:
-        return load_file(known.source)
+        pack = load_file(known.source)
+        return pack._replace(contents=read_files(pack))
     except HookctlError as error:
         return error

@@ -179,7 +179,11 @@ class _Reader:
     def _match(self, name: str, values: dict[str, Any]) -> str:
         """The first of the forms with this name that the object has; '' if none."""
         for form in self._rules.get(name, ()):
-            if all(_has(values, part) for part in form.split("&")):
+            path, _, word = form.partition("=")
+            value = _value_at(values, path)
+            if value is _MISSING or value is None:
+                continue
+            if not word or value == {"true": True, "false": False}.get(word, word):
                 return str(form)
         return ""
 
@@ -214,14 +218,6 @@ def _value_at(values: dict[str, Any], path: str) -> Any:
             return _MISSING
         inside = inside[part]
     return inside
-
-
-def _has(values: dict[str, Any], form: str) -> bool:
-    path, _, word = form.partition("=")
-    value = _value_at(values, path)
-    if value is _MISSING or value is None:
-        return False
-    return not word or value == {"true": True, "false": False}.get(word, word)
 
 
 def _text_at(values: dict[str, Any], path: str) -> str:

@@ -55,11 +55,12 @@ def _class_of(host: Host, tool: str) -> str:
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
     """The tool's input by the host's names."""
-    patch = host.runner.get("parts", {}).get(native_tool(host, tool), {}).get("patch")
-    if patch and kind in ("write", "edit"):
-        return {patch: _patch_of(kind, input)}
-    names = host.runner.get("input", {}).get(kind, {})
     first = guard_module("payload").alternatives
+    part = host.runner.get("parts", {}).get(native_tool(host, tool), {})
+    is_patch = "patch" in part and (kind == "write" or "only" not in part)
+    if is_patch and kind in ("write", "edit"):
+        return {first(part["patch"])[-1]: _patch_of(kind, input), **part.get("only", {})}
+    names = host.runner.get("input", {}).get(kind, {})
     native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
     if by and native_tool(host, tool) in by["tools"]:

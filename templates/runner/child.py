@@ -14,6 +14,9 @@ LOOK_S = 0.05  # between two looks at a group that was asked to end
 ENDING = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
+BELL = []  # a descriptor that can be read when a child has ended
+
+
 class Result:
     """How a command ended: its status (128 + N for a signal), its output, and whether in time."""
 
@@ -57,7 +60,8 @@ def run_command(command, data, environ, seconds):
     After a normal end children in the background live on, and what they hold open is not waited
     for. OSError where it cannot be started.
     """
-    bell = watch_children(ENDING)
+    if not BELL:
+        BELL.append(watch_children(ENDING))
     to_stdin, stdin = pipe_to_child()
     out, out_of_child = pipe_from_child()
     err, err_of_child = pipe_from_child()
@@ -69,7 +73,7 @@ def run_command(command, data, environ, seconds):
     end = time.monotonic() + seconds
     try:
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGCHLD, *ENDING))
-        status = converse(child, to_stdin, data, streams, bell, end)
+        status = converse(child, to_stdin, data, streams, BELL[0], end)
     except Interrupted:
         end_group(child)
         raise
@@ -78,6 +82,8 @@ def run_command(command, data, environ, seconds):
         status = end_group(child)
     for stream in streams:
         stream.drain()
+    for fd in (to_stdin, out, err):  # there may be many calls
+        close(fd)
     return Result(
         exit_status(status), *(bytes(stream.data) for stream in streams), timed_out,
         streams[0].overflow,
@@ -99,6 +105,13 @@ def watch_children(ending):
 
 def interrupt(*_):
     raise Interrupted
+
+
+def close(fd):
+    try:
+        posix.close(fd)
+    except OSError:
+        return  # it is closed
 
 
 def pipe_to_child():

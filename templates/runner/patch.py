@@ -8,7 +8,11 @@ ADD, UPDATE, DELETE, MOVE = "***AddFile", "***UpdateFile", "***DeleteFile", "***
 MOVED_TO = "***Moveto"
 BEGIN, END = "*** Begin Patch", "***EndPatch"
 CONTENT = ("+", "-", " ")  # what a line of a patch begins with
-UNSURE = "$`~*?\\"  # characters of a folder's name that only a shell can resolve
+# What may change the folder of a shell in a way that only a shell can tell.
+MOVES = frozenset(
+    ("cd", "chdir", "pushd", "popd", "env", "eval", "source", ".", "builtin", "command", "exec")
+)
+APART = str.maketrans(dict.fromkeys("(){}|&<>`$\\'\"", " "))
 
 
 def patches_in_command(command):
@@ -16,62 +20,68 @@ def patches_in_command(command):
 
     The folder begins where the command does, and is None where only a shell can tell it.
     """
-    shell, patches, patch = [], [], []
+    folder, patches, patch = "", [], None
     for line in command.split("\n"):
         head, begun, rest = line.partition(BEGIN)
-        if begun and (not patch or head[:1] not in CONTENT):
-            shell += [*cut_at_end(patch), head]
+        if begun and (patch is None or head[:1] not in CONTENT):
+            folder = folder_after(folder, head)
             patch = [rest]
-            patches.append((folder_after(shell), patch))
-        elif patch:
-            patch.append(line)
+            patches.append((folder, patch))
+        elif patch is None:
+            folder = folder_after(folder, line)
+        elif is_end(line):
+            patch = None
         else:
-            shell.append(line)
-    cut_at_end(patch)
+            patch.append(line)
     return [(folder, "\n".join(lines)) for folder, lines in patches]
 
 
-def cut_at_end(patch):
-    """Take what follows its end out of a patch; the end is the last line that can be one."""
-    for at in range(len(patch) - 1, 0, -1):
-        if END in without_blanks(patch[at]) and patch[at][0] not in "+-":
-            rest = patch[at:]
-            del patch[at:]
-            return rest
-    return []
+def is_end(line):
+    """Can this be the end of a patch? A line of its own, which is no content."""
+    return END in without_blanks(line) and line[0] not in CONTENT
 
 
-def folder_after(lines):
-    """The folder that a shell is in after these lines, from where it began; None if unknown."""
-    folder = ""
-    for piece in "\n".join(lines).replace("&&", "\n").replace(";", "\n").split("\n"):
-        verb, _, target = piece.strip(" \t('\"").partition(" ")
-        target = target.strip().strip("'\"")
-        if verb == "pushd" or (verb == "cd" and (target[:1] in ("", "-") or has_any(target))):
+def folder_after(folder, line):
+    """The folder that a shell is in after a line; None if only a shell can tell."""
+    for piece in line.replace("&&", ";").split(";"):
+        if folder is None or MOVES.isdisjoint(piece.translate(APART).split()):
+            continue
+        verb, *target = piece.split(None, 1)
+        word = plain_word(target[0].strip()) if target else ""
+        if verb != "cd" or not word:
             return None
-        if verb == "cd":
-            folder = (target if target[0] == "/" else folder + target) + "/"
+        folder = (word if word[0] == "/" else folder + word) + "/"
     return folder
 
 
-def has_any(text):
-    return any(character in text for character in UNSURE)
+def plain_word(text):
+    """What one word of the shell stands for; empty if it is several, or only a shell can tell."""
+    quote = text[:1]
+    if quote and quote in "'\"" and text.endswith(quote):
+        text = text[1:-1]
+        return "" if any(character in "$`\\'\"" for character in text) else text
+    is_plain = not any(character in "$`~*?[{\\'\"<>|&()! \t" for character in text)
+    return text if is_plain and text[:1] != "-" else ""
 
 
 def read_patch(text):
     """Yields class and input of each file's change; nothing where it is no patch.
 
-    The head of a change may be indented, but for one after lines of an update.
+    The head of a change may be indented, but for one after lines of an update. Behind an end
+    nothing counts but another head.
     """
-    lines, change = text.strip().split("\n"), None
-    cut_at_end(lines)
+    lines, change, has_ended = text.strip().split("\n"), None, False
+    if END in without_blanks(lines[-1]) and lines[-1][0] == " ":
+        lines.pop()
     for line in lines:
         begun = begin_change(line if change and change.head == UPDATE else line.strip())
         if begun:
             if change:
                 yield from change.finish()
-            change = begun
-        elif change:
+            change, has_ended = begun, False
+        elif is_end(line):
+            has_ended = True
+        elif change and not has_ended:
             change.take(line)
     if change:
         yield from change.finish()

@@ -56,6 +56,17 @@ class Tool:
         self.input_names = input_names  # the host's by Claude Code's; None: of no use for a change
         self.is_part = is_part  # of another call, about which there is a question too
 
+    def about(self, key, value, input_names):
+        """The same call with another input."""
+        input = {**self.input, key: value}
+        tool = Tool(self.name, self.kind, input, input_names, self.is_part)
+        tool.other_names = self.other_names
+        return tool
+
+    def names_for(self, values):
+        """The names for a change: none where the call is about several of them."""
+        return self.input_names if len(values) == 1 else None
+
 
 class Asked:
     """One question to the command: a payload of Claude Code, and how the host asked it."""
@@ -91,37 +102,64 @@ def questions(table, event, native, host_name):
     name, sent = call_in(table, native)
     asked = []
     for tool in tools_in(table, name, sent, native):
-        if tool.kind in FILE_TOOLS and not table.get("own_protocol"):
-            take_prefixes_off(tool.input, table.get("path_prefixes", ()))
-            make_absolute(tool.input, base["cwd"])
-        asked.append(question_about(table, base, portable, native, tool, sent))
+        is_changed = tool.kind in FILE_TOOLS and not table.get("own_protocol")
+        for each in files_meant(table, tool, base["cwd"]) if is_changed else [tool]:
+            asked.append(question_about(table, base, portable, native, each, sent))
     return asked
 
 
-def take_prefixes_off(input, prefixes):
-    """Name the file that the host means, where it does not take a path word for word."""
-    path = text_or_none(input.get("file_path")) or ""
-    for prefix in prefixes:
-        if path.startswith(prefix):
-            path = path[len(prefix) :]
-            if prefix == "~/":
-                path = env("HOME") + "/" + path
-            elif prefix == "file://":
-                from urllib.parse import unquote
+def files_meant(table, tool, folder):
+    """The same call for each file that its path may mean: Claude Code's paths are absolute.
 
-                path = unquote(path)
-            input["file_path"] = path
-
-
-def make_absolute(input, folder):
-    """Claude Code's paths are absolute, and have no step back; links on the way count."""
-    path = text_or_none(input.get("file_path")) or ""
+    Where there is a step back, some hosts follow the links on the way, and others do not.
+    """
+    path = text_or_none(tool.input.get("file_path")) or ""
+    path = without_prefix(path, table.get("path_prefixes", ()))
     if path and path[0] != "/" and folder:
-        path = input["file_path"] = folder.rstrip("/") + "/" + path
-    if path[:1] == "/" and ".." in path.split("/"):
-        from posixpath import realpath
+        path = folder.rstrip("/") + "/" + path
+    if path[:1] != "/":
+        return [tool.about("file_path", path or None, tool.input_names)]
+    paths = [without_steps(path)]
+    if ".." in path.split("/"):
+        paths.append(followed(path) or paths[0])
+    paths = list(dict.fromkeys(paths))
+    return [tool.about("file_path", each, tool.names_for(paths)) for each in paths]
 
-        input["file_path"] = realpath(path)
+
+def without_prefix(path, prefixes):
+    """A path as the host means it, where it does not take one word for word; empty if unclear."""
+    if "@" in prefixes and path.startswith("@"):
+        path = path[1:]
+    if "~/" in prefixes and path.startswith("~"):
+        return env("HOME") + path[1:] if path.startswith("~/") else ""
+    scheme, colon, rest = path.partition(":")
+    if "file:" in prefixes and colon and scheme.isalpha():
+        from urllib.parse import unquote
+
+        is_here = scheme.lower() == "file" and rest.startswith("///")
+        return unquote(rest[2:]) if is_here else ""
+    return path
+
+
+def without_steps(path):
+    """An absolute path without `.`, `..` and empty parts, whatever lies there."""
+    parts = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def followed(path):
+    """A path with the links on its way followed; None where that cannot be."""
+    from posixpath import realpath
+
+    try:
+        return realpath(path)
+    except (OSError, ValueError):
+        return None
 
 
 def question_about(table, base, portable, native, tool, sent):
@@ -242,6 +280,8 @@ def look_into(value, part):
 
 def object_in_text(text):
     """The object of JSON in a text, or None."""
+    if text[:1] != "{":
+        return None
     try:
         return parse_exactly(text.encode("utf-8", "surrogatepass"), "surrogatepass")
     except ValueError:
@@ -274,10 +314,10 @@ def tools_in(table, name, sent, native):
     kind, part = class_of(table, name, sent), table.get("parts", {}).get(name, {})
     if any(sent.get(key) != value for key, value in part.get("only", {}).items()):
         part = {}
-    for path in alternatives(part.get("patch", ())):
-        patch = value_at(sent, path.split("."))
-        if text_or_none(patch):
-            return edits_in(patch)
+    patches = [value_at(sent, path.split(".")) for path in alternatives(part.get("patch", ()))]
+    patches = [patch for patch in patches if text_or_none(patch) and not object_in_text(patch)]
+    if patches:
+        return [edit for patch in patches for edit in edits_in(patch)]
     changes = sent.get(part.get("list"))
     if type(changes) is list and changes:
         del sent[part["list"]]
@@ -286,7 +326,7 @@ def tools_in(table, name, sent, native):
     if kind == "shell" and table.get("patches_in_shell"):
         patches = patches_in_command(text_or_none(tool.input.get("command")) or "")
         edits = [edits_in(patch, folder, is_part=True) for folder, patch in patches]
-        return sum(edits, [tool])
+        return [tool, *(edit for some in edits for edit in some)]
     mcp = mcp_name(table, name, native) if kind == "other" else ""
     if mcp:
         return [mcp_call(table, mcp, tool, native)]
@@ -297,11 +337,17 @@ def tool_call(table, name, kind, sent):
     """The call of Claude Code's tool of this class, with its input by Claude Code's names."""
     names, by = table.get("input", {}).get(kind, {}), table.get("by", {})
     claudes = {theirs: claude for claude in names for theirs in alternatives(names[claude])}
-    input = dict(ALWAYS.get(kind, {}))
+    input, own = dict(ALWAYS.get(kind, {})), {}
     for key, value in sent.items():
-        if key != by.get("field") or name not in by["tools"]:
-            key = claudes.get(key, key)
-            input[key] = text_of(value, TEXTS[key]) if key in TEXTS else value
+        if key in claudes:
+            own.setdefault(claudes[key], []).append(value)
+        elif key != by.get("field") or name not in by["tools"]:
+            input[key] = value
+    for key, values in own.items():  # a key that the host does not read hides none
+        input[key] = flat(values) if len(values) > 1 else values[0]
+    for key in TEXTS:
+        if key in input:
+            input[key] = text_of(input[key], TEXTS[key])
     tool, tools = Tool(TOOLS.get(kind, name), kind, input, names), table.get("tools", {})
     if kind == "fetch" and "url" not in input:
         input["url"] = addresses_in(text_or_none(input.get("prompt")) or "")
@@ -318,8 +364,9 @@ def alternatives(names):
 
 def addresses_in(prompt):
     """The addresses in the prompt of a tool that has no field for them, or None."""
-    words = [word.strip("<>()[]{}\"'`,;.!?") for word in prompt.split()]
-    return [word for word in words if word.startswith(("http://", "https://"))] or None
+    words = [word.strip("<>()[]{}\"'`,;.!?\ufeff") for word in prompt.split()]
+    found = [word.partition("://") for word in words if "://" in word]
+    return [scheme.lower() + between + rest for scheme, between, rest in found] or None
 
 
 def text_of(value, between):
@@ -330,17 +377,37 @@ def text_of(value, between):
     return between.join(map(str, value)) if type(value) is list else value
 
 
+def flat(values):
+    """A list of values, some of which are lists."""
+    lists = [value if type(value) is list else [value] for value in values]
+    return [each for values in lists for each in values]
+
+
 def changed_files(table, name, kind, sent, changes):
-    """The calls that a list of changes stands for; what is the same in all stands beside it."""
+    """The calls that a list of changes stands for, one for each file.
+
+    What is the same in all stands beside it; where both have a file, either may be meant.
+    """
     files = {}
     for change in changes:
-        tool = tool_call(table, name, kind, {**sent, **(change if type(change) is dict else {})})
-        tool.input_names = None  # a changed input fits none of them
-        first = files.setdefault(text_or_none(tool.input.get("file_path")), tool)
-        for key in ("old_string", "new_string"):
-            if first is not tool and key in tool.input:
-                first.input[key] = str(first.input[key]) + "\n" + str(tool.input[key])
-    return list(files.values())
+        change = change if type(change) is dict else {}
+        for values in ({**sent, **change}, {**change, **sent}):
+            tool = tool_call(table, name, kind, values)
+            path = tool.input.get("file_path")
+            tools = files.setdefault(path if type(path) is str else None, [])
+            if not tools or tools[-1].input != tool.input:
+                tools.append(tool)
+    return [joined(tools) for tools in files.values()]
+
+
+def joined(tools):
+    """One call that changes all that these change in a file."""
+    tool = tools[0]
+    tool.input_names = None  # a changed input fits none of them
+    for key in ("old_string", "new_string"):
+        if key in tool.input:
+            tool.input[key] = "\n".join(str(each.input[key]) for each in tools)
+    return tool
 
 
 def edits_in(patch, folder="", is_part=False):
@@ -348,10 +415,13 @@ def edits_in(patch, folder="", is_part=False):
     changes = read_patch(patch) if folder is not None else ()
     edits = [Tool(TOOLS[kind], kind, input, None, is_part) for kind, input in changes]
     for edit in edits:
-        if folder:
-            make_absolute(edit.input, folder)
-    unnamed = {**ALWAYS["edit"], "new_string": patch}
-    return edits or [Tool(TOOLS["edit"], "edit", unnamed, None, is_part)]
+        if folder and edit.input["file_path"][:1] != "/":
+            edit.input["file_path"] = folder + edit.input["file_path"]
+    if edits:
+        return edits
+    unnamed = Tool(TOOLS["edit"], "edit", {**ALWAYS["edit"], "new_string": patch}, None, is_part)
+    unnamed.other_names = (TOOLS["write"],)
+    return [unnamed]
 
 
 def mcp_call(table, name, tool, native):
@@ -364,12 +434,11 @@ def mcp_call(table, name, tool, native):
 
 
 def spread(tool):
-    """One call for each value, where the host has a list of what Claude Code has one of."""
+    """One call for each value, where the call has several of what Claude Code has one of."""
     for key in ("url", *(tool.input_names or ())):
         values = tool.input.get(key)
         if type(values) is list and values:
-            names = tool.input_names if len(values) == 1 else None
-            return [Tool(tool.name, tool.kind, {**tool.input, key: v}, names) for v in values]
+            return [tool.about(key, value, tool.names_for(values)) for value in values]
     return [tool]
 
 

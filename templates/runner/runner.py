@@ -17,6 +17,7 @@ status 2, which no failure of ours may look like. Options, before COMMAND:
 
 import _signal
 import posix
+import sys
 import time
 
 from .answer import (
@@ -55,6 +56,7 @@ from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refus
 from .receipts import write_receipt
 
 TIMEOUT_S = 10
+DEEPEST = 5000  # levels of what a model sends; far from what would end the interpreter
 REFUSES = 42  # the registered command makes status 2 of it
 # On Claude Code a sub-agent has none of these.
 OF_MAIN_AGENT = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd")
@@ -76,6 +78,7 @@ MATCHED = {
 def prepare(words):
     """The function that runs the command; all its modules are loaded before anything is read."""
     options = read_options(words)
+    sys.setrecursionlimit(DEEPEST)
 
     def run():
         run = Run(options)
@@ -266,6 +269,8 @@ class Run:
                 raise Failure(path + " is gone")
         seconds = float(self.options.get("--timeout", TIMEOUT_S))
         left = seconds - (time.monotonic() - self.begin)
+        if left <= 0:
+            raise Failure(TOO_LONG)
         try:
             data = self.input_for(question)
             result = run_command(self.command(), data, self.environ(), left)

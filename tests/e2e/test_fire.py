@@ -143,3 +143,50 @@ def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client
         event: payload.keys() - SOMETIMES for event, payload in told.items()
     }
     assert "pre-tool" in told
+
+
+# The dialects of Copilot CLI, by the spelling of the event's name, and a program that is gone.
+DECISION = '"decision":"%s","reason":"not here"}'
+IN_DIALECT = {
+    "a program that is gone": "/gone/check --all",
+    "exit 2": "echo 'not here' >&2; exit 2",
+    "nested": f"echo '{DENY}'",
+    "top": """echo '{"permissionDecision":"deny","permissionDecisionReason":"not here"}'""",
+    "a decision that is none": f"echo '{{{DECISION % 'deny'}'",
+    "both": f"echo '{DENY[:-1]},{DECISION % 'deny'}'",
+    "nested and a block": f"echo '{DENY[:-1]},{DECISION % 'block'}'",
+    "nested change": f"echo '{CHANGE}'",
+    "top change": """echo '{"modifiedArgs":{"command":"touch other"}}'""",
+}
+
+
+@pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])
+@pytest.mark.parametrize("event", ["preToolUse", "PreToolUse"])
+@pytest.mark.parametrize("command", IN_DIALECT.values(), ids=IN_DIALECT)
+def test_a_hook_in_either_dialect(case: Case, stage: tuple[Client, agent.Place], event: str, command: str) -> None:
+    client, place = stage
+    hooks = place.home / ".copilot" / "hooks"
+    hooks.mkdir(parents=True, exist_ok=True)
+    (hooks / "mine.json").write_text(
+        json.dumps({"version": 1, "hooks": {event: [{"type": "command", "command": command}]}})
+    )
+    check_shell_call(case, client, place)
+
+
+@pytest.mark.parametrize("case", [param for param in EVERY if param.id == "gemini"])
+@pytest.mark.parametrize("command", ["/gone/check --all", "python3 /gone.py", "/gone/check; exit 0"])
+def test_a_program_that_is_gone(case: Case, stage: tuple[Client, agent.Place], command: str) -> None:
+    client, place = stage
+    page = json.loads(place.settings.read_text()) if place.settings.exists() else {}
+    page["security"] = {**page.get("security", {}), "folderTrust": {"enabled": False}}
+    page["hooks"] = {"BeforeTool": [{"hooks": [{"type": "command", "command": command}]}]}
+    place.settings.write_text(json.dumps(page))
+    check_shell_call(case, client, place)
+
+
+def check_shell_call(case: Case, client: Client, place: agent.Place) -> None:
+    """What becomes of a call is what hookctl says of it."""
+    volley = fire(place, case.host, "pre-tool", tool="Bash", input={"command": "touch made"})
+    play_case(case, client, place, case.shell("touch made"))
+    made = {path.name for path in place.project.iterdir()} & {"made", "other"}
+    assert made == {"deny": set(), "change": {"other"}, "none": {"made"}}[volley["outcome"]]

@@ -71,7 +71,7 @@ class Hook:
         posix.environ.update(own)
         try:
             with no_new_handles():
-                getattr(handler, function)(event, host)
+                getattr(handler, function)(call.Call(event, host))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, alarm)

@@ -7,6 +7,8 @@ comes from the tables that translate.
 from __future__ import annotations
 
 import json
+import resource
+import time
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,98 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     assert len(seen) == len(call["asks"])
 
 
+@pytest.mark.parametrize(
+    ("host", "tool", "input", "asked"),
+    [
+        # What only Claude Code reads hides nothing.
+        ("pi", "write", {"path": "/x/.env", "file_path": "/x/ok", "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"file_path": "/x/ok", "path": "/x/.env", "content": "a"}, ["/x/.env"]),
+        ("openhands", "write_file", {"path": "/x/ok", "file_path": "/x/.env", "content": "a"}, ["/x/ok", "/x/.env"]),
+        ("pi", "write", {"path": "sub/../../x/.env", "content": "a"}, ["/home/u/x/.env"]),
+        ("pi", "write", {"path": "/usr/../LINK/../.env", "content": "a"}, ["ROOT/.env", "/.env"]),
+        ("pi", "write", {"path": "\0/../.env", "content": "a"}, ["/home/u/project/.env"]),
+        ("pi", "write", {"path": "\ud800/../.env", "content": "a"}, ["/home/u/project/.env"]),
+        ("pi", "write", {"path": ".//x/./.env", "content": "a"}, ["/home/u/project/x/.env"]),
+        ("pi", "write", {"path": "file:///x/%2Eenv", "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"path": "file://host/x/.env", "content": "a"}, [None]),
+        ("vscode", "create_file", {"filePath": "untitled:/x/.env", "content": "a"}, [None]),
+        ("hermes", "write_file", {"path": "~u/.env", "content": "a"}, [None]),
+        ("codex", "view_image", {"path": "~u/.env"}, ["/home/u/project/~u/.env"]),
+        (
+            "pi",
+            "edit",
+            {"path": "/x/.env", "edits": [{"path": "/x/ok", "oldText": "a", "newText": "b"}]},
+            ["/x/ok", "/x/.env"],
+        ),
+        ("kiro", "read_files", {"path": "/x/ok", "paths": ["/x/.env", "/x/b"]}, ["/x/ok", "/x/.env", "/x/b"]),
+        (
+            "cursor",
+            "ApplyPatch",
+            {"patch": "*** Delete File: /x/ok", "input": "*** Delete File: /x/.env"},
+            ["/x/ok", "/x/.env"],
+        ),
+        (
+            "hermes",
+            "patch",
+            {"mode": "patch", "patch": "*** Begin Patch\n*** Add File: /x/a\n***  End Patch\n*** Delete File: /x/.env"},
+            ["/x/a", "/x/.env"],
+        ),
+        ("pi", "write", {"path": ["/x/.env"], "content": "a"}, ["/x/.env"]),
+        ("pi", "write", {"path": 5, "content": "a"}, [None]),
+    ],
+)
+def test_no_file_hides_behind_another(bench: Bench, host: str, tool: str, input: Any, asked: list[Any]) -> None:
+    (bench.root / "link").symlink_to("/usr")
+    link = str(bench.root / "link")
+    input = {key: value.replace("/LINK", link) if isinstance(value, str) else value for key, value in input.items()}
+    payload = {"session_id": "s", "cwd": "/home/u/project", "tool_name": tool, "tool_input": input}
+    bench.lay_table(host)
+    seen = bench.ask(host, "PreToolUse", payload)
+    paths = [(each["portable"]["paths"] or [None])[0] for each in seen]
+    assert [path and path.replace(str(bench.root), "ROOT") for path in paths] == asked
+
+
+def test_many_files_take_no_more_time_than_the_hook_has(bench: Bench) -> None:
+    patch = "".join(f"*** Add File: f{number}\n+a\n" for number in range(300))
+    payload = bench.tool_call("opencode", "apply_patch", {"patchText": patch})
+    begin = time.monotonic()
+    ran = bench.run("opencode", "PreToolUse", payload, "sleep 0.1", "--timeout", "1", "--on-failure", "deny")
+    assert ran.answer["decision"] == "deny" and time.monotonic() - begin < 3
+
+
+def test_a_file_behind_many_others_is_asked_about(bench: Bench) -> None:
+    """Each question has descriptors of its own, which are few where a limit is low."""
+    patch = "".join(f"*** Add File: f{number}\n+a\n" for number in range(80)) + "*** Delete File: .env\n"
+    payload = bench.tool_call("opencode", "apply_patch", {"patchText": patch})
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, limit[1]))
+    try:
+        seen = bench.ask("opencode", "PreToolUse", payload)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+    assert len(seen) == 81
+
+
+def test_what_a_model_nests_hides_nothing(bench: Bench) -> None:
+    text = json.dumps(bench.tool_call("pi", "write", {"path": "/x/.env", "content": "a", "z": 0}))
+    data = text.replace('"z": 0', '"z": ' + "[" * 4000 + "]" * 4000).encode()
+    ran = bench.run("pi", "PreToolUse", data, "grep -q /x/.env && exit 2; exit 0")
+    assert ran.answer["decision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("host", "tool", "input"),
+    [
+        ("codex", "Bash", {"command": "*** Begin Patch\n*** Update File: a\n" * 12_000}),
+        ("pi", "edit", {"path": "/x", "edits": [{"oldText": "a" * 50, "newText": "b" * 50}] * 60_000}),
+    ],
+)
+def test_a_long_call_is_read_once(bench: Bench, host: str, tool: str, input: Any) -> None:
+    payload = bench.tool_call(host, tool, input)
+    ran = bench.run(host, "PreToolUse", payload, "exit 2", "--timeout", "8")
+    assert ran.answer
+
+
 def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: Bench) -> None:
     (call,) = [each["payload"] for each in FILES["gemini"]["calls"] if each["name"] == "fetch"]
     ran = bench.run("gemini", "PreToolUse", call, f"echo '{json.dumps(nested(updatedInput={'url': 'http://x'}))}'")
@@ -107,9 +201,7 @@ def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> 
 def test_every_tool_that_changes_files_or_runs_commands_is_of_a_class(name: str, tool: str, kind: str) -> None:
     host = hosts.load(host_of(name))
     if kind in ("shell", "write", "edit", "read"):
-        names = {own for each in ("shell", "write", "edit", "read") for own in host.tools.get(each, ())}
-        names |= {*host.runner.get("by", {}).get("tools", ())}
-        assert tool in names
+        assert tool in [*host.tools.get(kind, ()), *host.runner.get("by", {}).get("tools", ())]
 
 
 def tool_of(payload: Any) -> str:

@@ -194,7 +194,12 @@ HERE = "apply_patch <<'EOF'\n*** Begin Patch\n" + ADDED + CHANGED + "*** End Pat
         (f"cd 'a b' && {HERE}", ("--matcher", "Write"), ["Write a b/new.py"]),
         (f"cd /tmp && {HERE}", ("--matcher", "Write"), ["Write /tmp/new.py"]),
         (f"cd /tmp&&cd x; {HERE}", ("--matcher", "Write"), ["Write /tmp/x/new.py"]),
-        (f"(cd x; {HERE})", ("--matcher", "Write"), ["Write x/new.py"]),
+        (f"(cd x; ls); {HERE}", ("--matcher", "Write"), ["Edit None"]),
+        (f"cd x || cd y; {HERE}", EDITS, ["Edit None"]),
+        (f"cd\t/etc && {HERE}", ("--matcher", "Write"), ["Write /etc/new.py"]),
+        (f"env -C /etc {HERE}", EDITS, ["Edit None"]),
+        (f"{{ cd /etc; {HERE} }}", EDITS, ["Edit None"]),
+        (f"ls -C; {HERE}", ("--matcher", "Write"), ["Write new.py"]),
         (HERE.replace("apply_patch ", "'apply_patch'"), EDITS, ["Write new.py", "Edit src/old.py"]),
         (HERE.replace(" <<'EOF'\n", " '").replace("\nEOF", "'"), EDITS, ["Write new.py", "Edit src/old.py"]),
         (f"{HERE}cd sub\n{HERE}", ("--matcher", "Edit"), ["Edit src/old.py", "Edit sub/src/old.py"]),
@@ -230,7 +235,8 @@ def test_a_hook_of_the_shell_may_change_or_allow_a_command_with_a_patch(bench: B
 
 def test_what_is_no_patch_is_still_asked_about(bench: Bench) -> None:
     (asked,) = bench.ask("codex", "PreToolUse", bench.tool_call("codex", "apply_patch", {"command": "garbage"}))
-    assert (asked["tool_name"], asked["tool_input"]) == ("Edit", {"old_string": "", "new_string": "garbage"})
+    unnamed = {"file_path": None, "old_string": "", "new_string": "garbage"}
+    assert (asked["tool_name"], asked["tool_input"]) == ("Edit", unnamed)
 
 
 @pytest.mark.parametrize(
