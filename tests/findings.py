@@ -453,6 +453,9 @@ def last_ran(place: Place) -> None:
     put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
 
 
+_REFUSES = ("--mode", "off", "--dispatch", "*", "--set", "dispatch_end=0")  # and ends no turn
+
+
 def client_says(text: str, *options: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         place.client(text)
@@ -1035,7 +1038,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("guard_off", "info", knob(mode="off")),
     ("never_ran", "info", installed),
     ("last_ran", "info", last_ran),
-    ("client_old", "error", client_says("echo 2.1.142 '(Claude Code)'", "--mode", "guard")),
+    ("client_old", "error", client_says("echo 2.1.142 '(Claude Code)'", *_REFUSES)),
     ("client_old", "error", beside_an_entry_that_cannot_be_loaded),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),

@@ -128,10 +128,8 @@ def _judge_end(facts: HostFacts, chain: _Chain) -> Finding | None:
     """What ends a chain that these hooks force: the guard, else the host's cap, else nothing."""
     is_stop, path, title = chain.canonical == "stop", chain.hooks[0].source.path, facts.host.title
     blocker = _name_blocker(facts, chain)
-    modes = [entry.mode for entry in facts.at_work if is_stop and _ends_chains(facts, entry)]
-    if modes:
-        but = ", except during a run" if set(modes) == {"keepalive"} else ""
-        return facts.find("foreign_stop.ended", path, blocker=blocker, except_in_run=but)
+    if is_stop and any(_ends_chains(facts, registration) for registration in facts.at_work):
+        return facts.find("foreign_stop.ended", path, blocker=blocker)
     values = {"blocker": blocker, "why": _why_guard_does_not_end(facts, chain)}
     level, fix = "warning" if chain.blocks else "info", _suggest_fix(facts, chain)
     if chain.cap <= 0:

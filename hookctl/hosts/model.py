@@ -32,7 +32,7 @@ class Client(NamedTuple):
     since: dict[str, Sequence[str]] = _NOTHING  # by what older ones lack
     asks_version: bool = True
     package: str = ""
-    block_shown: str = ""  # what people see before a block's text, if it looks like a failure
+    block_shown: str = ""  # what people see above a block's text, if it looks like a failure
     debug: str = ""
     doctor: str = ""
 
@@ -99,6 +99,7 @@ class Dialect(NamedTuple):
     refuse: str = ""
     refuse_end: str = ""  # the same, and the turn ends
     context: str = ""  # what it adds at a session's start
+    goal: str = ""  # what a person types to end a goal of the host's own, a stop hook there
 
 
 class Switches(NamedTuple):

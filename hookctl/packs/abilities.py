@@ -64,7 +64,7 @@ def _is_needed(
     if feature == "refuse_end":
         is_asked = settings is not None and "pre-tool" in settings.events
         return is_asked and ends_refused(settings, host)
-    return feature != "message" or (settings is not None and settings.mode in _BLOCKING)
+    return feature != "message" or (settings is not None and settings.mode != "off")
 
 
 def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:

@@ -30,8 +30,6 @@ _FIRST_STEPS = {
     "breaker": "run remaining 3    in a project: three pieces of work are left there",
     "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
-# How a block begins in each mode
-_FIRST_WORDS = {"breaker": "Work remains (3)", "keepalive": "This run goes on"}
 _NO_REPOSITORY = "this is no git repository, so no clone brings it to others: `git init` makes one"
 _THEIR_TASK = "run status    in a project: what the system there says is left"
 
@@ -105,16 +103,16 @@ def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:
 
     A message says the first where that is less than the limit.
     """
-    mode = settings.mode
-    hosts = {target.host.name: target.host for target in targets if mode in _FIRST_STEPS}
+    blocks = settings.mode in _FIRST_STEPS
+    hosts = {target.host.name: target.host for target in targets if blocks}
     lines = []
     for host in hosts.values():
         if host.cap.get("asks") and host.cap["default"] >= int(wanted_limit(settings)):
             most = count_blocks(host, host.cap["default"])
             lines.append(Line(f"{host.title} takes {most}, and no more."))
         if host.client.block_shown:
-            shown = f"{host.client.block_shown}{_FIRST_WORDS[mode]}..."
-            lines.append(Line(f"{host.title} shows that as `{shown}`; it is no failure."))
+            shown = f"{host.title} shows that as `{host.client.block_shown}`; it is no failure."
+            lines.append(Line(shown))
     return lines
 
 

@@ -199,8 +199,9 @@ class _Session:
         text = json.dumps(payload, ensure_ascii=False)
         text = text.replace(STDIO["command"], "/usr/bin/python3").replace(STDIO["args"][-1], f"{HOME}/server.py")
         for path, name in ((self.place.project, PROJECT), (self.place.home, HOME), (self.place.tmp, "/tmp")):
-            text = text.replace(str(path), name).replace(str(path).replace("/", "%2F"), name.replace("/", "%2F"))
-            text = text.replace(NO_LETTER.sub("-", str(path)), name.replace("/", "-"))
+            for spelled in (str(path).replace("/", "-"), NO_LETTER.sub("-", str(path))):
+                text = text.replace(spelled, name.replace("/", "-"))
+            text = text.replace(str(path).replace("/", "%2F"), name.replace("/", "%2F")).replace(str(path), name)
         ids = dict.fromkeys(match.group() for match in IDS.finditer(text))
         for number, id in enumerate(ids, 1):
             text = text.replace(id, f"id-{number}")

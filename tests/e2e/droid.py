@@ -21,18 +21,10 @@ class Place(agent.Place):
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    model = {
-        "base_url": f"{url}/v1",
-        "api_key": "made-up",
-        "provider": "generic-chat-completion-api",
-        "max_tokens": 4096,
-    }
+    apis = {"mock": "generic-chat-completion-api", "gpt-5": "openai"}
+    about = {"base_url": f"{url}/v1", "api_key": "made-up", "max_tokens": 4096}
+    models = [{"model_display_name": name, "model": name, "provider": api, **about} for name, api in apis.items()]
     # Not into settings.json: that is the operator's, and its bytes are compared.
-    models = [
-        {**model, "model_display_name": "mock", "model": "mock"},
-        {**model, "model_display_name": "chat", "model": "gpt-5"},
-        {**model, "model_display_name": "responses", "model": "gpt-5", "provider": "openai"},
-    ]
     (place.settings.parent / "config.json").write_text(json.dumps({"custom_models": models}))
     command = [*client.command, "exec", "--auto", "medium", "-m", "custom:mock-0"]
     return Start([*command, *([prompt] if prompt else [])], QUIET)

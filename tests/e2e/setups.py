@@ -114,11 +114,7 @@ SETUPS: dict[str, dict[str, Setup]] = {
         "": Setup(_servers(".factory/mcp.json", type="stdio")),
         # By the model's name, unless its settings have a `fileEditToolProfile`.
         "gpt": Setup(
-            options=("--auto", "high", "-m", "custom:chat-1"),
-            reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
-        ),
-        "gpt by responses": Setup(
-            options=("--auto", "high", "-m", "custom:responses-2"),
+            options=("--auto", "high", "-m", "custom:gpt-5-1"),
             reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
             driver=Driver(responses, droid.DRIVER.call, Run),
         ),

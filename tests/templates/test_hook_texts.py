@@ -66,7 +66,11 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.host = host
     assert lab.call("stop", stop_hook_active=False) == ""
     said = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
-    assert json.loads(lab.call("stop", stop_hook_active=True)) == {"continue": False, "stopReason": said}
+    expected = {"continue": False, "stopReason": said}
+    if host == "claude":
+        said += " A goal is not cleared: your next prompt goes on with it, and `/goal clear` ends it."
+        expected = {"continue": False, "stopReason": said, "systemMessage": said}
+    assert json.loads(lab.call("stop", stop_hook_active=True)) == expected
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
 
 

@@ -28,7 +28,7 @@ from .files import (
     read_object,
 )
 from .hosts import USUAL, describe_failure, find_host
-from .settings import HIGHEST_CEILING, Settings, confine, project_of
+from .settings import Settings, confine, project_of
 from .state import UNCOUNTED, log
 from .work import find_task
 
@@ -171,7 +171,7 @@ def read_settings(call, file):
     call.settings = Settings(call.config, call.locked)
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
     call.keepalive = call.settings.mode == "keepalive"
-    call.ceiling = HIGHEST_CEILING if call.keepalive else call.settings.ceiling
+    call.ceiling = call.settings.ceiling
     call.limit = call.settings.max_stop_blocks
     if call.keepalive:
         call.limit = call.settings.keepalive_cap

@@ -14,13 +14,14 @@ USUAL = {
     "claude": {
         "block": '{"decision":"block","reason":%s}',
         "release": '{"systemMessage":%s}',
-        "end": '{"continue":false,"stopReason":%s}',
+        "end": '{"continue":false,"stopReason":%s,"systemMessage":%s}',
         "refuse": '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",'
         '"permissionDecisionReason":%s}}',
         "refuse_end": '{"hookSpecificOutput":{"hookEventName":"PreToolUse",'
         '"permissionDecision":"deny","permissionDecisionReason":%s},'
-        '"continue":false,"stopReason":%s}',
+        '"continue":false,"stopReason":%s,"systemMessage":%s}',
         "context": '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":%s}}',
+        "goal": "/goal clear",
         "project": "CLAUDE_PROJECT_DIR",
         "session": "CLAUDE_CODE_SESSION_ID",
         "process": "CLAUDE_PID",
@@ -64,14 +65,15 @@ WHY = {
     "tripped": "after %s without progress",
     "host_cap": "after %s in a row, since the host would override the next one",
     "ceiling": "after %s since the last prompt",
+    "stop_loop": "without progress",
     "lock_timeout": "because another process holds its state",
     "state_error": "because its state cannot be saved",
 }
 UNSAVED = "hookctl guard: its state cannot be saved, so it counts and blocks nothing: "
-STOP_LOOP = (
-    "hookctl guard: ended a turn that another stop hook forces on without progress. "
-    "Send a prompt to go on."
+ENDED = (
+    "hookctl guard: ended a turn that another stop hook forces on {why}. Send a prompt to go on."
 )
+GOAL = " A goal is not cleared: your next prompt goes on with it, and `%s` ends it."
 
 
 class Host:
@@ -86,6 +88,7 @@ class Host:
         self.refuse = read_field(entry, "refuse", "")
         self.refuse_end = read_field(entry, "refuse_end", "")  # the same, and the turn ends
         self.context = read_field(entry, "context", "")  # at a session's start
+        self.goal = read_field(entry, "goal", "")  # what a person types to end a goal
         # The variables with the project's folder, the session and the agent's process.
         self.project_variable = read_field(entry, "project", "")
         self.session_variable = read_field(entry, "session", "")
@@ -185,14 +188,14 @@ def word_answer(call, decision, code, blocks, remaining):
     """The text of a decision, for the agent or for a person."""
     settings = call.settings
     block, release = TEXTS.get(settings.mode, TEXTS["breaker"])
-    chosen, own = "", STOP_LOOP
+    chosen, own = "", ENDED + (GOAL % call.host.goal if call.host.goal else "")
     if decision == "block":
         chosen, own = settings.reason, block + NOT_YOURS * settings.claim
     elif decision == "release":
         chosen, own = settings.release_reason, release
     text = settings.nudge_reason if code == "nudged" else chosen or own
     values = list_values(call, blocks, remaining)
-    if decision == "release":
+    if decision != "block":
         values["why"] = describe_reason(call, code, blocks)
     if chosen or code == "nudged":
         return fill(text, values)

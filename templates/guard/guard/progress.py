@@ -142,6 +142,8 @@ def count_stop(call, state, progress, own_block):
     state.attempts += 1
     if not own_block:
         state.streak += 1
+        if call.active and state.total < call.ceiling:  # another hook forced it
+            state.total += 1
 
 
 def is_required(settings, name):

@@ -13,7 +13,7 @@ DEFAULTS = {
     "max_stop_blocks": 5,
     "limit_env": "",  # the variable with a limit above 0 that wins over max_stop_blocks
     "keepalive_cap": 5000,
-    "ceiling": 200,  # blocks since the last human prompt, whatever progress there is
+    "ceiling": 200,  # blocks of all hooks since the last human prompt, whatever progress there is
     "count": "blocks",
     "chain_reset": "progress",
     "latch": True,
@@ -62,7 +62,7 @@ WORDS = {
     "dispatch_scope": ("project", "session"),
 }
 OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env reaches some hooks
-HIGHEST_CEILING = 5000  # also that of keepalive
+HIGHEST_CEILING = 5000  # also that of an armed keepalive run
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
 MARK = "/.hookctl/guard/"

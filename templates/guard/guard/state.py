@@ -27,7 +27,7 @@ PAUSE = 0.005  # seconds between two looks at a lock that is held
 SESSION = {
     "blocks": 0,  # since progress
     "attempts": 0,  # stops since progress
-    "total": 0,  # blocks since the last human prompt; above the ceiling after its release
+    "total": 0,  # blocks of all hooks since the last human prompt; above the ceiling after it
     "open": False,  # the latch: a release stays open until there is progress
     "nudges": 0,  # since the last human prompt
     "terminal": False,  # a required tool was called since then

@@ -5,7 +5,8 @@ import posix
 from .call import Expired, read_own_call, reason_to_ignore
 from .files import digest, open_to_replace, read_line
 from .hosts import answer, describe_failure
-from .progress import name_task, observe
+from .progress import is_blocked, name_task, observe
+from .settings import HIGHEST_CEILING
 from .state import UNCOUNTED, answer_once, log, open_session
 from .work import (
     CRUMB,
@@ -67,6 +68,8 @@ def decide(call):
         return Decision("allow", code)
     if not call.ends_turn:
         return Decision("allow", "allowed", line=None)
+    if call.keepalive and is_armed(call):
+        call.ceiling = HIGHEST_CEILING
     heartbeat, remaining = read_task(call)
     code, concluded = reason_to_allow(call, remaining), is_concluded(call)
     if is_waiting(call) and not concluded:
@@ -107,8 +110,10 @@ def decide_anew(call, state, gate_code, heartbeat, remaining):
         decision, code, blocks = hold_work(call, blocks)
     if call.holder and code not in ("not_owner", "stale"):
         state.work = int(call.now)
-    if decision == "allow" and is_forced_loop(call, state):
-        decision, code = "end", "stop_loop"
+    reason = reason_to_end(call, state) if decision == "allow" else None
+    if reason:
+        decision, code = "end", reason
+        blocks = call.ceiling if code == "ceiling" else 0
     if needs_reminder(call, state, code):
         decision, code = "block", "nudged"
     line = {"blocks": blocks or state.blocks, "attempts": state.attempts, "progress": progress}
@@ -177,33 +182,34 @@ def decide_by_mode(call, state, remaining):
     if settings.honor_stop_hook_active and call.active:
         return "allow", "honor_active", 0
     tripped = 0 < call.limit <= getattr(state, settings.count)
-    return apply_limits(call, state, tripped, call.ceiling)
+    return apply_limits(call, state, tripped)
 
 
-def apply_limits(call, state, tripped, ceiling):
+def apply_limits(call, state, tripped):
     """Block unless a limit is reached: (decision, code, blocks to mention)."""
     if state.open:
         return "allow", "open", 0
-    if state.total > ceiling:
+    if state.total > call.ceiling:
         return "allow", "ceiling", 0
     if tripped:
         return "release", "tripped", state.blocks
     if call.host.cap <= state.host:
         return "release", "host_cap", state.host
-    if state.total >= ceiling:
-        return "release", "ceiling", ceiling
+    if state.total >= call.ceiling:
+        return "release", "ceiling", call.ceiling
     return "block", "blocked", state.blocks + 1
 
 
-def is_forced_loop(call, state):
-    """Do other hooks force this chain on without progress, or up to the host's cap?"""
+def reason_to_end(call, state):
+    """Why a chain that other hooks force is to end, or None: no progress, or one force too many."""
     settings = call.settings
-    watched = settings.end_foreign_chains and not (call.keepalive and is_armed(call))
-    if not watched and settings.mode != "guard":
-        return False
+    if not settings.end_foreign_chains and settings.mode != "guard":
+        return None
     idle = 0 < settings.max_stop_blocks <= state.streak and (call.active or state.streak > 1)
-    at_the_cap = call.active and call.host.cap == state.host and state.said[:1] != ["block"]
-    return idle or at_the_cap
+    forced = call.active and not is_blocked(state)
+    if idle or (forced and call.host.cap == state.host):
+        return "stop_loop"
+    return "ceiling" if forced and state.total >= call.ceiling else None
 
 
 def needs_reminder(call, state, code):

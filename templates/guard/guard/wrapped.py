@@ -115,7 +115,7 @@ def describe_release(call, judgement):
         "times": "once" if number == 1 else str(number) + " times",
         "limit": call.settings.max_stop_blocks,
         "cap": call.host.cap,
-        "ceiling": call.settings.ceiling,
+        "ceiling": call.ceiling,
     }
     reason = WHY[judgement.code].format(**values)
     if judgement.code == "state_error" and call.failure:
@@ -218,7 +218,7 @@ def judge_anew(call, state):
     take_events(call, state)
     progress = observe(call, state, *read_task(call))
     tripped = 0 < call.settings.max_stop_blocks <= state.blocks + 1
-    decision, code, number = apply_limits(call, state, tripped, call.settings.ceiling)
+    decision, code, number = apply_limits(call, state, tripped)
     if decision == "release":
         number += 1  # this denial, which is not passed on
     line = {
