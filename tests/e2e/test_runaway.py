@@ -9,14 +9,14 @@ import pytest
 
 from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen, vibe
 from .agent import Place, Run
-from .clients import Client, npm_file, read_pins
+from .clients import CLIENTS, Client, npm_file
 from .dialects import Call
 from .model_server import Script
 from .product import codes, decisions, hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
 
-OLD = "2.1.197"  # of Claude Code: it goes on after a refusal that asks it to end the turn
+OLD = CLIENTS["claude"]["old"]  # it goes on after a refusal that asks it to end the turn
 TURNS = 45
 LIMIT, REFUSALS = 5, 10
 LAST = LIMIT + REFUSALS  # the request whose call ends the turn
@@ -120,8 +120,8 @@ def test_two_calls_in_turn_for_ever(case: Case, stage: tuple[Client, Place]) -> 
 def test_log_and_doctor_tell_of_a_client_that_goes_on(case: Case, stage: tuple[Client, Place], is_old: bool) -> None:
     client, place = stage
     if is_old:
-        pins = read_pins(case.host)
-        client = client._replace(program=npm_file(pins["package"], OLD, pins["program"]), version=OLD)
+        about = CLIENTS[case.host]
+        client = client._replace(program=npm_file(about["package"], OLD, about["program"]), version=OLD)
     run = case.play(client, place, [claude.bash("echo ran >> ran")], "--dispatch", f"*:{LIMIT}/300")
     assert (ran(place), run.requests) == (LIMIT, TURNS if is_old else LAST)
     assert codes(place).count("went_on") == is_old
