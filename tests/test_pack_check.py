@@ -102,6 +102,12 @@ def test_without_a_case_every_answer_counts(hookctl: Hookctl) -> None:
     )
 
 
+def test_another_result_is_dropped_where_the_host_keeps_its_own(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PostToolUse"), case("PostToolUse", "change"))
+    (text,) = [text for text in told if "result" in text]
+    assert {"vibe", "droid"} <= set(told[text]) and not {"claude", "codex", "opencode"} & set(told[text])
+
+
 def test_a_case_for_one_hook_tells_nothing_of_another(hookctl: Hookctl) -> None:
     two = hook("PreToolUse", 'id = "a"') + hook("PreToolUse", 'id = "b"')
     told = noted(hookctl, two, case("PreToolUse", "deny", 'hook = "a"'))

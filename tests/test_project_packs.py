@@ -392,6 +392,29 @@ def test_a_matcher_or_a_limit_that_somebody_set_by_hand_is_named_and_fine(
     assert findings(hookctl, top, "notify") == (0, expected_in(top, "info entry_edited settings"))
 
 
+@pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Nope"')])
+def test_a_pack_that_is_required_as_a_file_is_held_whole(
+    build: Build, hookctl: Hookctl, trusted: str, old: str, new: str
+) -> None:
+    top = build("work")
+    edit(top / ".claude/settings.json", old, new)
+    assert ("error", "pack_required", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
+
+
+def test_a_limit_that_leaves_the_hook_no_time_is_an_error(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
+    edit(top / ".claude/settings.json", '"timeout": 22', '"timeout": 1')
+    assert findings(hookctl, top, "notify") == (1, expected_in(top, "entry_disarmed settings"))
+
+
+@pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
+def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
+    top = build("work")
+    edit(top / ".claude/settings.json", '"LEVEL": "2"', f'"LEVEL": "2", "{name}": "./evil"')
+    found = findings(hookctl, top, "notify")
+    assert ("error", "hook_environment", ".claude/settings.json") in found[1] and found[0] == 1
+
+
 @pytest.mark.parametrize("field", ['"async": true', '"statusMessage": "x"', '"url": "https://evil.example"'])
 def test_any_other_field_is_not(build: Build, hookctl: Hookctl, field: str) -> None:
     top = build("work")

@@ -16,6 +16,7 @@ from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
 from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, whole_number
+from hookctl.packs.risks import loads_code
 from hookctl.settings import effective
 from hookctl.settings.effective import Source, Value
 from hookctl.values import NamedTuple
@@ -192,6 +193,10 @@ def judge_environment(file: FileFacts) -> Iterator[Finding]:
             yield file.find(entry, path, name=name, effect=effect)
         for name in sorted(known & layer.env.keys() - ended.keys()):
             yield from _judge_variable(file, name, layer.env[name], layer.source)
+    ours = {entry.path[-1] for entry in file.entries if not entry.id}
+    for layer in file.layers if file.target.shared else ():
+        for name in sorted(filter(loads_code, layer.env.keys() - ours)):
+            yield file.find("hook_environment.loader", layer.source.path, name=name)
     path = value_of(file.reaching, {}, "PATH")
     if file.target.shared and path.is_set:
         effect = _find_fault_of_path(path.text, file.path_python, file.target.project)

@@ -358,11 +358,22 @@ def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Find
         file, known = installed.file, installed.pack
         difference = _find_difference(known, pack) if isinstance(known, Pack) else ""
         difference = difference or _find_other_rules(facts, file, pack)
+        difference = difference or _find_edited_hooks(file, name)
         if difference:
             source = _name_source(required)
             install = fixes.install_command(file.target, name, source, file.workplace.project)
             values = {"pack": name, "difference": difference, "install": install}
             yield file.find("pack_required.other", **values)
+
+
+def _find_edited_hooks(file: FileFacts, pack: str) -> str:
+    """The hooks of a pack that were edited by hand in the settings, in words; '' if none."""
+    names = []
+    for entry in file.entries:
+        is_hook = entry.id.startswith(f"{pack}/") and file.current is not None
+        if is_hook and engine.state(entry, file.current, entry.path, entry.id) == "overridden":
+            names.append(f"the hook {entry.id}")
+    return " and ".join(names)
 
 
 def _may_be_installed(facts: ProjectFacts, name: str) -> bool:

@@ -407,7 +407,7 @@ def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool
     if blocks and _is_async(host, fields):
         return f"with `async` {host.title} does not wait for its answer"
     given = timeout_seconds(host, fields)
-    if blocks and given is not None and given < SHORTEST:
+    if given is not None and given < SHORTEST:
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
 

@@ -58,7 +58,7 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
     first = guard_module("payload").alternatives
     part = host.runner.get("parts", {}).get(native_tool(host, tool), {})
     is_patch = "patch" in part and (kind == "write" or "only" not in part)
-    if is_patch and kind in ("write", "edit"):
+    if is_patch and kind in ("write", "edit") and "file_path" in input:
         return {first(part["patch"])[-1]: _patch_of(kind, input), **part.get("only", {})}
     names = host.runner.get("input", {}).get(kind, {})
     native = {first(names.get(name, name))[0]: value for name, value in input.items()}

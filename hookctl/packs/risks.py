@@ -43,6 +43,18 @@ _RISKY = (
     "HOOKCTL_*",
 )  # fmt: skip
 
+# Of these, the variables by which a program loads code of whoever set them.
+_LOADING = (
+    "LD_*", "DYLD_*", "PYTHON*", "NODE_OPTIONS", "NODE_PATH", "PERL5*", "PERLLIB", "RUBYOPT",
+    "RUBYLIB", "BASH_ENV", "ENV", "ZDOTDIR", "LUA_*", "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS", "GCONV_PATH", "BASH_FUNC*",
+)  # fmt: skip
+
+
+def loads_code(name: str) -> bool:
+    """Whether a variable makes programs load code that its value names."""
+    return any(fnmatchcase(name.upper(), pattern) for pattern in _LOADING)
+
 
 def risky_env(pack: Pack) -> list[str]:
     """The names of a pack's variables, on any host, that need --allow-env, sorted."""

@@ -86,7 +86,10 @@ def lost_answers(hook: PackHook, host: Host, answers: Collection[str]) -> list[s
     lost = []
     if "refuse" in answers and not forms.get("refuse"):
         lost.append(_GOES_NOWHERE if hook.event in TOOL_EVENTS[1:] else _LETS_IT_GO)
-    if "change" in answers and not forms.get("change"):
+    if "change" in answers and hook.event == "post-tool":
+        if not forms.get("replace"):
+            lost.append("what it puts in place of a result is dropped")
+    elif "change" in answers and not forms.get("change"):
         lost.append("a changed input becomes a refusal that names it")
     elif "change" in answers and forms.get("change_allows") and not hook.may_allow:
         lost.append("a changed input becomes a refusal that names it (may_allow = false)")

@@ -112,6 +112,8 @@ def _judge(host: Host, case: Case, trial: Trial) -> str:
     if trial.outcome == case.expect or (not trial.outcome and case.expect == "none"):
         return _judge_text(case, trial)
     form, instead = _INSTEAD.get(case.expect, ("", ""))
+    if case.expect == "change" and case.event == "PostToolUse":
+        form, instead = "replace", "none"
     if form and not answers.get(form) and trial.outcome == instead:
         return "" if instead == "none" else _judge_text(case, trial)
     if case.expect == "change" and answers.get("change_allows") and trial.outcome == "deny":
