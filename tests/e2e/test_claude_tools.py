@@ -214,11 +214,11 @@ def test_breaker_nudge_and_dispatch_in_one_installation(claude: Client, place: P
     assert codes(place) == ["dispatch_refused", "blocked", "blocked", "nudged", "no_work"]
     assert (run.requests, run.result, notes(place)) == (8, "four", ["once"] * 2)
 
-    # What has been let go without progress is not reminded.
+    # It is reminded once more before it is let go without progress.
     leave_work(place)
     run = play(claude, place, ["on and on"])
-    assert codes(place)[5:] == ["blocked"] * LIMIT + ["tripped"]
-    assert (run.requests, run.result) == (LIMIT + 1, "on and on")
+    assert codes(place)[5:] == ["blocked"] * LIMIT + ["nudged", "tripped"]
+    assert (run.requests, run.result) == (LIMIT + 2, "on and on")
 
     hookctl(place, "uninstall")
     assert place.settings.read_text() == SETTINGS
@@ -226,7 +226,7 @@ def test_breaker_nudge_and_dispatch_in_one_installation(claude: Client, place: P
     run = play(claude, place, [NOTE, NOTE, NOTE, "done"])
     assert (run.requests, run.result, len(notes(place))) == (4, "done", 5)
     assert run.hooks("PreToolUse") == run.hooks("Stop") == []
-    assert len(codes(place)) == 5 + LIMIT + 1
+    assert len(codes(place)) == 5 + LIMIT + 2
 
 
 def test_what_a_reinstall_leaves_out_is_kept_and_an_empty_text_takes_it_out(claude: Client, place: Place) -> None:

@@ -88,7 +88,7 @@ def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, P
         (place.project / name).parent.mkdir(exist_ok=True)
         (place.project / name).write_text(text)
     reads = [tuple(made_of(each, place) for each in setup.reads)] if setup.reads else []
-    run = setup.play(case, client, place, Script([*reads, made_of(call["call"], place), "done"], limit=9), "begin")
+    run = setup.play(case, client, place, Script([*reads, made_of(call["call"], place), "done"], limit=9))
     changed = [name for name in FILES if (place.project / name).read_text() != FILES[name]]
     assert changed == ([] if is_kept else ["notes.txt", "sub/deep.txt"])
     assert ("deep.txt is kept as it is" in told(run)) is is_kept
