@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookctl import __version__, clock, engine
@@ -138,10 +138,10 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
         values = {"name": name, "install": install, "others": others}
         yield file.find("entry_missing", level=_level(file), **values)
     elif not _has_other_finding(file, current, entry):
-        names = _list_changed_fields(current, entry)
+        names = list_changed_fields(current, entry)
         how = _describe_change(current, entry, names)
         # A changed value or limit is fine; a changed command may do anything, and for a whole team.
-        if file.target.shared and {*names} - {"matcher", file.host.registration.timeout}:
+        if file.target.shared and not is_choice(file, names):
             yield file.find("entry_edited.shared", name=name, how=how, install=install)
         else:
             level = "warning" if "command" in names else "info"
@@ -187,7 +187,12 @@ def _describe_change(current: Current, entry: Entry, changed: list[str]) -> str:
     return f" ({current_value} instead of {_quote_value(name, entry.written)})"
 
 
-def _list_changed_fields(current: Current, entry: Entry) -> list[str]:
+def is_choice(file: FileFacts, fields: Collection[str]) -> bool:
+    """Whether a hook was edited in these fields alone that anybody may set by hand."""
+    return {*fields} <= {"matcher", file.host.registration.timeout}
+
+
+def list_changed_fields(current: Current, entry: Entry) -> list[str]:
     """The fields of a hook that are not as they were written; none of a plain value."""
     if not entry.id:
         return []

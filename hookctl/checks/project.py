@@ -367,12 +367,17 @@ def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Find
 
 
 def _find_edited_hooks(file: FileFacts, pack: str) -> str:
-    """The hooks of a pack that were edited by hand in the settings, in words; '' if none."""
+    """The hooks of a pack whose matcher or limit somebody set by hand, in words; '' if none.
+
+    What else was edited has a finding of its own.
+    """
     names = []
     for entry in file.entries:
-        is_hook = entry.id.startswith(f"{pack}/") and file.current is not None
-        if is_hook and engine.state(entry, file.current, entry.path, entry.id) == "overridden":
-            names.append(f"the hook {entry.id}")
+        hooks = file.current.elements.by_id.get(entry.id) if file.current else None
+        if hooks and entry.id.startswith(f"{pack}/"):
+            changed = entries.list_changed_fields(file.current, entry)
+            if changed and entries.is_choice(file, changed):
+                names.append(f"the hook {entry.id}")
     return " and ".join(names)
 
 
