@@ -137,9 +137,10 @@ def test_an_answer_above_what_the_other_side_reads_is_a_failure(bench: Bench) ->
 
 
 def test_no_refusal_is_lost_for_its_length(bench: Bench) -> None:
-    reason = "\U0001f600" * 1_300_000  # twelve bytes each as JSON
+    """What the hook prints is short enough; for a host each of its characters takes twelve bytes."""
+    answer = json.dumps({"decision": "block", "reason": "\U0001f600" * 3_000_000}, ensure_ascii=False)
     for host in ("droid", "opencode", "pi", "claude"):
-        ran = bench.say(host, PRE, {"decision": "block", "reason": reason})
+        ran = bench.say(host, PRE, answer)
         assert (ran.outcome, len(ran.stdout) < 1 << 24) == ("deny", True), host
 
 
