@@ -16,17 +16,40 @@ from hookctl.errors import INTERRUPTED, OK, usage_error
 if TYPE_CHECKING:  # late: typer's own affair
     from typer._click import HelpFormatter
 
-# The headings of `hookctl --help`, and under each its commands, which are in one module.
+# The headings of `hookctl --help`: the three main jobs, then the rest; each command's module.
+MORE = "More"
 GROUPS = {
-    "Set up": ("set_up", ("install", "uninstall", "plan", "upgrade", "status")),
-    "Check": ("check", ("doctor", "check", "log", "stats", "hosts", "verify", "simulate")),
-    "Hooks": ("hooks", ("hooks", "fire", "disable", "enable", "trace", "report")),
-    "Run": ("work", ("run", "supervise", "demo")),
-    "Authors": ("authors", ("pack",)),
-    "Files": ("files", ("restore", "render")),
-    "Shell": ("shell", ("completion",)),
+    "Guard my agent": {
+        "install": "set_up",
+        "run": "work",
+        "status": "set_up",
+        "log": "check",
+        "uninstall": "set_up",
+    },
+    "Ship a hook to every agent": {"pack": "authors", "upgrade": "set_up", "check": "check"},
+    "See what my hooks do": {
+        "hooks": "hooks",
+        "fire": "hooks",
+        "doctor": "check",
+        "disable": "hooks",
+        "enable": "hooks",
+    },
+    MORE: {
+        "plan": "set_up",
+        "demo": "work",
+        "stats": "check",
+        "report": "hooks",
+        "trace": "hooks",
+        "hosts": "check",
+        "restore": "files",
+        "render": "files",
+        "supervise": "work",
+        "verify": "check",
+        "simulate": "check",
+        "completion": "shell",
+    },
 }
-NAMES = [name for _, names in GROUPS.values() for name in names]
+NAMES = [name for names in GROUPS.values() for name in names]
 _WIDEST = 122  # columns of a help text; the formatter leaves two of them free
 _OTHER_OPTIONS = "Options"
 
@@ -36,8 +59,8 @@ removes them again, without touching a byte of anybody else's.
 \b
 Start here:
   hookctl install --host claude     put the guard into Claude Code's settings
-  hookctl doctor                    check that it works
-  hookctl uninstall                 take it out again
+  hookctl pack new my-hook          write a hook that every agent runs
+  hookctl hooks                     see every hook that runs here
 """
 
 
@@ -79,8 +102,8 @@ def program(names: list[str]) -> typer.Typer:
     )
     if len(names) != 1:
         app.callback(help=_ABOUT)(_main)
-    for heading, (module, its_names) in GROUPS.items():
-        for name in its_names:
+    for heading, modules in GROUPS.items():
+        for name, module in modules.items():
             if name in names:
                 commands = import_module(f"hookctl.commands.{module}").COMMANDS
                 command: Command = commands[name]
@@ -110,7 +133,7 @@ def _main(version: _Version = False) -> None:
 
 
 class _Program(TyperGroup):
-    """The program, whose help shows its commands in groups."""
+    """The program, whose help shows its commands in groups, the last one by name only."""
 
     def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:
         """Write a list for each group of commands, every description in full."""
@@ -124,9 +147,12 @@ class _Program(TyperGroup):
             summary = (command.help or "").split("\n\n")[0]
             rows = groups.setdefault(command.rich_help_panel or "Commands", [])
             rows.append((name.ljust(columns), summary))
+        others = groups.pop(MORE, [])
         for heading, rows in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(rows)
+        with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
+            formatter.write_text(", ".join(name.strip() for name, _ in others))
 
 
 class _Command(TyperCommand):

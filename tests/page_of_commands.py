@@ -32,7 +32,7 @@ def row(command: str) -> str:
 def table() -> list[str]:
     """A row for each command, group by group."""
     lines = ["| command | what it does |", "| --- | --- |"]
-    for group, (_, names) in cli.GROUPS.items():
+    for group, names in cli.GROUPS.items():
         lines += [f"| **{group}** | |", *(row(name) for name in names)]
     return lines
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # late: a help text needs none of it
 
 COMPLETE = "_HOOKCTL_COMPLETE"  # the variable of a shell that asks for completions
 WHERE, _WHAT = "Where", "What it may overwrite"
-_GUARD, _PACKS = "The guard's settings", "Other packs"
+_GUARD, _SELDOM, _PACKS = "The guard", "The guard, seldom needed", "Other packs"
 
 
 class Command(NamedTuple):
@@ -143,20 +143,20 @@ Everywhere = Annotated[bool, flag("Also the other projects that the records know
 _MODE = "The guard's mode: breaker, keepalive, guard or off."
 Mode = Annotated[str, option("M", _MODE, completes="mode", panel=_GUARD)]
 _PRESET = "Act like a published system: bmad, nightly, openhands, rockbot, hermes; or none."
-Preset = Annotated[str, option("P", _PRESET, completes="preset", panel=_GUARD)]
+Preset = Annotated[str, option("P", _PRESET, completes="preset", panel=_SELDOM)]
 _SET = "A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ..."
 Set = Annotated[list[str] | None, option("KEY=VALUE", _SET, "--set", panel=_GUARD)]
 _NUDGE = "Remind the agent once to call one of these before it stops; '' turns it off."
-Nudge = Annotated[str | None, option("TOOL[,TOOL]", _NUDGE, panel=_GUARD)]
+Nudge = Annotated[str | None, option("TOOL[,TOOL]", _NUDGE, panel=_SELDOM)]
 _NUDGE_ENV = "Remind only where this variable is set."
-NudgeEnv = Annotated[str | None, option("VAR", _NUDGE_ENV, "--nudge-env", panel=_GUARD)]
+NudgeEnv = Annotated[str | None, option("VAR", _NUDGE_ENV, "--nudge-env", panel=_SELDOM)]
 _DISPATCH = (
     "Refuse more than MAX (30) identical calls of this tool in SECONDS (300), and end "
     "the turn after 10 refusals where the host can. '*' is every tool."
 )
 Dispatch = Annotated[list[str] | None, option("TOOL[:MAX/SECONDS]", _DISPATCH, panel=_GUARD)]
 _WRAP = "Limit another tool's Stop hook whose command contains TEXT; '' for none."
-Wrap = Annotated[str | None, option("TEXT", _WRAP, panel=_GUARD)]
+Wrap = Annotated[str | None, option("TEXT", _WRAP, panel=_SELDOM)]
 _GUIDANCE = "Tell a session at its start what waits, and how to wait without polling."
 Guidance = Annotated[bool, flag(_GUIDANCE, "--guidance", panel=_GUARD)]
 _RULES = "Also tell the agent in its own file (CLAUDE.md, AGENTS.md, ...) how to report work."
