@@ -45,7 +45,6 @@ GROUPS = {
         "render": "files",
         "supervise": "work",
         "verify": "check",
-        "simulate": "check",
         "completion": "shell",
     },
 }

@@ -217,7 +217,6 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
     (4, leaving, ("install", *CLAUDE, "--scope", "project")),
     (4, nothing, ("verify", "--", "./no-such-program")),
-    (4, nothing, ("simulate", "no-such-file.jsonl")),
     (10, nothing, ("plan", *CLAUDE, "--exit-code")),
     (124, nothing, ("verify", "--timeout", "0.2", "--", "sleep", "60")),
 ]
@@ -606,7 +605,6 @@ CONTRACT = {
     "log": {"--session", "--since", "--code", "--decision", "--project", "--runs", "--follow", "--json"},
     "stats": {"--since", "--project", "--prometheus", "--json"},
     "verify": {"--rechecks", "--grace", "--timeout", "--json"},
-    "simulate": {*GUARDS, "--host", "--json"},
     "completion": {"--json"},
     "pack": {"--lang", "--host", "--output", "--as", "--json"},
 }

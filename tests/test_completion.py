@@ -84,7 +84,7 @@ VALUES = [
     (("install", "--host"), HOSTS), (("plan", "--scope"), set(SCOPES)), (("uninstall", "--scope"), set(SCOPES)),
     (("install", "--mode"), {"breaker", "keepalive", "guard", "off"}),
     (("install", "--preset"), {"bmad", "nightly", "openhands", "rockbot", "hermes", "none"}),
-    (("simulate", "--host"), HOSTS - {"all"}), (("render", "--host"), HOSTS - {"all"}),
+    (("render", "--host"), HOSTS - {"all"}),
     (("render", "--scope"), {*SCOPES, "managed"}), (("log", "--decision"), set(events.DECISIONS)),
     (("log", "--code"), set(events.CODES)), (("install",), {"guard"}), (("uninstall",), {"guard"}),
     (("completion",), {"bash", "zsh", "fish"}), (("install", "--set"), set()),

@@ -34,7 +34,7 @@ DOORS = [
     ("install", "--host", "claude", "--dry-run"), ("install", "--host", "claude", "--scope", "project", "--force"),
     ("log",), ("log", "--json"), ("stats",), ("stats", "--json"), ("run", "status"), ("run", "status", "--json"),
     ("run", "heartbeat"), ("run", "remaining", "2"), ("run", "wait", "--timeout", "0s", "--stall", "1m"),
-    ("simulate", "events"), ("render", "--host", "claude", "--scope", "user"), ("restore", f"../{USER}", "--list"),
+    ("render", "--host", "claude", "--scope", "user"), ("restore", f"../{USER}", "--list"),
     ("upgrade", "--dry-run"), ("uninstall", "--dry-run"), ("uninstall", "--scope", "project"),
 ]  # fmt: skip
 
@@ -213,12 +213,8 @@ def test_a_hook_is_found_without_a_look_at_all_others() -> None:
     assert Counted.looks == 1000
 
 
-def test_no_number_is_too_large(hookctl: Hookctl, isolated: Path) -> None:
+def test_no_number_is_too_large(hookctl: Hookctl) -> None:
     hook = f'{{"hooks": [{{"type": "command", "command": "x", "timeout": 1{"0" * 400}}}]}}'
     put(Path(".gemini/settings.json"), f'{{"hooks": {{"AfterAgent": [{hook}]}}}}')
     hookctl("install", "--host", "gemini")
     assert hookctl("doctor").code in (0, 1)
-    events = put(isolated / "events.jsonl", f'{{"event": "stop", "at": 1{"0" * 400}}}\n')
-    assert hookctl("simulate", str(events)).code == 4
-    put(events, json.dumps({"event": "stop", "env": {"A": "x" * 140_000}}))
-    assert hookctl("simulate", str(events)).code == 4

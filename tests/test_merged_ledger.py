@@ -76,7 +76,7 @@ def release() -> Iterator[Release]:
         programs.load_runner.cache_clear()
 
 
-def test_a_release_is_simulated_as_one_is_made(team: Team, release: Release) -> None:
+def test_a_release_is_played_as_one_is_made(team: Team, release: Release) -> None:
     """What the tests below stand on: an older project is known, and upgraded; a newer one is not."""
     release("0.5.0")
     assert "0.3.0" in team.hookctl("bob", "check").err + team.hookctl("bob", "status").out

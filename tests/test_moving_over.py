@@ -225,7 +225,7 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
 
 
 def test_rockbot(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
-    install, simulate = steps("RockBot")
+    (install,) = steps("RockBot")
     assert hookctl(*install).code == 0
     assert set(json.loads(settings.read_text())["hooks"]) == {"PreToolUse"}
     answers = [call("PreToolUse", tool_name="Task", tool_input={"prompt": "look"}) for _ in range(33)]
@@ -237,8 +237,6 @@ def test_rockbot(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert data["trips"] == 3
     assert "hookctl_trips_total" in hookctl("stats", "--prometheus").out
     assert [line["refusals"] for line in hookctl("log", "--json").data["events"]] == [1, 2], "refusals share lines"
-    put(work / "events.jsonl", '{"event": "pre-tool", "tool_name": "Task", "tool_input": {"prompt": "x"}}\n' * 31)
-    assert hookctl(*simulate).out.endswith("30 allowed, 1 refused\n")
     assert hookctl("install", "--host", "claude", "--dispatch", "").code == 0
     assert "hooks" not in json.loads(settings.read_text()), "the preset has nothing else to install"
 

@@ -68,7 +68,6 @@ DOORS = [
     Door("config", "data/guard/claude-user/config.json", (), (INSTALL, ("status",), ("doctor",)), installed=True),
     Door("hook", "data/guard/claude-user/hook.py", (), (INSTALL, ("status",), ("doctor",)), installed=True),
     Door("backups", SETTINGS, (), (("restore", f"../{SETTINGS}", "--list"),), installed=True),
-    Door("events", "work/events.jsonl", (), (("simulate", "events.jsonl"),)),
     Door("task", "work/.hookctl/run/task.json", (), (("run", "status"), ("status",), ("doctor",))),
     Door("owner", "work/.hookctl/run/OWNER", (), (("run", "status"), ("status",))),
 ]

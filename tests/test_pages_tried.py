@@ -109,14 +109,6 @@ def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
     assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))
 
 
-def test_the_sample_of_simulate_is_what_it_prints(isolated: Path, process: Hookctl) -> None:
-    (sample,) = [block for block in blocks("docs/guard.md", "sh") if "hookctl simulate" in block]
-    first, _, rest = sample.partition("$ hookctl ")
-    command, _, printed = rest.partition("\n")
-    put(Path("events.jsonl"), first.partition("\n")[2])
-    assert process(*shlex.split(command)).out == printed
-
-
 def test_the_workflows_of_the_team_page_are_whole() -> None:
     github, gitlab, pre_commit = (yaml.safe_load(block) for block in blocks("docs/teams.md", "yaml"))
     assert set(github) == {"name", True, "jobs"}, "YAML reads on as true"

@@ -342,7 +342,7 @@ UNSAFE_PLACES: dict[str, Callable[[Path], object]] = {
     "another user's": lambda place: (os.chown(place, STRANGER, -1), place.chmod(0o1777)),
     "below one": lambda place: (place.chmod(0o777), (place / "mine").mkdir(0o700)),
 }
-RUN_FROM_TEMPORARY_FOLDERS = [("doctor", "--host", "claude"), ("demo", "--fast"), ("simulate", "events")]
+RUN_FROM_TEMPORARY_FOLDERS = [("doctor", "--host", "claude"), ("demo", "--fast")]
 
 
 @pytest.fixture
@@ -369,7 +369,6 @@ def test_no_program_runs_from_a_folder_that_somebody_else_can_swap(
     marker, python = shared.parent / "ran", isolated / "python3"
     text = THIEF.format(python="/usr/bin/python3", shared=str(shared), uid=STRANGER, gid=GROUP, marker=str(marker))
     put(python, text).chmod(0o755)
-    put(isolated / "work" / "events", '{"event": "stop"}\n')
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
     assert hookctl("install", "--host", "claude").code == 0
     UNSAFE_PLACES[kind](shared)

@@ -113,28 +113,6 @@ def _verify(
     return show("verify", lambda f: verify(f, request, as_json=json), json, homeless=True)
 
 
-_EVENTS = "A file with one JSON object per line; - is stdin."
-_EVENT_HOST = "The host of the events, where a line does not say it."
-
-
-def _simulate(
-    source: Annotated[str, argument("EVENTS.jsonl|-", _EVENTS)],
-    host: Annotated[str, option("H", _EVENT_HOST, completes="host")] = "claude",
-    mode: options.Mode = "",
-    preset: options.Preset = "",
-    assign: options.Set = None,
-    nudge: options.Nudge = None,
-    nudge_env: options.NudgeEnv = None,
-    dispatch: options.Dispatch = None,
-    json: options.Json = False,
-) -> int:
-    from hookctl.packs.choices import Request
-    from hookctl.verbs.simulate import simulate
-
-    request = Request(mode, preset, assign or (), nudge, nudge_env, dispatch or ())
-    return show("simulate", lambda f: simulate(f, source, request, host), json, homeless=True)
-
-
 COMMANDS = {
     "doctor": Command(
         _doctor,
@@ -177,11 +155,5 @@ COMMANDS = {
         "  hookctl verify -- pytest -q\n"
         "  hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh\n"
         "  hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'",
-    ),
-    "simulate": Command(
-        _simulate,
-        "Show what the guard would decide on events, by its defaults and the options here.",
-        "  hookctl simulate events.jsonl --preset bmad\n"
-        '  echo \'{"event": "stop", "run": {"remaining": 2}}\' | hookctl simulate -',
     ),
 }

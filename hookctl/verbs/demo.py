@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hookctl import report
+from hookctl import events, hosts, report
 from hookctl.model import Line, Result
-from hookctl.packs.choices import Request, Settings, choose
-from hookctl.packs.stage import Event, Stage
+from hookctl.packs import guard
+from hookctl.packs.choices import Settings
+from hookctl.packs.programs import load_programs
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
+from hookctl.system.packages import HOOK, LAUNCHERS
 from hookctl.system.temporary import private_folder
 from hookctl.values import NamedTuple
 
 _PAUSE = 2.0  # seconds before each step at a terminal
-_LIMIT = "2"
+_LIMIT = 2
 
 
 class Scene(NamedTuple):
-    """A step of the story: what is told, what changes in the project, and whether a turn ends."""
+    """A step of the story: what is told, the work that is left then, and whether a turn ends."""
 
     who: str
     text: str
-    run: dict[str, Any]
+    remaining: int | None = None  # None: as before
     asks: bool = False
     is_prompt: bool = False  # a person sends a prompt first
 
 
 _STORY = (
-    Scene("you", "`hookctl run remaining 3`: three pieces of work are left", {"remaining": 3}),
-    Scene("agent", 'works a little, and says: "Shall I go on?"', {}, asks=True),
-    Scene("agent", "finishes one piece: progress; stops again", {"remaining": 2}, asks=True),
-    Scene("agent", "stops again, and has done nothing", {}, asks=True),
-    Scene("agent", "stops once more, and has done nothing", {}, asks=True),
-    Scene("you", "send a new prompt: the guard counts from the start", {}, is_prompt=True),
-    Scene("agent", "finishes all of it, and stops", {"remaining": 0}, asks=True),
+    Scene("you", "`hookctl run remaining 3`: three pieces of work are left", 3),
+    Scene("agent", 'works a little, and says: "Shall I go on?"', asks=True),
+    Scene("agent", "finishes one piece: progress; stops again", 2, asks=True),
+    Scene("agent", "stops again, and has done nothing", asks=True),
+    Scene("agent", "stops once more, and has done nothing", asks=True),
+    Scene("you", "send a new prompt: the guard counts from the start", is_prompt=True),
+    Scene("agent", "finishes all of it, and stops", 0, asks=True),
 )
 _SAID = {
     "block": "asks it to go on",
@@ -53,12 +57,11 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
     tell = (lambda line: True) if as_json else report.emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
     pause = _PAUSE if is_watched and not (fast or as_json) else 0.0
-    settings = choose(Settings(), Request(assignments=(f"MAX_STOP_BLOCKS={_LIMIT}",)))
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
     with private_folder("demo", folders.state) as top:
-        stage = Stage(top, interpreter.choose(folders.environ)[0], settings)
+        stage = _Stage(top, interpreter.choose(folders.environ)[0])
         steps = list(_play(stage, tell, pause))
     end = (
         Line("Work that remains keeps the agent going; without progress it may stop."),
@@ -69,23 +72,22 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
 
 
 def _play(
-    stage: Stage, tell: Callable[[str | Line], bool], pause: float
+    stage: _Stage, tell: Callable[[str | Line], bool], pause: float
 ) -> Iterator[dict[str, Any]]:
     """Play each step of the story and tell it."""
     prompts, is_forced = 1, False
     is_told = False  # the same words once
-    for number, scene in enumerate(_STORY, 1):
+    for scene in _STORY:
         time.sleep(pause)
-        stage.now += 60
-        stage.arrange(scene.run)
+        if scene.remaining is not None:
+            stage.leave_work(scene.remaining)
         tell(Line(scene.text, label=f"{scene.who:5}"))
         prompts += scene.is_prompt
         is_forced = is_forced and not scene.is_prompt
         step = {"who": scene.who, "text": scene.text, "decision": None, "code": None, "said": None}
         if scene.asks:
             payload = {"stop_hook_active": is_forced, "prompt_id": f"p{prompts}"}
-            event = Event(number, "stop", "claude", None, {}, {}, payload)
-            answer, log_line = stage.ask(event)
+            answer, log_line = stage.stop(payload)
             decision = log_line.get("decision", "allow")
             said = _read_answer(answer).replace(f"{stage.project}/", "")
             time.sleep(pause / 2)
@@ -98,6 +100,47 @@ def _play(
             is_told = is_told or is_forced
             step = {**step, "decision": decision, "code": log_line.get("code"), "said": said}
         yield step
+
+
+class _Stage:
+    """A temporary project with a copy of the hook, and the hook's state in a folder beside it."""
+
+    def __init__(self, top: str, python: str) -> None:
+        self.top, self.python = top, python
+        self.project, self.state = os.path.join(top, "project"), os.path.join(top, "state")
+        self.hook = os.path.join(top, LAUNCHERS, "hook")
+        for name, data in load_programs(wrapper=False).all.items():
+            _write(os.path.normpath(os.path.join(self.hook, name)), data)
+        settings = Settings(options={"max_stop_blocks": _LIMIT})
+        host = hosts.load("claude")
+        config = guard.configuration(settings, self.state, host)
+        config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
+        _write(os.path.join(self.hook, "config.json"), json.dumps(config).encode())
+
+    def leave_work(self, remaining: int) -> None:
+        """Say how much work is left, as `hookctl run remaining` does."""
+        task = os.path.join(self.project, ".hookctl", "run", "task.json")
+        _write(task, json.dumps({"remaining": remaining}).encode())
+
+    def stop(self, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """What the hook answers to a stop, and its line in the log."""
+        hook = os.path.join(self.hook, HOOK)
+        process = subprocess.run(
+            [self.python, "-I", "-S", hook, "stop", "--host", "claude"],
+            input=json.dumps({"session_id": "demo", "cwd": self.project, **payload}).encode(),
+            capture_output=True,
+            env={"HOME": self.top},
+            cwd=self.project,
+            check=False,
+        )
+        lines = events.read(self.state)
+        return process.stdout.decode(), lines[-1] if lines else {}
+
+
+def _write(path: str, data: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as stream:
+        stream.write(data)
 
 
 def _read_answer(answer: str) -> str:
