@@ -39,7 +39,6 @@ GROUPS = {
         "demo": "work",
         "stats": "check",
         "report": "hooks",
-        "trace": "hooks",
         "hosts": "check",
         "restore": "files",
         "render": "files",

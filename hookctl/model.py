@@ -7,7 +7,6 @@ from hookctl.values import NamedTuple
 
 Path = tuple[str | int, ...]
 HEAD = ": hookctl="  # how the command of each of our hooks begins
-TRACED = ": hookctl-trace="  # how that of anybody's hook begins while it is traced
 # The start of the id of another tool's hook that we wrap; only its command is ours.
 WRAP = "guard/wrap-"
 INTERRUPTED = "interrupted_run"  # the code of messages on what an interrupted run left to do

@@ -24,7 +24,6 @@ DISABLE, ENABLE = ("disable", "guard"), ("enable", "guard")
 # What goes its own way to the text of a file: one list of all hooks, and a program with settings in it.
 LIST, PLUGIN = ("--host", "kimi"), ("--host", "pi")
 LISTED = b'# mine\nmodel = "m"\n\n[[hooks]] # theirs\nevent  =  "Stop"\ncommand = "bell"\n\n[other]\na = 1.0\n'
-TRACE, UNTRACE = ("trace", "on"), ("trace", "off")
 RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
 
 
@@ -131,7 +130,7 @@ def settings_at(top: Path, kind: str) -> Path:
 
 def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
     path = settings_at(top, kind)
-    if verb != TRACE and (verb[0] != "install" or "--set" in verb):
+    if verb[0] != "install" or "--set" in verb:
         assert quiet(*first(verb)) == 0
     if verb[0] == "enable":
         assert quiet(*opposite(verb)) == 0
@@ -139,9 +138,7 @@ def prepared(top: Path, kind: str, verb: tuple[str, ...]) -> Path:
 
 
 def first(verb: tuple[str, ...]) -> tuple[str, ...]:
-    """The install of the same scope, or the beginning of a trace."""
-    if verb == UNTRACE:
-        return TRACE
+    """The install of the same scope."""
     return ("install", *_place_of(verb))
 
 
@@ -160,8 +157,6 @@ def opposite(verb: tuple[str, ...]) -> tuple[str, ...]:
     """What turns the command back."""
     if verb[0] in ("disable", "enable"):
         return ("enable" if verb[0] == "disable" else "disable", *verb[1:])
-    if verb[0] == "trace":
-        return UNTRACE if verb == TRACE else TRACE
     return last(verb) if verb[0] == "install" else first(verb)
 
 

@@ -27,25 +27,6 @@ LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 OFF, MANAGED_ONLY = '{"disableAllHooks": true}', '{"allowManagedHooksOnly": true}'
 
 
-def trace(place: Place) -> None:
-    """Somebody's hook gets receipts for an hour."""
-    put(place.settings, '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
-    place.install()
-    assert place.hookctl("trace", "on").code == 0
-
-
-def trace_that_is_over(place: Place) -> None:
-    place.monkeypatch.setenv("HOOKCTL_NOW", "1000")
-    trace(place)
-    place.monkeypatch.delenv("HOOKCTL_NOW")
-
-
-def edited_trace(place: Place) -> None:
-    trace(place)
-    (program,) = place.root.rglob("runtime/trace.py")
-    program.write_text(program.read_text() + "# mine\n")
-
-
 class Place(NamedTuple):
     """One operator's machine."""
 
@@ -1139,9 +1120,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_slow", "error", hook_slow),
     ("hook_slow", "warning", receipts({"ms": 3}, {"ms": 1001}, {"ms": 60_000})),
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
-    ("traced", "warning", trace),
-    ("traced", "warning", trace_that_is_over),
-    ("hook_unknown", "error", edited_trace),
     ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
     ("hook_never_ran", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),

@@ -28,7 +28,7 @@ from hookctl import __version__
 from hookctl.__main__ import run
 from hookctl.packs import programs
 from hookctl.run import execute
-from hookctl.system.packages import HOOK, TRACER, WRAPPER
+from hookctl.system.packages import HOOK, WRAPPER
 
 TOP = Path("/tmp/hookctl-records")
 _TOP_IN_TEXTS = "{TOP}"  # a kept text names no folder of a machine
@@ -123,7 +123,6 @@ LATER = [
     "disable {check-it}",
     "disable guard --host hermes",
     "disable bell/look --host kimi",
-    "trace on --host gemini --for 24h",
     "run remaining 3",
 ]
 STOP = {"session_id": "s", "transcript_path": "", "hook_event_name": "Stop", "stop_hook_active": False}
@@ -187,8 +186,7 @@ def hookctl(command: str, code: int = 0) -> str:
 def _made_up_programs() -> Iterator[None]:
     """Packages of one small module each, and launchers that only name them."""
     modules = {"made_up.py": b"# of the fixture\n"}
-    first_line = programs.load_runner().tracer.partition(b"\n")[0]  # by which it is known
-    launchers = {HOOK: b'PACKAGE = "guard"\n', WRAPPER: b"# of the fixture\n", TRACER: first_line + b'"""\n'}
+    launchers = {HOOK: b'PACKAGE = "guard"\n', WRAPPER: b"# of the fixture\n"}
     caches = (programs.load_programs, programs.load_runner)
     with (
         mock.patch.object(programs, "_read_modules", lambda: modules),

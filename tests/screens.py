@@ -42,7 +42,6 @@ COMMANDS = (
     "hookctl status",
     "hookctl status --verbose",
     "hookctl hooks",
-    "hookctl trace on",
     "hookctl doctor",
     "hookctl hosts",
     "hookctl hosts codex",

@@ -1,4 +1,4 @@
-"""Two packs, other settings, a disable, a trace, a moved HOME, in each kind of settings file: nothing stays behind."""
+"""Two packs, other settings, a disable, a moved HOME, in each kind of settings file: nothing stays behind."""
 
 from __future__ import annotations
 
@@ -77,9 +77,6 @@ def test_nothing_stays_behind(
         assert path.read_bytes() == both, command
     run("disable", "guard", "notify")
     assert run("enable", "notify", "guard") == both
-    hookctl("trace", "on", "--host", kind.host)
-    hookctl("trace", "off", "--host", kind.host)
-    assert path.read_bytes() == both
     if scope == "user":
         os.rename(isolated / "home", isolated / "elsewhere")
         monkeypatch.setenv("HOME", str(isolated / "elsewhere"))

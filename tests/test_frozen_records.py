@@ -137,7 +137,6 @@ def test_it_is_brought_up_to_date_and_then_taken_out(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_disabled_or_traced_comes_back(version: str) -> None:
     lay(version)
-    hookctl("trace off")
     for name in ("bell/ring", "bell/look", "guard", disabled("check-it")):
         hookctl(f"enable {name}")
     assert not (frozen.STATE / "disabled.json").exists()

@@ -127,21 +127,6 @@ def test_a_wrapping_program_is_looked_at_too(hookctl: Hookctl, isolated: Path, s
     assert codes(hookctl).get("hook_unknown") == "error"
 
 
-def test_what_an_earlier_version_traced_hooks_with_is_known_and_removed(
-    hookctl: Hookctl, isolated: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
-    put(settings, text)
-    assert hookctl("trace", "on").code == 0
-    program = put(isolated / "data" / "runtime" / "trace.py", b"# another first line\n")
-    assert codes(hookctl).get("hook_unknown") == "error"
-    line = {**digests_of_programs.digests(), "trace": content_digest(b"", {"trace.py": program.read_bytes()})}
-    monkeypatch.setattr(released, "read_data", lambda *names: json.dumps({"0.1.9": line}))
-    assert "hook_unknown" not in codes(hookctl)
-    assert hookctl("trace", "off").code == 0
-    assert (settings.read_text(), program.exists()) == (text, False)
-
-
 def test_an_unknown_program_is_not_started(clone: Path, hookctl: Hookctl, isolated: Path) -> None:
     marker = isolated / "started"
     commit_evil(clone, text=f"open({str(marker)!r}, 'w')\n")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,9 +21,7 @@ from tests.disk import (
     PLUGIN,
     PROJECT,
     RESTORE,
-    TRACE,
     UNINSTALL,
-    UNTRACE,
     UPGRADE,
     Tree,
     data_of,
@@ -55,8 +51,6 @@ CASES = [
     ("hard link", UPGRADE),
     ("hard link", UNINSTALL),
     ("hard link", RESTORE),
-    ("hooks", TRACE),
-    ("hooks", UNTRACE),
     ("project", (*INSTALL, *PROJECT)),
     ("project", (*UNINSTALL, *PROJECT)),
     ("existing", DISABLE),
@@ -152,7 +146,6 @@ def test_a_run_that_is_struck_leaves_whole_files_and_the_next_one_completes_it(
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("HOOKCTL_NOW", "1000000000")  # a trace has an end
     stage, log = staged(isolated, kind, verb), tmp_path_factory.mktemp("log") / "log"
     wrong = []
     for call, fault in chosen(changing(stage, log), FAULTS, STRIDE, CASES.index((kind, verb))):
@@ -188,10 +181,6 @@ def faults_of(
     left = tree(stage.top)
     if data_of(stage.path) not in (stage.old, stage.new) and not may_be_torn:
         yield f"the file is torn: {data_of(stage.path)!r}"
-    if stage.verb[0] == "trace":
-        if not _hooks_run(stage.path):
-            yield "a hook of another tool does not run"
-        put_back(stage.top, left)
     if not modes_of(stage.path) <= stage.modes:
         yield f"the file has the mode {stage.path.stat().st_mode:o}"
     if fault != KILL:
@@ -203,13 +192,6 @@ def faults_of(
         if outcome(stage.top) not in ends or temporary(stage.top):
             yield f"{command[0]} after it does not end as if nothing had happened: {temporary(stage.top)}"
         put_back(stage.top, left)
-
-
-def _hooks_run(path: Path) -> bool:
-    """Whether every hook of the file runs as it would without a trace."""
-    groups = json.loads(path.read_bytes())["hooks"]["Stop"]
-    commands = [handler["command"] for group in groups for handler in group["hooks"]]
-    return [subprocess.run(["/bin/sh", "-c", command], check=False).returncode for command in commands] == [3]
 
 
 def _faults_of_an_error(stage: Stage, call: Call, done: Struck, lasting: bool) -> Iterator[str]:

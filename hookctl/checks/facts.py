@@ -49,7 +49,6 @@ class FoundHook(NamedTuple):
     fields: dict[str, Any]
     id: str = ""  # PACK/ID of one of ours
     matcher: Any = None  # of the handler or its group, as the file has it
-    traced_until: int = 0  # seconds since the epoch; 0 where the hook is not traced
 
     @property
     def command(self) -> str:

@@ -246,7 +246,7 @@ def add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
 
     target, folders, host = facts.target, machine.folders, facts.host.name
     folder, project = runtime_folder(folders, target), target.project if target.shared else ""
-    expected = list_files(machine.records, project, folders.state, machine.traced)
+    expected = list_files(machine.records, project, folders.state)
     is_merged, read = functools.partial(is_in_conflict, target), machine.reader.snapshot
     return facts._replace(
         runner=find_fault(folder, expected, host, read, is_merged),

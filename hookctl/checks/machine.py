@@ -13,7 +13,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
-from hookctl.model import TRACED, Record
+from hookctl.model import Record
 from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
@@ -21,11 +21,9 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
-from hookctl.system.packages import PACKAGES, TRACER
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook
-    from hookctl.ledger.traces import Traces
     from hookctl.receipts.model import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
@@ -116,7 +114,6 @@ class Machine:
         self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
-        self._traced: Traces | None = None
         self._disabled: dict[str, list[DisabledHook]] | None = None
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
@@ -251,33 +248,6 @@ class Machine:
             self._log = tuple(events.read(self.folders.state))
         return self._log
 
-    @property
-    def traced(self) -> Traces:
-        """The hooks that are traced, on record; none where the record cannot be read."""
-        if self._traced is None and not os.path.lexists(self.folders.traces):
-            self._traced = {}
-        if self._traced is None:
-            from hookctl.ledger import traces  # late: hooks are rarely traced
-
-            try:
-                self._traced = traces.read(self.folders)
-            except HookctlError:
-                self._traced = {}
-        return self._traced
-
-    def unknown_tracer(self) -> str:
-        """The path of the program that traced hooks run by, where it is none of hookctl's."""
-        if not self.traced:
-            return ""
-        from hookctl.packs.runner_faults import is_known_tracer  # late: hooks are rarely traced
-
-        path = os.path.join(self.folders.data, PACKAGES, TRACER)
-        try:
-            data = self.reader.snapshot(path).data
-        except HookctlError:
-            return path
-        return "" if data is None or is_known_tracer(data) else path
-
     def runs(self, log_folder: str) -> dict[HookName, Runs]:
         """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
         if log_folder not in self._runs:
@@ -296,22 +266,5 @@ def hooks_of(source: Source) -> tuple[FoundHook, ...]:
         own, event = ours.get(path), shapes.event_of(shape, path)
         own_fields, id = (own.fields, own.id) if own else (fields, "")
         found = FoundHook(source, path, event, own_fields, id, group.get("matcher"))
-        hooks.append(_without_trace(found))
+        hooks.append(found)
     return tuple(hooks)
-
-
-def _without_trace(hook: FoundHook) -> FoundHook:
-    """The hook with its own command, where it is traced, and until when."""
-    if not hook.command.startswith(TRACED):
-        return hook
-    from hookctl.packs import tracing  # late: hooks are rarely traced
-
-    traced = tracing.read_command(hook.command)
-    if traced is None:
-        return hook
-    fields = dict(hook.fields)
-    for name in hook.source.host.registration.commands:
-        inside = tracing.read_command(fields.get(name))
-        if inside:
-            fields[name] = inside.original
-    return hook._replace(fields=fields, traced_until=traced.until)

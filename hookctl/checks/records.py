@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from hookctl import clock, engine
+from hookctl import engine
 from hookctl.checks.codes import Finding, finding, from_error
 from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents import MISSING, Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.model import Current, Entry, Hooks, Record
 from hookctl.settings.targets import GUARD
-
-if TYPE_CHECKING:  # late: hooks are rarely traced
-    from hookctl.ledger.traces import Traces
 
 
 def judge(facts: RecordFacts) -> Iterator[Finding]:
@@ -30,23 +26,6 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
         yield from_error(error)
     for path, record in facts.misfits:
         yield finding("ledger_unreadable", record.host, facts.ledger, settings=path)
-
-
-def judge_traces(
-    traced: Traces, hosts: Collection[str], now: float, tracer: str
-) -> Iterator[Finding]:
-    """Which hooks of these hosts are traced, or were until a time that is over.
-
-    `tracer` is the program that they run by, where it is none of hookctl's.
-    """
-    for file in traced.values():
-        if file.host in hosts:
-            entry = "traced.over" if now >= file.until else "traced"
-            count = f"{len(file.hooks)} hook" + ("" if len(file.hooks) == 1 else "s")
-            until = clock.local(file.until)[:16]
-            yield finding(entry, file.host, file.known_as, count=count, until=until)
-            if tracer:
-                yield finding("hook_unknown.tracer", path=tracer)
 
 
 def judge_rules(files: Iterable[RulesFile]) -> Iterator[Finding]:

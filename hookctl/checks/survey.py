@@ -88,9 +88,6 @@ class Survey:
         findings = list(records.judge(self._records))
         findings += records.judge_rules(self._list_rules([host.name for host in wanted]))
         unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._records.errors}
-        names = [host.name for host in wanted]
-        traced, now = self._machine.traced, self._machine.workplace.now
-        findings += records.judge_traces(traced, names, now, self._machine.unknown_tracer())
         for host in wanted:
             facts = with_self_tests(host_facts(self._machine, host), self._state)
             findings += _of_known(judge(facts), facts, unread)

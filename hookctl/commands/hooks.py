@@ -128,19 +128,6 @@ def _enable(
     return show("enable", lambda f: enable(f, request), json, writes=not dry_run)
 
 
-def _trace(
-    what: Annotated[str, argument("on|off", "Begin or end.")],
-    host: options.Hosts = None,
-    span: Annotated[str, option("T", _FOR, "--for")] = "1h",
-    json: options.Json = False,
-) -> int:
-    from hookctl.commands import choosing
-    from hookctl.verbs.trace import Request, trace
-
-    request = Request(tuple(choosing.load_hosts(host)), span)
-    return show("trace", lambda f: trace(f, what, request), json, writes=True)
-
-
 COMMANDS = {
     "report": Command(
         _report,
@@ -173,10 +160,5 @@ COMMANDS = {
         _enable,
         "Put back what disable switched off, byte for byte and at its place.",
         "  hookctl enable guard\n  hookctl enable 3f84 b7d1",
-    ),
-    "trace": Command(
-        _trace,
-        "Write receipts for everybody's hooks for a while; off gives the files their bytes back.",
-        "  hookctl trace on\n  hookctl trace on --host claude --for 15m\n  hookctl trace off",
     ),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock
 from hookctl.checks.facts import FoundHook
 from hookctl.checks.machine import hooks_of
 from hookctl.hooks.model import Handler
@@ -39,10 +38,7 @@ def _list_loaded(source: Source) -> Iterator[Handler]:
             yield from _list_in_group(hook, hook.fields["hooks"])
         else:
             matcher = _matcher(hook.matcher)
-            note = ""
-            if hook.traced_until:
-                note = f"traced until {clock.local(hook.traced_until)[:16]}"
-            yield Handler(hook.path, hook.event, hook.fields, matcher, own_id=hook.id, note=note)
+            yield Handler(hook.path, hook.event, hook.fields, matcher, own_id=hook.id)
 
 
 def _list_in_group(hook: FoundHook, inner: list[Any]) -> Iterator[Handler]:

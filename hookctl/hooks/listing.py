@@ -110,9 +110,9 @@ def _judge(handlers: list[_Place]) -> Iterator[Hook]:
             line=handler.line,
             owner=handler.own_id.partition("/")[0] or file.plugin,
             state=whole.state,
-            reason=_with_note(whole.reason, handler),
+            reason=whole.reason,
             fix=whole.fix,
-            own_reason=_with_note(alone.reason, handler),
+            own_reason=alone.reason,
             own_fix=alone.fix,
             shared=shared,
             path=handler.path,
@@ -131,10 +131,6 @@ def _sum_up(obstacles: Sequence[Obstacle]) -> Obstacle | None:
     fixes = dict.fromkeys(obstacle.fix for obstacle in obstacles if obstacle.fix)
     reason = "; also: ".join(obstacle.reason for obstacle in obstacles)
     return Obstacle(obstacles[0].state, reason, "; ".join(fixes))
-
-
-def _with_note(reason: str, handler: Handler) -> str:
-    return "; ".join(filter(None, (reason, handler.note)))
 
 
 def _judge_repeat(file: HookFile, first: _First) -> Obstacle:

@@ -49,7 +49,6 @@ class Handler(NamedTuple):
     line: int = 0  # where it begins; 0 where that is not known
     own_id: str = ""  # PACK/ID of one of ours
     lost: str = ""  # why the host does not load it, where that is a matter of its place
-    note: str = ""  # what to know about it, as that it is traced
     broken: Obstacle | None = None  # a script that is missing, not executable or does not compile
     disabled: str = ""  # how `hookctl disable` took it out, in words; empty where it did not
 

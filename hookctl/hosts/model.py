@@ -68,7 +68,6 @@ class HookFormat(NamedTuple):
     fields: dict[str, Any] = _NOTHING
     top: dict[str, Any] = _NOTHING
     wraps: bool = False
-    traces: bool = False  # whether a hook may have a receipt of a trace
     expands: bool = False  # variables in every settings string
     fails_closed: Sequence[str] = ()  # canonical events: a hook that fails refuses
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from hookctl.system.package_data import asset, list_data, read_data, read_folder
-from hookctl.system.packages import HOOK, TRACER, WRAPPER, name_package, path_from_launcher
+from hookctl.system.packages import HOOK, WRAPPER, name_package, path_from_launcher
 from hookctl.values import NamedTuple
 
 _TEMPLATES = ("templates", "guard")
@@ -46,7 +46,6 @@ class Runner(NamedTuple):
     package: str  # the name of its folder
     modules: dict[str, bytes]
     launcher: bytes  # beside the package
-    tracer: bytes  # beside it, while other tools' hooks are traced
 
 
 @functools.cache
@@ -56,7 +55,7 @@ def load_runner() -> Runner:
     package = name_package("runner", modules)
     template = _NAMED % _PACKAGE.encode()
     launcher = read_data(*_TEMPLATES, HOOK).replace(template, _NAMED % package.encode(), 1)
-    return Runner(package, modules, launcher, read_data(*_TEMPLATES, TRACER))
+    return Runner(package, modules, launcher)
 
 
 def template_files(*, runner: bool) -> dict[str, str]:

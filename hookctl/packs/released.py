@@ -113,7 +113,7 @@ def _find_version(programs: Programs) -> str:
 
 
 def find_earlier(kind: str, programs: Programs) -> str:
-    """The first earlier version that has these programs as its hook, wrap, runner or trace."""
+    """The first earlier version that has these programs as its hook, wrap or runner."""
     digest = content_digest(b"", programs)
     for version, digests in json.loads(read_data("packs", "released.json")).items():
         if digests[kind] == digest:

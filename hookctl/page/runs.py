@@ -17,10 +17,7 @@ _COLUMNS = (
     Column("Together", is_number=True),
     Column("Bytes into the context", is_number=True),
 )
-_NONE = (
-    "There are no receipts yet. The hooks of packs leave one for each run; "
-    "`hookctl trace on` has everybody's hooks leave them for a while."
-)
+_NONE = "There are no receipts yet. The hooks of packs leave one for each run."
 
 
 def runs(content: Content) -> Html:

@@ -47,7 +47,6 @@ from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
     from hookctl.ledger.disabled import DisabledFile
-    from hookctl.ledger.traces import Traces
 
 
 class Draft:
@@ -96,8 +95,7 @@ class Draft:
         self.restored: tuple[bytes, Record | None] | None = None
         self.foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
         self.wants: list[Wanted] = []  # what the installed pack has here
-        # Where a trace begins or ends, all traced hooks after that:
-        self.traces: Traces | None = None
+        self.ends_trace = False  # of hooks that 0.2.0 traced
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -341,7 +339,7 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         foreign_programs=draft.foreign_programs,
         not_loaded=draft.not_loaded,
         switched_off=draft.switched_off,
-        traces=draft.traces,
+        ends_trace=draft.ends_trace,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -16,9 +15,6 @@ from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.packages import Packages
 from hookctl.values import NamedTuple
-
-if TYPE_CHECKING:  # late: hooks are rarely traced
-    from hookctl.ledger.traces import Traces
 
 
 class FilePlan(NamedTuple):
@@ -41,7 +37,7 @@ class FilePlan(NamedTuple):
     foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
     not_loaded: str = ""  # why the host loads nothing of the file
     switched_off: str = ""  # what switches its hooks off, in whichever file
-    traces: Traces | None = None  # all traced hooks after the run; None: they do not change
+    ends_trace: bool = False  # of the file's hooks, which 0.2.0 began
 
 
 class Plan(NamedTuple):
@@ -57,11 +53,6 @@ class Plan(NamedTuple):
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
         return tuple(conflict for file in self.files for conflict in file.decision.conflicts)
-
-    @property
-    def is_of_trace(self) -> bool:
-        """Whether it begins or ends a trace."""
-        return any(file.traces is not None for file in self.files)
 
     @property
     def empty(self) -> bool:
@@ -128,7 +119,7 @@ def _plan_runners(
         from hookctl.planner.runner_files import plan_runner  # late: most plans are the guard's
 
         after = {**records, **changed}
-        planned = plan_runner(sources, records, after, plan.target, edited, plan.traces)
+        planned = plan_runner(sources, records, after, plan.target, edited)
         changes += planned.changes
         packages += planned.packages
         plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *planned.lines))
@@ -136,12 +127,9 @@ def _plan_runners(
 
 
 def _has_runner(plan: FilePlan) -> bool:
-    """Whether a pack of the file, before the run or after it, speaks Claude Code's protocol.
-
-    So does what begins or ends a trace.
-    """
+    """Whether a pack of the file, before the run or after it, speaks Claude Code's protocol."""
     records = [record for record in (plan.known, plan.record) if record]
-    return plan.traces is not None or any(run_packs(record) for record in records)
+    return plan.ends_trace or any(run_packs(record) for record in records)
 
 
 def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:

@@ -101,12 +101,11 @@ def _runner_needs_repair(sources: Sources, records: Records, draft: Draft) -> bo
     if draft.record is None or not run_packs(draft.record):
         return False
     from hookctl.packs.runner_faults import find_fault  # late: few have packs
-    from hookctl.planner.runner_files import list_files, read_traces, runtime_folder
+    from hookctl.planner.runner_files import list_files, runtime_folder
 
     target, folders, host = draft.target, sources.folders, draft.host.name
     folder, project = runtime_folder(folders, target), target.project if target.shared else ""
-    traced = read_traces(sources)
-    expected = list_files(records, project, folders.state, traced)
+    expected = list_files(records, project, folders.state)
     read = partial(read_inside, project) if project else files.read
     key, is_merged = ("runner", folder, host), partial(is_in_conflict, target)
     fault = sources.once(find_fault, folder, expected, host, read, is_merged, key=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 from hookctl.errors import FAILED, HookctlError, Recovered
@@ -22,10 +22,14 @@ WAITING = Message("waiting for another hookctl", "waiting", "info")
 def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> None:
     """Finish an interrupted run before anything is read: its files may not even parse.
 
-    A dry run would plan on a half-written state, so it stops here.
+    Also end the traces that 0.2.0 began. A dry run would plan on a half-written state, so it
+    stops here.
     """
     if not dry_run:
         finish_pending(folders, say)
+        sources = Sources(folders)
+        if sources.once(os.path.lexists, folders.traces):
+            _end_traces(sources, say)
         return
     paths = list_pending(folders)
     if paths:
@@ -81,8 +85,6 @@ def carry_out(
     plan = make_plan()
     if dry_run or plan.empty or plan.conflicts:
         return plan
-    if sources.once(os.path.lexists, folders.traces) and not plan.is_of_trace:
-        end_traces(sources, [file.path for file in plan.files], say)
     from hookctl.run.journal import read_journal  # late: most calls find nothing to do
     from hookctl.run.lock import locked  # late, too
     from hookctl.run.recover import recover  # late, too
@@ -100,28 +102,22 @@ def carry_out(
             return _plan_and_execute(sources, make_plan, say)
 
 
-def end_traces(sources: Sources, paths: Iterable[str], say: Say) -> None:
-    """End the traces that are over, and those of the settings files with these real paths.
+def _end_traces(sources: Sources, say: Say) -> None:
+    """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
+    from hookctl.planner.runner_files import read_traces  # late: only 0.2.0 traced hooks
+    from hookctl.planner.traces import plan_end  # late, too
 
-    One that cannot be ended is named, and keeps nothing else from being done elsewhere.
-    """
-    if not sources.once(os.path.lexists, sources.folders.traces):
-        return
-    from hookctl import clock  # late: hooks are rarely traced
-    from hookctl.planner.traces import describe_end, find_due, plan_end_of  # late, too
-
-    paths = tuple(paths)
-    for path, file in find_due(sources, paths, clock.now(sources.folders.environ)).items():
+    for path, file in read_traces(sources).items():
+        name = file.known_as
         try:
-            plan = carry_out(sources, partial(plan_end_of, sources, path), say)
+            plan = carry_out(sources, partial(plan_end, sources, path), say)
         except HookctlError as error:
-            if path in paths:
-                raise
-            say(Message(f"{file.known_as} stays traced: {error}", "traced", path=file.known_as))
+            say(Message(f"{name} stays traced: {error}", "traced", path=name))
             continue
-        for text in describe_end(plan):
-            say(Message(text, "trace_ended", "info", file.host, file.known_as))
-    sources.forget()
+        count = sum(len(planned.decision.actions) for planned in plan.files)
+        text = f"tracing has ended: {count} of its hooks changed back: {name}"
+        say(Message(text, "trace_ended", "info", file.host, name))
+        sources.forget()
 
 
 def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:

@@ -32,7 +32,7 @@ from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, PACKAGES, TRACER, Packages, find_edits, is_whole
 from hookctl.values import NamedTuple
 
-if TYPE_CHECKING:  # late: hooks are rarely traced
+if TYPE_CHECKING:  # late: only 0.2.0 traced hooks
     from hookctl.ledger.traces import Traces
 
 
@@ -56,28 +56,24 @@ def plan_runner(
     after: Mapping[str, Record | None],
     target: Target,
     edited: str,
-    traced: Traces | None = None,
 ) -> RunnerPlan:
     """Bring the runner's files for a target's scope in line with the records after the run.
 
-    `traced` are the traced hooks after it, if these change: they run by these files too. With
-    REFUSE, raises a conflict where one was edited and is needed; where it is not, it stays.
+    With REFUSE, raises a conflict where one was edited and is needed; where it is not, it stays.
     """
     project = target.project if target.shared else ""
     had = _packs_by_host(before, project)
     wanted = _packs_by_host(after, project)
-    known: Traces = {}
-    if not target.shared:
-        known = read_traces(sources)
-        traced = known if traced is None else traced
-        had, wanted = _with_traced(had, known), _with_traced(wanted, traced)
+    known = {} if target.shared else read_traces(sources)
+    for file in known.values():  # they ran by these files too
+        had.setdefault(file.host, [])
     if not had and not wanted:
         return RunnerPlan()
     folder = runtime_folder(sources.folders, target)
     state = "" if target.shared else sources.folders.state
     expected: dict[str, bytes | None] = {f"{name}.json": None for name in had}
-    if known or traced:
-        expected[TRACER] = load_runner().tracer if traced else None
+    if known:
+        expected[TRACER] = None
     expected[HOOK] = None
     expected.update(_new_files(wanted, state))
     if not wanted:
@@ -89,22 +85,17 @@ def plan_runner(
 
 
 def read_traces(sources: Sources) -> Traces:
-    """The hooks that are traced now."""
+    """The hooks that 0.2.0 traced, and that no run has changed back."""
     if not sources.once(os.path.lexists, sources.folders.traces):
         return {}
-    from hookctl.ledger import traces  # late: hooks are rarely traced
+    from hookctl.ledger import traces  # late: only 0.2.0 traced hooks
 
     return sources.once(traces.read, sources.folders)
 
 
-def list_files(
-    records: Mapping[str, Record], project: str, state: str, traced: Traces | None = None
-) -> dict[str, bytes]:
+def list_files(records: Mapping[str, Record], project: str, state: str) -> dict[str, bytes]:
     """The files of a project's runner, or of the user's, as this version writes them, by name."""
-    packs = _packs_by_host(records, project)
-    if project:
-        return _new_files(packs, "")
-    return _new_files(_with_traced(packs, traced or {}), state)
+    return _new_files(_packs_by_host(records, project), "" if project else state)
 
 
 def _new_files(packs_by_host: Mapping[str, list[str]], state: str) -> dict[str, bytes]:
@@ -116,14 +107,6 @@ def _new_files(packs_by_host: Mapping[str, list[str]], state: str) -> dict[str, 
     for name, packs in packs_by_host.items():
         written[f"{name}.json"] = host_file(hosts.load(name), packs, state, launcher)
     return {**written, HOOK: launcher}
-
-
-def _with_traced(packs: Mapping[str, list[str]], traced: Traces) -> dict[str, list[str]]:
-    """The packs by host, with every host that has traced hooks."""
-    found = dict(packs)
-    for file in traced.values():
-        found.setdefault(file.host, [])
-    return {name: found[name] for name in sorted(found)}
 
 
 def _packs_by_host(records: Mapping[str, Record | None], project: str) -> dict[str, list[str]]:

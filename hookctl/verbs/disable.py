@@ -18,7 +18,7 @@ from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
-from hookctl.planner.run import carry_out, end_traces, pending_first
+from hookctl.planner.run import carry_out, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
 from hookctl.system import project
@@ -42,9 +42,6 @@ def disable(folders: Folders, request: Request) -> Result:
     for text in request.ids:
         selection.add(text)
     hooks, values = selection.chosen()
-    if not request.dry_run:  # a hook has its own command before it is kept
-        paths = [store.real_path(one.file) for one in (*hooks, *values)]
-        end_traces(sources, paths, report.say)
     make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
     plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
     done = list(_describe_done(selection))

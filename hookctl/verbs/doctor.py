@@ -90,10 +90,10 @@ def _make_result(
 
 def _finish_interrupted(folders: Folders) -> list[Finding]:
     """Finish an interrupted run; the finding if that fails."""
-    from hookctl.planner.run import finish_pending  # late: only with --fix
+    from hookctl.planner.run import pending_first  # late: only with --fix
 
     try:
-        finish_pending(folders, report.say)
+        pending_first(folders, report.say, dry_run=False)
     except HookctlError as error:
         return [codes.finding("fix_failed", path=error.path, error=error)]
     return []

@@ -21,7 +21,7 @@ from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Wanted, plan_enable
 from hookctl.planner.plan import Plan
-from hookctl.planner.run import carry_out, end_traces, pending_first
+from hookctl.planner.run import carry_out, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
@@ -105,8 +105,6 @@ def _way_out(hook: Hook) -> str:
 
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
     sources = Sources(folders)
-    if not dry_run:  # a hook is put back behind the neighbour that it had
-        end_traces(sources, [one.path for one in wanted], report.say)
     make_plan = partial(plan_enable, sources, wanted)
     plan = carry_out(sources, make_plan, report.say, dry_run=dry_run)
     text = plan_text(plan, dry_run=dry_run, done=_describe_done(plan, wanted))

@@ -21,7 +21,6 @@ from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
 from hookctl.packs.slots import slots
-from hookctl.packs.tracing import own_command
 from hookctl.settings import targets
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -95,7 +94,6 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
             continue
         if shapes.is_ours(command):
             continue
-        command = own_command(command)
         table: dict[str, Any] = {"event": event, "command": command}
         field = _find_own_way(host, fields)
         if field:

@@ -97,8 +97,6 @@ def _make_status(
             "`hookctl hosts` shows those there are"
         )
         lines.append(Line(text))
-    traced = _describe_traced(machine, wanted)
-    lines += [line for file in traced for line in _lines_on_traced(machine, file)]
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     exit_code = errors.UNREADABLE if faults else errors.OK
@@ -110,30 +108,10 @@ def _make_status(
         "files": files_shown,
         "pending": list(pending),
         "away": away,
-        "traced": traced,
         "work": work,
         "other_projects": len(found.others),
     }
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
-
-
-def _describe_traced(machine: Machine, wanted: Filter) -> list[dict[str, Any]]:
-    """The files whose hooks are traced."""
-    found = []
-    for path, file in machine.traced.items():
-        is_wanted = wanted.hosts in ((), None) or file.host in wanted.hosts
-        if is_wanted and wanted.scope in ("", file.scope):
-            place = {"host": file.host, "scope": file.scope, "path": path}
-            found.append({**place, "until": file.until, "hooks": len(file.hooks)})
-    return found
-
-
-def _lines_on_traced(machine: Machine, file: dict[str, Any]) -> list[Line]:
-    title, until = machine.load(file["host"]).title, clock.local(file["until"])[:16]
-    text = f"{title}: {amount(file['hooks'], 'hook')} traced until {until}"
-    is_over = machine.workplace.now >= file["until"]
-    line = Line(text, WARN if is_over else OK, path=tilde(file["path"]))
-    return [line, fix("`hookctl trace off` puts their commands back")] if is_over else [line]
 
 
 _IDLE = ("does nothing", "only watches")  # how a sentence on such a guard begins

@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.templates.lab import compile_package, lay
+from tests.templates.lab import lay
 from tests.templates.runner_bench import Bench
-from tests.templates.traces import TraceLab
 
 PYTHON = shutil.which("python3", path="/usr/bin") or getattr(sys, "_base_executable", sys.executable)
 BARE = [PYTHON, "-I", "-S", "-c", "pass"]
@@ -66,13 +65,6 @@ def run(root: Path) -> Stop:
     return Stop([PYTHON, *words[1:]], json.dumps(payload).encode())
 
 
-def trace(root: Path) -> Stop:
-    """A traced command that does nothing."""
-    lab = TraceLab(root)
-    compile_package(next(lab.runtime.glob("runner_*")))
-    return Stop(["/bin/sh", "-c", lab.text(":")], b"{}")
-
-
 def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
     """The calls that are measured, and their environment."""
     installed, shared = (top / "guard" / "claude" for top in (root / "data", root / "team" / ".hookctl"))
@@ -96,7 +88,6 @@ def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
         "bare": Stop(BARE, b""),
         "shell": Stop(SHELL, b""),
         "runner": run(root / "runner"),
-        "trace": trace(root / "trace"),
         "idle": stop(hook, idle, "S1"),
         "decision": stop(hook, busy, "S1"),
         "idle, source": stop(source, idle, "S2"),
@@ -119,14 +110,12 @@ def rows() -> list[tuple[str, str, float, str]]:
     median = {name: statistics.median(values[1:]) for name, values in times.items()}
     interpreter, transcript = "python3 -I -S -c pass", "256 KiB transcript"
     no_runner = median["bare"] + median["shell"]
-    with_sh = median["runner"] + median["shell"]  # a host starts both by a shell
     return [
         ("hook, nothing to do", interpreter, median["idle"] / median["bare"], "below 1.3"),
         ("hook, a decision with state", interpreter, median["decision"] / median["bare"], "below 1.4"),
         ("the same without bytecode, idle", interpreter, median["idle, source"] / median["bare"], "below 2.8"),
         ("the same without bytecode", interpreter, median["decision, source"] / median["bare"], "below 2.8"),
         ("runner, its command does nothing", f"{interpreter} + sh -c :", median["runner"] / no_runner, "below 1.6"),
-        ("trace, its command does nothing", "the runner and its sh", median["trace"] / with_sh, "below 1.1"),
         ("hook, 500 MB transcript", transcript, median["large"] / median["small"], "below 1.2"),
         ("hook, 500 MB in one line", transcript, median["line"] / median["small"], "below 1.2"),
     ]
