@@ -187,7 +187,7 @@ def agreed(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     if words[:1] == ["uninstall"] and {"--all", "--json"} <= set(words):
         words.append("--yes")
-    if words[:1] == ["restore"] and not {"--prune", "--list", "--dry-run"} & set(words):
+    if words[:1] == ["restore"] and not {"--list", "--dry-run"} & set(words):
         words.append("--yes")
     if words[:1] == ["install"]:
         words[1:1] = ["--yes", "--accept-changed"]

@@ -1,4 +1,4 @@
-"""Backups end: a month after the uninstall with any command that writes, or with `restore --prune`, which asks."""
+"""Backups end: a month after the uninstall, with any command that writes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.commands import files
 from tests.conftest import Hookctl, put
-from tests.disk import tree
 
 THEIRS = '{"model": "m"}\n'
 
@@ -47,24 +45,3 @@ def test_a_writing_command_removes_them_after_a_month(
     assert any(path.read_text() == THEIRS for path in kept(backups)) == stays
 
 
-def test_prune_lists_and_asks(backups: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(files, "confirm", lambda question: asked.append(question) or True)
-    assert hookctl("restore", "--prune").code == 0
-    assert "~/.claude/settings.json: would remove" in asked[0]
-    assert kept(backups) == []
-
-
-def test_without_a_terminal_it_needs_yes(backups: Path, isolated: Path, hookctl: Hookctl) -> None:
-    before = tree(isolated)
-    for arguments in (("--prune",), ("--prune", "--json")):
-        outcome = hookctl("restore", *arguments)
-        assert (outcome.code, "--yes" in outcome.out + outcome.err) == (2, True), outcome
-    assert hookctl("restore", "--prune", "--dry-run").code == 0
-    assert tree(isolated) == before
-    assert hookctl("restore", "--prune", "--yes").code == 0
-    assert kept(backups) == []
-
-
-def test_where_there_is_nothing_it_does_not_ask(hookctl: Hookctl) -> None:
-    assert hookctl("restore", "--prune").out == "nothing to do\n"

@@ -604,7 +604,6 @@ WRITING = [
     ("run", "remaining", "1"),
     ("run", "heartbeat"),
     ("restore", "x"),
-    ("restore", "--prune"),
 ]
 
 

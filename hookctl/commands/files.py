@@ -8,14 +8,12 @@ from hookctl.commands import options
 from hookctl.commands.options import Command, argument, confirm, flag, option, show
 
 _TO = "The number of a backup, as --list shows it."
-_PRUNE = "Remove FILE's backups; without FILE, all backups."
 
 
 def _restore(
     file: Annotated[str, argument(None, "The settings file.")] = "",
     list_: Annotated[bool, flag("List the backups.", "--list")] = False,
     to: Annotated[int, option("N", _TO)] = 1,
-    prune: Annotated[bool, flag(_PRUNE, "--prune")] = False,
     yes: Annotated[bool, flag("Do not ask.", "--yes", "-y")] = False,
     dry_run: options.Dry = False,
     json: options.Json = False,
@@ -25,7 +23,7 @@ def _restore(
     def ask(question: str) -> bool:
         return not json and confirm(question)
 
-    request = Request(file, to, list_, prune, dry_run)
+    request = Request(file, to, list_, dry_run)
     asks = None if yes or list_ or dry_run else ask
     return show("restore", lambda f: restore(f, request, asks), json, writes=not (list_ or dry_run))
 

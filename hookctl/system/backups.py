@@ -124,24 +124,6 @@ def back_up(
     _remove_files(folder, numbered[: 1 - KEEP])
 
 
-def list_prunable(folders: Folders, path: str, needed: str) -> list[str]:
-    """The names of a settings file's backups, without the first one with the `needed` SHA-256."""
-    names = _backup_names(backup_folder(folders, path))
-    return [name for name in names if name != f"first-{needed}"]
-
-
-def remove_prunable(folders: Folders, path: str, needed: str) -> list[str]:
-    """Remove those backups, and their folder once it is empty; returns the names removed."""
-    folder = backup_folder(folders, path)
-    names = list_prunable(folders, path, needed)
-    _remove_files(folder, names)
-    with contextlib.suppress(OSError):
-        if os.listdir(folder) == [_PATH_FILE]:
-            _remove_files(folder, [_PATH_FILE])
-            os.rmdir(folder)
-    return names
-
-
 def restart_expiry(folders: Folders, path: str) -> None:
     """Let the month of a file's backups start now: nothing is installed in it any more."""
     with contextlib.suppress(OSError):

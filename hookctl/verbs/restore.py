@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from functools import partial
 
 from hookctl import clock, report
@@ -12,10 +12,10 @@ from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.diffs import shown_lines
-from hookctl.output.lines import amount, table, tilde
+from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import WAITING, carry_out, pending_first
+from hookctl.planner.run import carry_out, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
@@ -31,27 +31,20 @@ class Request(NamedTuple):
     file: str = ""
     to: int = _FIRST  # as in the list; 1 is from before our first write
     list: bool = False
-    prune: bool = False
     dry_run: bool = False
 
 
 def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | None = None) -> Result:
-    """Put a backup in the file's place, list its backups, or prune them.
+    """Put a backup in the file's place, or list its backups.
 
     `ask` asks before a backup or the operator's edits are lost; None asks no question.
     """
-    if not (request.file or request.prune):
+    if not request.file:
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
         raise usage_error("which file?", hint)
     if request.list:
         return _list(*_find_backups(folders, request.file))
     pending_first(folders, report.say, dry_run=request.dry_run)
-    if request.prune:
-        question = _prune_question(folders, request.file) if ask else ""
-        if ask and question and not ask(question):
-            message = "--prune needs confirmation, but there is no terminal"
-            raise usage_error(message, "Pass --yes.")
-        return _prune(folders, request.file, dry_run=request.dry_run)
     path, numbered = _find_backups(folders, request.file)
     backup = _choose_backup(request, path, numbered)
     question = _undo_question(folders, path, numbered, backup) if ask else ""
@@ -120,8 +113,7 @@ def _find_backups(folders: Folders, name: str) -> tuple[str, dict[int, Backup]]:
     known = backups.list_backed_up(folders)
     if key in records:
         hint = (
-            "hookctl made it, or its backups were pruned; "
-            "`hookctl uninstall` takes out what is ours."
+            "hookctl made it, or its backups are gone; `hookctl uninstall` takes out what is ours."
         )
     elif known:
         hint = "\n  ".join(["Files with backups:", *map(tilde, known)])
@@ -185,43 +177,3 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
     # Empty where the file was edited between two of our writes.
     return backup.first and record is not None and not record.sha256_before
 
-
-def _prune_question(folders: Folders, name: str) -> str:
-    """The question that `--prune` asks, with what it would remove; empty if that is nothing."""
-    result = _prune(folders, name, dry_run=True)
-    if not result.data["pruned"]:
-        return ""
-    return "\n  ".join(["Remove these backups?", *result.text]) + "\nGo on?"
-
-
-def _prune(folders: Folders, name: str, *, dry_run: bool) -> Result:
-    """Remove backups, but keep those that an uninstall needs to restore the exact bytes."""
-    if dry_run:
-        return _report_pruned(folders, name, "would remove", backups.list_prunable)
-    from hookctl.run.lock import locked  # late: most calls prune nothing
-
-    with locked(folders, lambda: report.say(WAITING)):
-        return _report_pruned(folders, name, "removed", backups.remove_prunable)
-
-
-def _report_pruned(
-    folders: Folders, name: str, verb: str, prune: Callable[[Folders, str, str], Sized]
-) -> Result:
-    records = store.load(folders)
-    paths = backups.list_backed_up(folders)
-    if name:
-        path = os.path.abspath(os.path.join(folders.cwd, name))
-        paths = [store.find_record(records, path)[0]]
-    lines, pruned = [], []
-    for path in paths:
-        record = records.get(path)
-        needed_digest = record.sha256_before if record else ""
-        count = len(prune(folders, path, needed_digest))
-        if not count:
-            continue
-        line = f"{tilde(path)}: {verb} {amount(count, 'backup')}"
-        if needed_digest:
-            line += "; the first one stays, since uninstall puts it back"
-        lines.append(line)
-        pruned.append({"file": path, "removed": count, "kept_first": bool(needed_digest)})
-    return Result({"pruned": pruned}, tuple(lines or ["nothing to do"]))
