@@ -110,7 +110,7 @@ def judge_approvals(file: FileFacts) -> Iterator[Finding]:
     if trust.config or trust.memory or folder_trust.file:
         return  # the approvals of this host can be read, and were judged above
     if file.target.scope in (trust.scopes or ()):
-        yield file.find("not_approved.unknown", step=trust.step(file.target.scope, ""))
+        yield file.find("not_approved.unknown", step=trust.action)
 
 
 def _report_closed(file: FileFacts, closed: Closed) -> Finding:
@@ -120,8 +120,7 @@ def _report_closed(file: FileFacts, closed: Closed) -> Finding:
         key = ".".join(map(str, closed.state))
         return file.find("hook_disabled.single", pack=pack, key=key, where=where)
     entry = "not_approved" if closed.why == approval.UNKNOWN else "not_approved.changed"
-    step = trust.step(file.target.scope, file.approve_of(closed.element.pack))
-    return file.find(entry, pack=pack, step=_sentence(step))
+    return file.find(entry, pack=pack, step=_sentence(trust.action))
 
 
 def _sentence(text: str) -> str:

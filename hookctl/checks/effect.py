@@ -57,8 +57,7 @@ def _describe_effect(file: FileFacts, states: Mapping[str, str], obstacles: Obst
     host, options = file.host, _read_options(file)
     settings = file.settings or Settings()
     unapproved = {closed.element.id for closed in file.closed}
-    step = host.trust.step(file.target.scope, file.approve_of(GUARD))
-    waits = f"{host.title} waits for an approval ({step})"
+    waits = f"{host.title} waits for an approval ({host.trust.action})"
     wraps = _list_wraps(states)
     if wraps and not settings.events and not obstacles.switched_off:
         if unapproved & set(wraps):

@@ -279,11 +279,6 @@ class FileFacts(NamedTuple):
             source = "PATH"  # of the pack's file, which lies outside of the project
         return fixes.install_command(self.target, pack, source, self.workplace.project)
 
-    def approve_of(self, pack: str) -> str:
-        """The command that approves a pack's hooks here; '' if its source is not on record."""
-        source = self.packs[pack].source if pack in self.packs else ""
-        return fixes.approve_command(self.target, pack, source, self.workplace.project)
-
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
         command = f"`{self.install_of(pack)} --force` restores it"

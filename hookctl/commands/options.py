@@ -166,8 +166,6 @@ _RESET = "Start from the defaults instead of the settings of the last install."
 Reset = Annotated[bool, flag(_RESET, "--reset", panel=_WHAT)]
 _FORCE = "Overwrite your changes; uninstall restores them."
 Force = Annotated[bool, flag(_FORCE, "--force", panel=_WHAT)]
-_TRUST = "Also approve the hooks on a host that needs it (Codex)."
-Trust = Annotated[bool, flag(_TRUST, "--trust", panel=_WHAT)]
 
 _YES = "Agree to what a pack that is not built in brings."
 Yes = Annotated[bool, flag(_YES, "--yes", "-y", panel=_PACKS)]

@@ -34,7 +34,6 @@ def _set_up(
     rules: options.Rules = False,
     reset: options.Reset = False,
     force: options.Force = False,
-    trust: options.Trust = False,
     yes: options.Yes = False,
     allow_env: options.AllowEnv = None,
     accept_changed: options.AcceptChanged = False,
@@ -62,7 +61,7 @@ def _set_up(
     request = Request(
         mode, preset, assign or (), nudge, nudge_env, dispatch or (), wrap, guidance, rules
     )
-    choice = Choice(request, reset, force, trust, tuple(allow_env or ()), enables=force)
+    choice = Choice(request, reset, force, tuple(allow_env or ()), enables=force)
 
     def verb(folders: Folders) -> Result:
         pending_first(folders, say, dry_run=dry_run)

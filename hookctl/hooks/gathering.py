@@ -31,10 +31,9 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry
-from hookctl.planner import fixes
 from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Read, Target
+from hookctl.settings.targets import Read
 from hookctl.system import files
 from hookctl.values import NamedTuple
 
@@ -269,7 +268,7 @@ def list_disabled(switch_sources: Sequence[Source]) -> dict[str, Obstacle]:
 
 
 def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -> Obstacle:
-    trust, scope = source.host.trust, source.scope
+    trust = source.host.trust
     if closed.why == approval.OFF:
         config = hosts.config_folder(source.host, machine.environ)
         where = trust.config.format(config=config)
@@ -277,18 +276,7 @@ def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -
     was = "nobody has approved it"
     if closed.why == approval.CHANGED:
         was = "it was changed since it was approved"
-    step = trust.action
-    if closed.element.id:
-        step = trust.step(scope, _approve_command(source, closed.element.pack, machine))
-    return Obstacle(NOT_APPROVED, f"{was}: {step}")
-
-
-def _approve_command(source: Source, pack: str, machine: Machine) -> str:
-    """The command that approves a pack's hooks; '' if its source is not on record."""
-    record = store.find_record(machine.records, source.path)[1]
-    origin = record.packs[pack].source if record and pack in record.packs else ""
-    target = Target(source.host, source.scope, source.path)
-    return fixes.approve_command(target, pack, origin, "")
+    return Obstacle(NOT_APPROVED, f"{was}: {trust.action}")
 
 
 def _note_on_trust(source: Source) -> str:

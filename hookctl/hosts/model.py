@@ -173,13 +173,6 @@ class Trust(NamedTuple):
     unasked: AutoApproval = AutoApproval()
     scopes: Sequence[str] | None = None  # None: the file does not say
 
-    def step(self, scope: str, command: str) -> str:
-        """What to do for an approval of hooks of a scope; `command` approves them, if known."""
-        if not self.config or scope == "project":
-            return self.action
-        approve = f"run `{command}`" if command else "install with --trust"
-        return f"{self.action}, or {approve}"
-
     def covers(self, scope: str) -> bool:
         """Whether hooks of a scope need the approval."""
         return bool(self.gate) and (self.scopes is None or scope in self.scopes)

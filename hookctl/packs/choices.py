@@ -115,7 +115,6 @@ class Choice(NamedTuple):
     settings: Request = Request()
     reset: bool = False
     force: bool = False
-    trust: bool = False
     allow_env: tuple[str, ...] = ()
     enables: bool = False  # whether what is disabled of the pack comes back
 

@@ -68,8 +68,6 @@ class Draft:
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
         self.orphaned = orphaned  # the folder of a guard that the ledger does not know
-        # The paths of the file below a HOME that was moved, where approvals still name them:
-        self.former_paths: set[str] = set()
         # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
         # None has since our first write, so the first backup is exact:

@@ -17,13 +17,6 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     return f"hookctl install{name} --host {target.host.name}{where}"
 
 
-def approve_command(target: Target, pack: str, source: str, project: str) -> str:
-    """The command that installs a pack with an approval; '' if its source is not on record."""
-    if pack != GUARD and not source:
-        return ""
-    return f"{install_command(target, pack, source, project)} --trust"
-
-
 def checkout_command(project: str, name: str, start_project: str) -> str:
     """The command of git that brings a committed file or folder of a project back."""
     where = "" if project == start_project else f" -C {shlex.quote(project)}"

@@ -60,8 +60,6 @@ def plan_install(
 ) -> Plan:
     """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
     targets = tuple(targets)
-    if choice.trust:
-        _refuse_inherited_trust(targets)
     projects = [target.project for target in targets if target.shared]
     records = sources.records(projects)
     drafts: list[Draft] = []
@@ -73,7 +71,7 @@ def plan_install(
             _require_readable_neighbours(sources, target)
         drafts.append(make_draft(sources, records, target, decide))
     with_approvals = drafts
-    if choice.trust or any(draft.host.trust.gate for draft in drafts):
+    if any(draft.host.trust.gate for draft in drafts):
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
@@ -92,20 +90,14 @@ def plan_install(
 def _decide_on_approvals(
     sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
 ) -> list[Draft]:
-    """Approve the pack's hooks, and keep up the approvals of other packs in the files.
-
-    Returns the drafts with those of other files that have approvals.
-    """
+    """Say which hooks wait for an approval; the drafts, with those of files with approvals."""
     from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
 
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         if draft.conflicts or pack.name not in draft.packs:
             continue
-        approvals.install(draft, pack.name, ask=choice.trust)
-        for other in draft.packs:
-            if other != pack.name:
-                approvals.follow(draft, other)
+        approvals.install(draft, pack.name)
     if choice.enables and has_disabled(sources):
         from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
 
@@ -146,18 +138,6 @@ def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
             paths += [installed.folder, installed.settings.get("python", "")]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
-
-
-def _refuse_inherited_trust(targets: Iterable[Target]) -> None:
-    """Refuse --trust at project scope."""
-    for target in targets:
-        if target.shared:
-            message = (
-                "--trust is not for project scope: the host's approval is of the command's text, "
-                "so it would also hold for whatever a later commit puts into the program"
-            )
-            hint = "Leave --trust out and approve it in the host, or install with --scope user."
-            raise HookctlError("trust_refused", message, hint=hint, exit_code=USAGE)
 
 
 def check_request(pack: Pack, request: Request) -> None:

@@ -35,7 +35,7 @@ from hookctl.packs.choices import LIMIT_KEY, MODES, Settings, settings_from
 from hookctl.packs.model import MISSING as GONE
 from hookctl.packs.model import STALE, run_packs
 from hookctl.packs.programs import load_programs
-from hookctl.planner.approvals import Approvals, commands_to_approve
+from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.remade_ledger import Remade, remake
@@ -89,9 +89,8 @@ def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool
         first.tell("ledger_remade", *ledger.lines, level="info")
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
-        if commands_to_approve(draft):
-            for pack in draft.packs:
-                approvals.install(draft, pack, ask=False)
+        for pack in draft.packs:
+            approvals.install(draft, pack)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
     return assemble_plan(sources, stored, plans, install=True)
 
