@@ -11,6 +11,7 @@ from typing import Any
 
 from hookctl.documents import yaml_nodes
 
+from .approving import approve
 from .conftest import put
 from .findings import LIMIT, Place
 
@@ -76,7 +77,8 @@ def codex_state(**fields: Any) -> Arrange:
     """What config.toml has of the guard's hook, approved before."""
 
     def arrange(place: Place) -> None:
-        installed("codex", "--trust")(place)
+        installed("codex")(place)
+        approve(place.root / "home" / ".codex" / "hooks.json")
         config = place.root / "home" / ".codex" / "config.toml"
         (key,) = tomllib.loads(config.read_text())["hooks"]["state"]
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())

@@ -103,7 +103,7 @@ BEFORE = {
 USER, PROJECT = "--yes", "--yes --scope project"
 COMMANDS = [
     f"install {USER} --host claude --force --wrap theirs --rules --set latch=false",
-    f"install {USER} --host codex --trust",
+    f"install {USER} --host codex",
     f"install {USER} --host gemini --host hermes --mode keepalive",
     f"install {USER} --host opencode --host pi --dispatch Bash:5/60",
     f"install {USER} --host kimi",

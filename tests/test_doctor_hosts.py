@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from hookctl import hosts
 from hookctl.documents.yaml import YamlDocument
 
+from .approving import approve
 from .conftest import put
 from .findings import Place, in_two_scopes, place, the_same_in_two_scopes
 from .findings_of_hosts import (
@@ -63,7 +63,9 @@ def test_every_finding_of_a_host(place: Place, code: str, level: str, host: str,
 
 @pytest.mark.parametrize("host", hosts.names())
 def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
-    installed(host, *(["--trust"] if host == "codex" else []))(place)
+    installed(host)(place)
+    if host == "codex":
+        approve(at(place, CODEX))
     if host == "hermes":
         place.monkeypatch.setenv("HERMES_ACCEPT_HOOKS", "1")
     findings = found(place, host)
@@ -196,7 +198,7 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
     for odd in ("10", [], 1.5):
         place.change(lambda page, odd=odd: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=odd), at(place, CODEX))
         assert "invalid_hook" in [one["code"] for one in found(place, "codex")]
-        assert place.hookctl("install", "--host", "codex", "--trust").code == 0
+        assert place.hookctl("install", "--host", "codex").code == 0
 
 
 @pytest.mark.parametrize(
@@ -206,8 +208,7 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
         ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "the host grants no more than 8 blocks in a row"),
         ("copilot", ["--set", "MAX_STOP_BLOCKS=3"], "blocks at most 3 stops"),
         ("gemini", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
-        ("codex", ["--set", "MAX_STOP_BLOCKS=9", "--trust"], "blocks at most 9 stops"),
-        ("codex", [], "does nothing: Codex CLI waits for an approval (start `codex` and approve it under /hooks, or"),
+        ("codex", [], "does nothing: Codex CLI waits for an approval (start `codex` and approve it under /hooks)"),
         ("hermes", [], "does nothing: Hermes waits for an approval"),
         ("gemini", ["--scope", "project"], "; Gemini CLI has not been told to trust "),
         ("cursor", ["--set", "MAX_STOP_BLOCKS=9"], "blocks at most 9 stops"),
@@ -219,7 +220,6 @@ def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
         "copilot says why",
         "below it",
         "gemini",
-        "codex",
         "codex waits",
         "hermes waits",
         "gemini's folder",
@@ -257,20 +257,6 @@ def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) ->
     installed("hermes")(place)
     put(place.root / "home" / AGREED, odd)
     assert "not_approved" in [one["code"] for one in found(place, "hermes")]
-
-
-@pytest.mark.parametrize("asked", [True, False], ids=["approved by us", "not asked for"])
-def test_a_mended_command_keeps_the_approval_that_was_asked_for(place: Place, asked: bool) -> None:
-    python = place.script("python3", f'exec {sys.executable} "$@"')
-    with place.monkeypatch.context() as patch:
-        patch.setattr("hookctl.system.interpreter.choose", lambda environ: (str(python), ""))
-        installed("codex", *(["--trust"] if asked else []))(place)
-    python.unlink()
-    assert place.doctor("--host", "codex", "--fix").data["fixed"]
-    codes = [one["code"] for one in found(place, "codex")]
-    assert ("not_approved" in codes) == (not asked) and "interpreter_missing" not in codes
-    assert place.hookctl("uninstall", "--host", "codex").code == 0
-    assert not at(place, CONFIG).exists() and not at(place, CODEX).exists()
 
 
 def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:

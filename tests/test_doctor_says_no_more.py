@@ -13,6 +13,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts import settings_path
+from tests.approving import approve
 from tests.conftest import Hookctl, put
 
 PACK = """[pack]
@@ -46,9 +47,12 @@ def bell(isolated: Path, fixed_python: None) -> str:
 
 
 @pytest.mark.parametrize("host", hosts.names())
-def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(bell: str, hookctl: Hookctl, host: str) -> None:
-    approve = ["--trust"] if host == "codex" else []
-    assert hookctl("install", bell, "--host", host, *approve).code == 0
+def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(
+    bell: str, isolated: Path, hookctl: Hookctl, host: str
+) -> None:
+    assert hookctl("install", bell, "--host", host).code == 0
+    if host == "codex":
+        approve(isolated / "home" / ".codex" / "hooks.json")
     said = hookctl("doctor", "--verbose").out
     assert "guard" not in said
     if host != "hermes":  # it waits for an approval

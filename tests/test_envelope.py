@@ -40,7 +40,6 @@ CASES: dict[str, tuple[str, Callable[[Path], object]]] = {
     ),
     "project": ("install --host claude --scope project", lambda top: (top / "work/.git").mkdir()),
     "settings": ("install --host claude --nudge-env CI", lambda top: None),
-    "trust": ("install --host claude --trust", lambda top: None),
 }
 
 

@@ -99,11 +99,11 @@ def name_of(command: str) -> str:
 
 
 LEFT = {
-    "a hook of theirs": ("hooks.json", JSON, ()),
-    "trusted, without": ("hooks.json", "", ("--trust",)),
-    "a hook of theirs in TOML": ("config.toml", TOML, ()),
-    "trusted, without, in TOML": ("config.toml", 'model = "m"\n', ("--trust",)),
-    "a project, whose ledger is committed": ("project", JSON, ()),
+    "a hook of theirs": ("hooks.json", JSON),
+    "without": ("hooks.json", ""),
+    "a hook of theirs in TOML": ("config.toml", TOML),
+    "without, in TOML": ("config.toml", 'model = "m"\n'),
+    "a project, whose ledger is committed": ("project", JSON),
 }
 
 
@@ -112,9 +112,9 @@ LEFT = {
 def test_packs_leave_in_any_order_and_no_byte_stays(
     hookctl: Hookctl, isolated: Path, folder: Path, case: str, order: tuple[str, ...]
 ) -> None:
-    place, text, trust = LEFT[case]
+    place, text = LEFT[case]
     codex = Codex(hookctl, isolated, place, text)
-    codex.install("guard", *OTHERS, options=trust)
+    codex.install("guard", *OTHERS)
     for pack in order:
         codex.run("uninstall", pack)
     assert {path.name: path.read_text() for path in codex.file.parent.iterdir()} == (

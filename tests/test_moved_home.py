@@ -62,8 +62,7 @@ def test_uninstall_gives_the_bytes_back(host: str, home: Path, move: Callable[[]
     put(home / ".claude" / "settings.json", THEIRS)
     put(home / ".codex" / "config.toml", 'model = "m"  # mine\n')
     before = tree(home).data
-    trust = ["--trust"] if host == "codex" else []
-    assert hookctl("install", "--host", host, *trust).code == 0
+    assert hookctl("install", "--host", host).code == 0
     new = move()
     assert hookctl("uninstall").code == 0
     assert not home.exists()
@@ -79,13 +78,12 @@ def test_uninstall_gives_the_bytes_back(host: str, home: Path, move: Callable[[]
 def test_what_is_installed_follows(
     verb: str, host: str, home: Path, move: Callable[[], Path], hookctl: Hookctl
 ) -> None:
-    trust = ["--trust"] if host == "codex" else []
-    assert hookctl("install", "--host", host, *trust).code == 0
+    assert hookctl("install", "--host", host).code == 0
     new = move()
     done = hookctl(*verb.split(), *(["--host", host] if "install" in verb else []))
     assert not home.exists(), done
     assert "install" not in verb or done.code == 0, done
-    hookctl("install", "--host", host, *trust)
+    hookctl("install", "--host", host)
     settings = [path for path in below(new) if "/.local/" not in path]
     assert not [path for path in settings if f"{home}/" in Path(path).read_text()]
     errors = [f for f in hookctl("doctor", "--json").data["findings"] if f["level"] == "error"]
@@ -100,7 +98,7 @@ def test_what_is_installed_follows(
 def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_again(
     host: str, verb: str, home: Path, move: Callable[[], Path], hookctl: Hookctl
 ) -> None:
-    assert hookctl("install", "--host", host, *(["--trust"] if host == "codex" else [])).code == 0
+    assert hookctl("install", "--host", host).code == 0
     has_moved = folders.here().data.startswith(f"{home}/")
     new = move()
 

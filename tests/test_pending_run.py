@@ -146,8 +146,7 @@ COMMANDS = {
     "opencode": ("install", "--host", "opencode"),
     "project": (*GUARD, *PROJECT),
     "local": (*GUARD, "--scope", "local"),
-    "codex, trusted": ("install", "--host", "codex", "--trust"),
-    "several, trusted": ("install", "--host", "codex", "--host", "claude", "--host", "gemini", "--trust"),
+    "several": ("install", "--host", "codex", "--host", "claude", "--host", "gemini"),
 }
 
 

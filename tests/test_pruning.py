@@ -43,5 +43,3 @@ def test_a_writing_command_removes_them_after_a_month(
     age(backups, days)
     assert hookctl(*verb).code == 0
     assert any(path.read_text() == THEIRS for path in kept(backups)) == stays
-
-

@@ -63,6 +63,9 @@ class Stage:
         program = put(root / "bin" / "hookctl", f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
         program.chmod(0o755)
         put(root / "bin" / "claude", f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n").chmod(0o755)
+        # A person of Codex, who approves every hook of a file under /hooks.
+        approve = put(root / "bin" / "approve", f'#!/bin/sh\nexec {sys.executable} -m tests.approving "$@"\n')
+        approve.chmod(0o755)
         self.environ = {
             **_without_git(os.environ), "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
             "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),

@@ -1,12 +1,9 @@
-"""Approvals in Codex's config.toml: written on --trust only, kept up, taken out again, and never the operator's."""
+"""Approvals that a host asks for: the person's own, only read, and what hookctl says while one is missing."""
 
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,99 +12,45 @@ from hookctl.model import Record
 from hookctl.run import recover
 from hookctl.run.journal import Journal, Step, write_journal
 from hookctl.system import files, folders
+from tests.approving import approve
 from tests.conftest import Hookctl, put
-from tests.disk import data_of, outcome, put_back, quiet, reached, temporary, tree
-from tests.test_crash import STRIDE, killed
+from tests.disk import quiet
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
-CONFIG = '# mine\r\nmodel = "m"\r\n\r\n[projects."/a"]\r\ntrust_level = "trusted"\r\n'
-CODEX = ("--host", "codex")
-INSTALL, TRUST, UNINSTALL = ("install", *CODEX), ("install", *CODEX, "--trust"), ("uninstall", *CODEX)
+CONFIG = '# mine\nmodel = "m"\n\n[projects."/a"]\ntrust_level = "trusted"\n'
+INSTALL, UNINSTALL = ("install", "--host", "codex"), ("uninstall", "--host", "codex")
+WAITS = "approve it under /hooks"
 
 
 @pytest.fixture
 def config(isolated: Path) -> Path:
-    return put(isolated / "home" / ".codex" / "config.toml", CONFIG.replace("\r\n", "\n")).absolute()
+    return put(isolated / "home" / ".codex" / "config.toml", CONFIG).absolute()
 
 
-def approved(config: Path) -> dict[str, Any]:
-    """The approvals: the place of the hook to what stands there."""
-    state = tomllib.loads(config.read_text()).get("hooks", {}).get("state", {})
-    return {key.removeprefix(f"{config.parent}/"): about for key, about in state.items()}
+def test_an_approval_stays_a_person_s_own_whatever_hookctl_does(config: Path, hookctl: Hookctl) -> None:
+    hooks = config.with_name("hooks.json")
+    assert WAITS in hookctl(*INSTALL).err and config.read_text() == CONFIG
+    approve(hooks)
+    given = config.read_bytes()
+    assert WAITS not in hookctl(*INSTALL).err
+    assert WAITS in hookctl(*INSTALL, "--dispatch", "Bash").err, "the new hook has none"
+    approve(hooks)
+    both = config.read_bytes()
+    assert both != given and WAITS not in hookctl(*INSTALL, "--force").err
+    assert hookctl("doctor", "--fix").code == 0
+    assert hookctl(*UNINSTALL).code == 0
+    assert config.read_bytes() == both and not hooks.exists()
 
 
-THEIRS = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
-
-
-@pytest.fixture
-def project(isolated: Path, config: Path) -> Path:
-    """A repository, and the user's own hook in config.toml."""
-    put(isolated / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
-    config.write_text(THEIRS)
-    return isolated / "work"
-
-
-SHARED = ("--scope", "project")
-
-
-@pytest.fixture
-def approve_in_project(monkeypatch: pytest.MonkeyPatch, hookctl: Hookctl) -> Callable[..., None]:
-    """Install at project scope and approve it, as version 0.1.0 did."""
-
-    def install(*arguments: str) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr("hookctl.planner.install._refuse_inherited_trust", lambda targets: None)
-            patch.setattr("hookctl.planner.approvals._require_own_programs", lambda *_: None)
-            patch.setattr("hookctl.planner.approvals._may_approve", lambda target: True)
-            assert hookctl("install", *arguments, *CODEX, *SHARED, "--trust").code == 0
-
-    return install
-
-
-@pytest.mark.parametrize("last", [("uninstall", "--all", "--json"), ("uninstall", *CODEX)])
-@pytest.mark.parametrize("out", [False, True])
-def test_a_projects_approval_leaves_what_is_installed_in_the_same_file(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path, last: tuple[str, ...], out: bool,
-    approve_in_project: Callable[..., None],
-) -> None:  # fmt: skip
-    assert hookctl(*TRUST).code == 0
-    approve_in_project()
-    pages = json.loads((isolated / "state" / "ledger.json").read_text())["files"]
-    assert pages[str(config)]["sha256_after"] == files.digest(config.read_bytes())
-    assert hookctl(*TRUST).out == "nothing to do\n"
-    if out:
-        assert hookctl("uninstall", *CODEX, *SHARED).code == 0
-    assert hookctl(*last).code == 0
-    stays = last[1] != "--all" and not out
-    assert list(approved(config)) == ([f"{project}/.codex/hooks.json:stop:0:0"] if stays else [])
-    assert stays or config.read_text() == THEIRS
-
-
-def test_an_install_takes_back_what_an_earlier_version_approved_in_a_project(
-    hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
-) -> None:
-    approve_in_project()
-    assert len(approved(config)) == 1
-    assert "approve it under /hooks" in hookctl(*INSTALL, *SHARED).err
-    assert config.read_text() == THEIRS
-
-
-def test_what_a_pull_makes_of_an_approved_command_is_not_approved(
-    isolated: Path, hookctl: Hookctl, config: Path, project: Path, approve_in_project: Callable[..., None]
-) -> None:
-    pack = put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n\n'
-               '[[hooks]]\nevent = "stop"\ncommand = "true"\n')  # fmt: skip
-    approve_in_project(str(pack))
-    before = [about["trusted_hash"] for about in approved(config).values()]
-    for path in (project / ".codex" / "hooks.json", project / ".hookctl" / "ledger.json"):
-        text = path.read_text()
-        assert "; true" in text
-        path.write_text(text.replace("; true", "; touch pwned"))
-    assert hookctl(*INSTALL, *SHARED).code == 0
-    assert hookctl("doctor", *CODEX, "--fix", "--json").code in (0, 1)
-    assert "pwned" not in config.read_text()
-    assert [about["trusted_hash"] for about in approved(config).values()] in ([], before)
+def test_a_hook_that_changed_since_its_approval_waits_again(config: Path, hookctl: Hookctl) -> None:
+    hookctl(*INSTALL)
+    hooks = config.with_name("hooks.json")
+    approve(hooks)
+    hooks.write_text(hooks.read_text().replace('"timeout": 10', '"timeout": 20'))
+    assert WAITS in hookctl(*INSTALL).err
+    found = hookctl("doctor", "--host", "codex").out
+    assert "it was changed since it was approved" in found and "nobody" not in found
 
 
 AGREED = "shell-hooks-allowlist.json"
@@ -121,21 +64,6 @@ def test_a_gate_is_told_as_long_as_it_is_shut(isolated: Path, hookctl: Hookctl) 
     agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
     put(path.with_name(AGREED), json.dumps({"approvals": agreed}))
     assert words not in hookctl(*hermes, "--set", "latch=no").err
-
-
-def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(isolated: Path, config: Path) -> None:
-    hooks, start = config.with_name("hooks.json"), tree(isolated)
-    done, new = reached(isolated, start, TRUST), config.read_bytes()
-    put_back(isolated, start)
-    at = 1
-    while killed(TRUST, at):
-        assert data_of(config) in (start.data[str(config)], new), at
-        assert data_of(hooks) in (None, done[0].data[str(hooks)]), at
-        assert quiet(*TRUST) == 0
-        assert (at, outcome(isolated), temporary(isolated)) == (at, done, [])
-        put_back(isolated, start)
-        at += min(STRIDE, 13)
-    assert at > 40
 
 
 def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval(config: Path) -> None:
@@ -160,20 +88,3 @@ def test_a_file_without_backups_is_torn_if_its_own_format_does_not_read_it(
     found = files.Snapshot("x", data, 2)
     assert recover._is_torn(folders.here(), found, step, Record("codex", "user", format)) == torn
     assert not recover._is_torn(folders.here(), found, step, None)
-
-
-@pytest.mark.parametrize("asked", [("--all", "--json"), ("--scope", "project", *CODEX)], ids=["all", "a project"])
-def test_an_approval_goes_wherever_the_settings_of_codex_are_now(
-    isolated: Path, hookctl: Hookctl, config: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...],
-    approve_in_project: Callable[..., None],
-) -> None:  # fmt: skip
-    (isolated / "work" / ".git").mkdir()
-    if "project" in asked:
-        approve_in_project()
-    else:
-        assert hookctl(*TRUST).code == 0
-    assert "hooks.state" in config.read_text()
-    monkeypatch.setenv("CODEX_HOME", str(isolated / "elsewhere"))
-    assert hookctl("uninstall", *asked).code == 0
-    assert config.read_text() == CONFIG.replace("\r\n", "\n")
-    assert not (isolated / "state" / "approvals.json").exists()

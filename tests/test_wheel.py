@@ -185,7 +185,7 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
     assert where.startswith(f"{version}.") and where.rstrip().endswith(
         str(Path("site-packages", "hookctl", "__init__.py"))
     )
-    run(program, "install", "--host", "claude", "--host", "codex", "--host", "gemini", "--trust")
+    run(program, "install", "--host", "claude", "--host", "codex", "--host", "gemini")
     run("git", "init", "-q", "work")
     assert run(program, "status", "--project", "work").count(f"guard {__version__}: ") == 3
     tested = [

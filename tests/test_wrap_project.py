@@ -102,19 +102,6 @@ def test_a_command_of_a_strangers_is_never_written(
     assert "evil" not in (work / ".claude" / "settings.json").read_text()
 
 
-def test_codex_waits_for_an_approval_of_the_wrapped_command_behind_a_hook_of_ours(
-    isolated: Path, hookctl: Hookctl
-) -> None:
-    (isolated / "home/.codex").mkdir()
-    assert hookctl("install", "--host", "codex", "--trust").code == 0
-    path = isolated / "home/.codex/hooks.json"
-    value = json.loads(path.read_bytes())
-    value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "sh /x/on_stop.sh"}]})
-    put(path, json.dumps(value))
-    said = hookctl("install", "--host", "codex", "--wrap", "on_stop.sh").err
-    assert "Codex CLI does not run sh /x/on_stop.sh until it is approved anew, as wrapped" in said
-
-
 @pytest.mark.parametrize("host", [name for name in hosts.names() if not hosts.load(name).registration.wraps])
 def test_where_no_wrap_is_proven_none_is_made(host: str, isolated: Path, hookctl: Hookctl) -> None:
     refused = hookctl("install", "--host", host, "--wrap", "on_stop.sh")

@@ -34,6 +34,12 @@ def install(place: Place, *options: str) -> str:
     return done.stdout + done.stderr
 
 
+def install_approved(codex: Client, place: Place) -> None:
+    """Install the guard, and approve its hooks as the person does under /hooks."""
+    install(place)
+    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place) if hook.trust != "trusted"})
+
+
 def trusts(codex: Client, place: Place) -> dict[str, str]:
     """What Codex thinks of each hook, by its place in its file."""
     hooks = list_hooks(codex, place)
@@ -45,25 +51,24 @@ def test_without_an_approval_the_guard_waits_and_the_operator_s_hook_runs_on(
 ) -> None:
     said = install(place)
     assert "/hooks" in said
-    assert "--trust" in said
     leave_work(place)
     assert play(codex, place, ["done"]).requests == 1
     assert (codes(place), operators_hook.flags()) == ([], "F")
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "untrusted"}
 
 
-def test_with_trust_the_guard_works_beside_the_operator_s_hook_and_every_byte_comes_back(
+def test_once_approved_the_guard_works_beside_the_operator_s_hook_and_every_byte_comes_back(
     codex: Client, place: Place, operators_hook: Probe
 ) -> None:
-    before, config = place.settings.read_bytes(), place.config.read_bytes()
-    install(place, "--trust")
+    before = place.settings.read_bytes()
+    install_approved(codex, place)
+    config = place.config.read_bytes()
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "trusted"}
     leave_work(place)
     run = play(codex, place, ["done"])
     assert (run.requests, codes(place), operators_hook.flags()) == (LIMIT + 1, KEPT, "F" + "T" * LIMIT)
     assert run.hooks("Stop").count("Blocked") == LIMIT
 
-    install(place, "--trust")
     assert "nothing to do" in install(place)
     assert play(codex, place, ["done"]).requests == LIMIT + 1
 
@@ -75,7 +80,7 @@ def test_with_trust_the_guard_works_beside_the_operator_s_hook_and_every_byte_co
 
 @pytest.mark.full
 def test_a_hook_that_the_operator_put_behind_ours_stays_approved_when_we_leave(codex: Client, place: Place) -> None:
-    install(place, "--trust")
+    install_approved(codex, place)
     later = make_probe(place.root, "later")
     text = json.loads(place.settings.read_text())
     text["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": later.command}]})
@@ -87,7 +92,7 @@ def test_a_hook_that_the_operator_put_behind_ours_stays_approved_when_we_leave(c
     assert later.flags() == "F"
     # What comes back takes its empty place again, and leaves no more behind when it goes once more.
     between = place.settings.read_bytes()
-    install(place, "--trust")
+    install_approved(codex, place)
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "trusted"}
     hookctl(place, "uninstall")
     assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted"}
@@ -162,12 +167,12 @@ def test_a_config_folder_of_the_operator_s_own_is_used(codex: Client, place: Pla
     folder = place.home / "my codex"
     folder.mkdir()
     environment = {codex.pins["variables"]["config_folder"]: str(folder)}
-    hookctl(place, "install", "--host", "codex", "--trust", environment=environment)
+    hookctl(place, "install", "--host", "codex", environment=environment)
     leave_work(place)
     assert not place.settings.exists()
-    assert play(codex, place, ["done"], environment=environment).requests == LIMIT + 1
+    assert play(codex, place, ["done"], BYPASS, environment=environment).requests == LIMIT + 1
     hookctl(place, "uninstall", environment=environment)
-    assert play(codex, place, ["done"], environment=environment).requests == 1
+    assert play(codex, place, ["done"], BYPASS, environment=environment).requests == 1
 
 
 @pytest.mark.full
@@ -200,7 +205,7 @@ def test_a_settings_file_that_is_a_link_is_approved_under_the_path_that_codex_se
     elsewhere.mkdir()
     (elsewhere / "hooks.json").write_text("{}\n")
     place.settings.symlink_to(elsewhere / "hooks.json")
-    install(place, "--trust")
+    install_approved(codex, place)
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
     assert place.settings.is_symlink()
 
@@ -218,7 +223,7 @@ def test_doctor_knows_what_codex_knows(codex: Client, place: Place) -> None:
 
     install(place)
     assert doctor(1) == {"not_approved", "self_test_passed", "never_ran"}
-    install(place, "--trust")
+    install_approved(codex, place)
     assert doctor() == {"self_test_passed", "never_ran"}
     play(codex, place, ["done"])
     assert doctor() == {"self_test_passed", "last_ran"}

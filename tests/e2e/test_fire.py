@@ -103,7 +103,7 @@ def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[C
 @pytest.mark.parametrize("case", EVERY)
 def test_a_pack_refuses_there_as_it_says(case: Case, stage: tuple[Client, agent.Place]) -> None:
     client, place = stage
-    install(case, place, "allow", *(["--trust"] if case.host == "codex" else []))
+    install(case, place, "allow")
     for command, outcome in (("touch gone; rm -rf gone2", "deny"), ("touch fine", "none")):
         # Where its folder is not trusted, or nobody has approved a hook, the client's options do so.
         tried = hookctl_json(
@@ -128,7 +128,7 @@ def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client
     allowed = {"permissions": {"allow": ["Bash", "Write"]}}
     if case.host == "claude":
         place.settings.write_text(json.dumps(allowed))
-    hookctl(place, "install", str(pack), "--host", case.host, *(["--trust"] if case.host == "codex" else []))
+    hookctl(place, "install", str(pack), "--host", case.host)
     call = ("--tool", "Bash", "--input", '{"command": "touch made"}')
     fired = {}
     for event in hosts.load(case.host).events:

@@ -45,14 +45,20 @@ class Host:
 
     def register(self, command: str) -> bytes:
         self.place.settings.write_text(self.file.replace("COMMAND", json.dumps(command)))
-        if self.name == "codex":
-            codex.approve(self.place, {hook.key: hook.hash for hook in codex.list_hooks(self.client, self.place)})
+        self.approve()
         return self.place.settings.read_bytes()
 
+    def approve(self) -> None:
+        """Approve every hook anew on Codex, as the person does under /hooks."""
+        if self.name != "codex":
+            return
+        hooks = codex.list_hooks(self.client, self.place)
+        self.place.config.write_text("")
+        codex.approve(self.place, {hook.key: hook.hash for hook in hooks})
+
     def wrap(self, text: str, *options: str, code: int = 0) -> str:
-        trust = ("--trust",) if self.name == "codex" else ()
         words = ("install", "--host", self.name, "--mode", "off", "--wrap", text)
-        done = hookctl(self.place, *words, *trust, *options, code=code)
+        done = hookctl(self.place, *words, *options, code=code)
         return done.stdout + done.stderr
 
     def play(self, *replies: object) -> Run:
@@ -94,6 +100,7 @@ def foreign(host: Host) -> Foreign:
 def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(host: Host, foreign: Foreign) -> None:
     before = host.register(foreign.command)
     host.wrap("foreign")
+    host.approve()
     run = host.play("done")
     assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)
     assert [line["decision"] for line in decisions(host.place)] == ["block"] * (LIMIT - 1) + ["release"]
@@ -104,6 +111,7 @@ def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(host: Host, for
 def test_a_tool_call_in_between_starts_the_count_again(host: Host, foreign: Foreign) -> None:
     host.register(foreign.command)
     host.wrap("foreign")
+    host.approve()
     run = host.play("one", "two", host.driver.shell("true 1"), "three", "on and on")
     assert run.requests in (3 + LIMIT, 4 + LIMIT)  # the transcript may tell of the call a stop later
     assert decisions(host.place)[-1]["code"] == "tripped"
@@ -121,20 +129,20 @@ def test_a_command_with_a_variable_is_refused(host: Host, foreign: Foreign) -> N
 
 
 @run_with("codex")
-def test_the_approval_that_a_wrap_replaced_comes_back(host: Host, foreign: Foreign) -> None:
+def test_the_approval_of_the_hook_without_its_wrap_holds_again_afterwards(host: Host, foreign: Foreign) -> None:
     host.register(foreign.command)
     config = host.place.config.read_bytes()
     [before] = codex.list_hooks(host.client, host.place)
     host.wrap("foreign")
     [wrapped] = codex.list_hooks(host.client, host.place)
-    assert (wrapped.key, wrapped.trust, wrapped.hash == before.hash) == (before.key, "trusted", False)
+    assert (wrapped.key, wrapped.trust, wrapped.hash == before.hash) == (before.key, "modified", False)
     hookctl(host.place, "uninstall")
     assert codex.list_hooks(host.client, host.place) == [before]
     assert (before.trust, host.place.config.read_bytes()) == ("trusted", config)
 
 
 @run_with("codex")
-def test_unwrapped_by_hand_the_approval_comes_back_too(host: Host, foreign: Foreign) -> None:
+def test_unwrapped_by_hand_the_approval_holds_again_too(host: Host, foreign: Foreign) -> None:
     host.register(foreign.command)
     before = codex.list_hooks(host.client, host.place)
     host.wrap("foreign")
@@ -143,13 +151,13 @@ def test_unwrapped_by_hand_the_approval_comes_back_too(host: Host, foreign: Fore
 
 
 @run_with("codex")
-def test_without_trust_it_says_that_the_hook_waits_for_an_approval(host: Host, foreign: Foreign) -> None:
+def test_it_says_that_the_hook_waits_for_an_approval(host: Host, foreign: Foreign) -> None:
     host.register(foreign.command)
-    hookctl(host.place, "install", "--host", "codex", "--trust")
+    hookctl(host.place, "install", "--host", "codex")
+    host.approve()
     done = hookctl(host.place, "install", "--host", "codex", "--wrap", "foreign")
     said = " ".join((done.stdout + done.stderr).split())
-    assert "foreign.sh' until it is approved anew, as wrapped" in said
-    assert "--trust" in said
+    assert "approve it under /hooks" in said
     trusts = [hook.trust for hook in codex.list_hooks(host.client, host.place)]
     assert trusts == ["modified", "trusted"]
 
@@ -163,6 +171,7 @@ def test_a_hook_in_another_file_of_the_folder_is_wrapped_once_it_is_moved(host: 
     assert f"names a hook of {theirs}" in host.wrap("foreign", code=2)
     theirs.rename(ours)
     host.wrap("foreign")
+    host.approve()
     assert host.play("done").requests == LIMIT
 
 
