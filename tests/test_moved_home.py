@@ -87,7 +87,8 @@ def test_what_is_installed_follows(
     settings = [path for path in below(new) if "/.local/" not in path]
     assert not [path for path in settings if f"{home}/" in Path(path).read_text()]
     errors = [f for f in hookctl("doctor", "--json").data["findings"] if f["level"] == "error"]
-    assert [f["code"] for f in errors if f["code"] != "self_test_failed"] == []
+    others = {"self_test_failed", "not_approved"}  # the second on Codex: the new command has no approval yet
+    assert [f["code"] for f in errors if f["code"] not in others] == []
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert not home.exists() and [path for path in below(new) if "/state/" not in path] == []
 
