@@ -102,6 +102,19 @@ class Dialect(NamedTuple):
     goal: str = ""  # what a person types to end a goal of the host's own, a stop hook there
 
 
+class Permission(NamedTuple):
+    """What lets the agent report its work without being asked."""
+
+    path: Sequence[str] = ()  # the list in a settings file
+    texts: Sequence[str] = ()  # what goes into it
+    wider: Sequence[str] = ()  # what allows as much
+    against: Sequence[
+        Sequence[str]
+    ] = ()  # the lists of what is refused, or asked about, all the same
+    never_asks: Sequence[str] = ()  # a setting, and its value that allows everything
+    instead: str = ""  # where there is no such list
+
+
 class Switches(NamedTuple):
     """The settings that turn hooks off."""
 
@@ -282,6 +295,7 @@ class Host(NamedTuple):
     trust: Trust
     folder_trust: FolderTrust
     guard: GuardNeeds
+    permission: Permission
     matchers: Matchers
     also_read_by: tuple[OtherAgent, ...]
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
@@ -430,6 +444,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
     registration, listing = data["registration"], ""
     if "event" in registration:  # one list of all hooks
         registration, listing = {**registration, "flat": ["*"]}, _name_listing(registration)
+    registration = {**registration, "texts": data.get("permission", {}).get("path", ())}
     table = {
         **data,
         "format": data["format"] + listing,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from hookctl import errors, report
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, OK, HookctlError
 from hookctl.masking import masked
 from hookctl.model import Conflict, Line, Message, Result
 from hookctl.output.lines import program
@@ -41,6 +41,9 @@ def install(
     A pack that is not built in needs consent; no `permission` is the least that there is.
     """
     check_request(pack, choice.settings)
+    lacking = list(_find_lacking(targets)) if choice.settings.allow_run else []
+    if lacking and len(lacking) == len(targets):
+        return Result({}, errors=tuple(error.as_dict() for error in lacking), exit_code=FAILED)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     ask = None if dry_run else permission or Permission()
@@ -56,6 +59,7 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
+    messages += tuple(Message(str(error), error.code) for error in lacking)
     if choice.settings.assignments:
         messages += tuple(_report_without_effect(plan, choice.settings.assignments))
     if plan.conflicts:
@@ -67,12 +71,15 @@ def install(
         done = describe_success(folders, plan, pack, targets)
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
+    refused = list(_find_refused(plan, targets)) if choice.settings.allow_run else []
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
         text = [*review.text, *text]
         messages += review.messages
-    return Result(data, tuple(text), messages, hints=hints(done))
+    error_list = tuple(error.as_dict() for error in refused)
+    exit_code = FAILED if refused else OK
+    return Result(data, tuple(text), messages, error_list, exit_code, hints(done))
 
 
 def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[Message]:
@@ -87,6 +94,35 @@ def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[M
         elif kept:
             text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
             yield Message(text, "no_effect", host=host.name, path=file.path)
+
+
+def _find_lacking(targets: list[Target]) -> Iterator[HookctlError]:
+    """The hosts of these for which --allow-run can do nothing, and what a person can do instead."""
+    for target in targets:
+        permission, title = target.host.permission, target.host.title
+        if permission.path:
+            continue
+        way = "Allow `hookctl run` in its own settings."
+        if permission.instead:
+            way = f"`{permission.instead}` lets its agent write .hookctl/run/task.json."
+        message = f"--allow-run has no effect for {title}: its settings have no list for that"
+        yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
+
+
+def _find_refused(plan: Plan, targets: list[Target]) -> Iterator[HookctlError]:
+    """What --allow-run could not add, since a person took it out, or since the guard is off."""
+    for file in plan.files:
+        if file.target not in targets:
+            continue
+        host, recorded = file.target.host, file.record.entries if file.record else ()
+        kept = {action.path: action.reason for action in file.decision.kept}
+        written = {entry.path for entry in recorded} - kept.keys()
+        for text in host.permission.texts:
+            path = (*host.shape.texts, text)
+            if path not in written:
+                message = f"--allow-run has no effect for {host.title}: {text} is not allowed"
+                hint = kept.get(path, "the guard is off; --mode breaker puts it back")
+                yield HookctlError("no_effect", message, path=file.path, hint=hint)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:
@@ -114,7 +150,7 @@ def _refuse(plan: Plan, messages: tuple[Message, ...]) -> Result:
         for conflict in file.decision.conflicts:
             error_list.append(_conflict_error(file.path, conflict).as_dict())
     data = {**plan_data(plan, dry_run=False), "actions": [], "files": [], "changed": False}
-    return Result(data, (), messages, tuple(error_list), errors.FAILED)
+    return Result(data, (), messages, tuple(error_list), FAILED)
 
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
@@ -131,4 +167,4 @@ def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
         f"Take it over with --force, {agree} or merge rule in their pack files, "
         "or uninstall one of the packs."
     )
-    return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=errors.FAILED)
+    return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from hookctl.documents import MISSING
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.guard import can_refuse, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -83,6 +84,10 @@ def _describe_guard(
         steps.append(_THEIR_TASK)
     elif settings.mode in _FIRST_STEPS and not only_watches:
         steps.append(_FIRST_STEPS[settings.mode])
+    asked = [file.target.host.name for file in plan.files if _must_ask(file)]
+    if asked:
+        names = " ".join(f"--host {name}" for name in asked)
+        steps.append(f"install {names}{scope} --allow-run\nlets the agent report without asking")
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets, scope)
     does = _DOES[settings.mode]
@@ -96,6 +101,19 @@ def _describe_guard(
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
+
+
+def _must_ask(file: FilePlan) -> bool:
+    """Whether the agent is told to report here, and asks before each report."""
+    host, record = file.target.host, file.record
+    if not host.permission.path or record is None or GUARD not in record.packs:
+        return False
+    chosen = record.packs[GUARD].settings
+    settings = settings_from(chosen)
+    is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
+    texts = [*host.permission.texts, *host.permission.wider]
+    values = [file.before.get((*host.shape.texts, text)) for text in texts]
+    return is_told and not settings.allow_run and all(value is MISSING for value in values)
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:
