@@ -16,7 +16,7 @@ from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission
 from hookctl.packs.model import Pack
-from hookctl.planner.install import check_request, plan_install, prepare
+from hookctl.planner.install import check_request, find_lacking, plan_install, prepare
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources
@@ -41,7 +41,7 @@ def install(
     A pack that is not built in needs consent; no `permission` is the least that there is.
     """
     check_request(pack, choice.settings)
-    lacking = list(_find_lacking(targets)) if choice.settings.allow_run else []
+    lacking = [*find_lacking([target.host for target in targets], choice.settings)]
     if lacking and len(lacking) == len(targets):
         return Result({}, errors=tuple(error.as_dict() for error in lacking), exit_code=FAILED)
     sources = Sources(folders)
@@ -94,19 +94,6 @@ def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[M
         elif kept:
             text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
             yield Message(text, "no_effect", host=host.name, path=file.path)
-
-
-def _find_lacking(targets: list[Target]) -> Iterator[HookctlError]:
-    """The hosts of these for which --allow-run can do nothing, and what a person can do instead."""
-    for target in targets:
-        permission, title = target.host.permission, target.host.title
-        if permission.path:
-            continue
-        way = "Allow `hookctl run` in its own settings."
-        if permission.instead:
-            way = f"`{permission.instead}` lets its agent write .hookctl/run/task.json."
-        message = f"--allow-run has no effect for {title}: its settings have no list for that"
-        yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
 def _find_refused(plan: Plan, targets: list[Target]) -> Iterator[HookctlError]:
