@@ -77,6 +77,8 @@ def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
     assert asked.code == 1
     assert f"--allow-run has no effect for Claude Code: {RUN} is not allowed" in asked.err
     assert hookctl("plan", "--host", "claude", "--allow-run").code == 1
+    reset = hookctl(*CLAUDE, "--allow-run", "--reset")
+    assert (reset.code, kept in reset.out) == (0, True)
     assert allowed(settings) == [TASK, "Bash(make)"]
     assert hookctl(*CLAUDE, "--allow-run", "--force").code == 0
     assert allowed(settings) == [TASK, "Bash(make)", RUN]

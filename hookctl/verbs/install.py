@@ -71,7 +71,8 @@ def install(
         done = describe_success(folders, plan, pack, targets)
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
-    refused = list(_find_refused(plan, targets)) if choice.settings.allow_run else []
+    asks = choice.settings.allow_run and not choice.reset
+    refused = list(_find_refused(plan, targets)) if asks else []
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
