@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import GuardRegistration, HostFacts, Run
-from hookctl.documents import MISSING
 from hookctl.packs.guard_options import value_in_effect
 from hookctl.packs.reports import how_to_renew, name_report
 from hookctl.system import project
@@ -81,30 +80,26 @@ def _judge_work(
     values = {"run": run, "remaining": remaining, "age": clock.age(run.work.age)}
     renew = how_to_renew(run.task_path, run.task_names)
     yield facts.find(entry, run.task_path, renew=renew, **values)
-    if not run.work.is_stale:
+    if not run.work.is_stale and not run.task_names:  # else another system writes it
         yield from _judge_permission(facts, registration)
 
 
 def _judge_permission(facts: HostFacts, registration: GuardRegistration) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission, sources = facts.host.permission, [layer.source for layer in facts.layers]
-    if not permission.path:
-        return
-    texts = [*permission.texts, *permission.wider]
     for source in sources:
         for above in permission.against:
-            rules = [text for text in texts if source.document.get((*above, text)) is not MISSING]
+            rules = permission.rules_in(source.document, above)
             if rules:
                 yield facts.find("must_ask.rule", source.path, rule=rules[0], key=".".join(above))
                 return
-    *setting, value = permission.never_asks or ("", "")
+    *setting, free = permission.never_asks or ("",)
     for source in sources:
-        if setting[0] and source.document.get(tuple(setting)) == value:
-            return
-        if any(source.document.get((*permission.path, text)) is not MISSING for text in texts):
+        is_free = bool(setting) and source.document.get(tuple(setting)) == free
+        if is_free or permission.rules_in(source.document, permission.path):
             return
     for file in facts.files:
-        if file.path == registration.hook.source.path:
+        if file.path == registration.hook.source.path and permission.path:
             yield file.find("must_ask", install=file.install)
 
 

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
-from hookctl.documents import LISTED, syntax
+from hookctl.documents import LISTED, MISSING, Document, syntax
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.values import NamedTuple
@@ -113,6 +113,11 @@ class Permission(NamedTuple):
     ] = ()  # the lists of what is refused, or asked about, all the same
     never_asks: Sequence[str] = ()  # a setting, and its value that allows everything
     instead: str = ""  # where there is no such list
+
+    def rules_in(self, document: Document, path: Sequence[str]) -> list[str]:
+        """The rules on reports in a list of a settings file."""
+        rules = (*self.texts, *self.wider)
+        return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
 
 
 class Switches(NamedTuple):

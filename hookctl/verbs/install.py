@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from hookctl import errors, report
-from hookctl.errors import FAILED, OK, HookctlError
+from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import Conflict, Line, Message, Result
 from hookctl.output.lines import program
@@ -43,7 +43,8 @@ def install(
     check_request(pack, choice.settings)
     lacking = [*find_lacking([target.host for target in targets], choice.settings)]
     if lacking and len(lacking) == len(targets):
-        return Result({}, errors=tuple(error.as_dict() for error in lacking), exit_code=FAILED)
+        error_list = tuple(error.as_dict() for error in lacking)
+        return Result({}, errors=error_list, exit_code=errors.FAILED)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     ask = None if dry_run else permission or Permission()
@@ -79,7 +80,7 @@ def install(
         text = [*review.text, *text]
         messages += review.messages
     error_list = tuple(error.as_dict() for error in refused)
-    exit_code = FAILED if refused else OK
+    exit_code = errors.FAILED if refused else errors.OK
     return Result(data, tuple(text), messages, error_list, exit_code, hints(done))
 
 
@@ -138,7 +139,7 @@ def _refuse(plan: Plan, messages: tuple[Message, ...]) -> Result:
         for conflict in file.decision.conflicts:
             error_list.append(_conflict_error(file.path, conflict).as_dict())
     data = {**plan_data(plan, dry_run=False), "actions": [], "files": [], "changed": False}
-    return Result(data, (), messages, tuple(error_list), FAILED)
+    return Result(data, (), messages, tuple(error_list), errors.FAILED)
 
 
 def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
@@ -155,4 +156,4 @@ def _conflict_error(path: str, conflict: Conflict) -> errors.HookctlError:
         f"Take it over with --force, {agree} or merge rule in their pack files, "
         "or uninstall one of the packs."
     )
-    return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
+    return errors.HookctlError("conflict", message, path=path, hint=hint, exit_code=errors.FAILED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookctl.documents import MISSING
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
@@ -104,16 +103,16 @@ def _describe_guard(
 
 
 def _must_ask(file: FilePlan) -> bool:
-    """Whether the agent is told to report here, and asks before each report."""
-    host, record = file.target.host, file.record
-    if not host.permission.path or record is None or GUARD not in record.packs:
+    """Whether the agent is told to report here, and no rule lets it do so."""
+    permission, record = file.target.host.permission, file.record
+    if not permission.path or record is None or GUARD not in record.packs:
         return False
     chosen = record.packs[GUARD].settings
     settings = settings_from(chosen)
     is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
-    texts = [*host.permission.texts, *host.permission.wider]
-    values = [file.before.get((*host.shape.texts, text)) for text in texts]
-    return is_told and not settings.allow_run and all(value is MISSING for value in values)
+    reports = settings.mode in _FIRST_STEPS and not settings.reads_anothers_task
+    is_allowed = settings.allow_run or permission.rules_in(file.before, permission.path)
+    return is_told and reports and not is_allowed
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:
