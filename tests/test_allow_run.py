@@ -87,7 +87,9 @@ def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
     assert hookctl(*CLAUDE, "--mode", "off", "--allow-run").code == 1
 
 
-@pytest.mark.parametrize("change", [None, ('"Bash(ls)"', '"Bash(make)", "Bash(ls)"'), ('"allow": ["Bash(ls)"]', '"x": 1')])
+@pytest.mark.parametrize(
+    "change", [None, ('"Bash(ls)"', '"Bash(make)", "Bash(ls)"'), ('"allow": ["Bash(ls)"]', '"x": 1')]
+)
 def test_it_goes_and_comes_with_the_guard(settings: Path, hookctl: Hookctl, change: tuple[str, str] | None) -> None:
     put(settings, '{\n  "permissions": {"allow": ["Bash(ls)"]}\n}\n')
     hookctl(*CLAUDE, "--allow-run")
