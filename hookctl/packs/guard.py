@@ -120,6 +120,8 @@ def wants(
         for key, value in env.items():
             forms = _own_caps(limit) if key == host.cap_key else ""
             wanted.append(Wanted((*host.env_path, key), "leaf", value, forms=forms))
+    for text in host.permission.texts if settings.allow_run else ():
+        wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
 
 
@@ -190,7 +192,7 @@ def ends_refused(settings: Settings, host: Host) -> bool:
 def everything(settings: Settings) -> Settings:
     """The settings that need every entry that the guard can have."""
     options = {**settings.options, "dispatch_tools": ["*"], "guidance": True}
-    return Settings("breaker", options, settings.python, settings.preset)
+    return Settings("breaker", options, settings.python, settings.preset, allow_run=True)
 
 
 def matcher_of(settings: Settings, host: Host) -> str | None:

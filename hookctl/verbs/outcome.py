@@ -11,7 +11,7 @@ from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.guard import can_refuse, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -83,6 +83,10 @@ def _describe_guard(
         steps.append(_THEIR_TASK)
     elif settings.mode in _FIRST_STEPS and not only_watches:
         steps.append(_FIRST_STEPS[settings.mode])
+    asked = [file.target.host.name for file in plan.files if _must_ask(file)]
+    if asked:
+        names = " ".join(f"--host {name}" for name in asked)
+        steps.append(f"install {names}{scope} --allow-run\nlets the agent report without asking")
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets, scope)
     does = _DOES[settings.mode]
@@ -96,6 +100,19 @@ def _describe_guard(
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
+
+
+def _must_ask(file: FilePlan) -> bool:
+    """Whether the agent is told to report here, and no rule lets it do so."""
+    permission, record = file.target.host.permission, file.record
+    if not permission.path or record is None or GUARD not in record.packs:
+        return False
+    chosen = record.packs[GUARD].settings
+    settings = settings_from(chosen)
+    is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
+    reports = settings.mode in _FIRST_STEPS and not settings.reads_anothers_task
+    is_allowed = settings.allow_run or permission.rules_in(file.before, permission.path)
+    return is_told and reports and not is_allowed
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:
