@@ -145,6 +145,18 @@ def read_lines(path: str, start: int = 0) -> list[bytes]:
     return data[start:].splitlines()
 
 
+def project_paths(state: str) -> dict[str, str]:
+    """The path of each project whose hook has left it, by the hash in the log."""
+    paths = {}
+    for file in find(state, "project"):
+        name = os.path.basename(os.path.dirname(file))
+        with contextlib.suppress(HookctlError):
+            path = os.fsdecode(files.read(file).data or b"")
+            if guard_module("files").digest(path) == name:
+                paths[name] = path
+    return paths
+
+
 def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
     """The number of decisions of each kind since a moment, and how many may be older.
 
