@@ -9,9 +9,9 @@ from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
-from hookctl.packs.guard import can_refuse, wanted_limit
+from hookctl.packs.guard import COST_OF_RUN, can_refuse, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -77,6 +77,8 @@ def _describe_guard(
         option = "--dispatch '*'" if settings.preset == "rockbot" else "--mode breaker"
         command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
+    if all(_mode_before(file) == settings.mode for file in plan.files):
+        return []
     steps = ["doctor"]
     only_watches = not any(target.host.dialect.block for target in targets)
     if settings.mode == "breaker" and settings.reads_anothers_task:
@@ -93,9 +95,16 @@ def _describe_guard(
         does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
+        *[Line(f"A run costs {COST_OF_RUN}.")] * (settings.mode == "keepalive"),
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
+
+
+def _mode_before(file: FilePlan) -> str:
+    """The mode of the guard that was there before the run; '' for none."""
+    known = file.known.packs.get(GUARD) if file.known else None
+    return settings_from(known.settings).mode if known else ""
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:

@@ -17,6 +17,7 @@ from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
+from hookctl.packs.guard import COST_OF_RUN
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
@@ -117,7 +118,7 @@ def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterat
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     guards = work_files.installed_guards(folders, root)
     if not guards:
-        yield "the guard is not installed here, so no agent will act on this: `hookctl install`"
+        yield "the guard is not installed here, so no agent will act on this: `hookctl install --host NAME`"
     elif all(_has_disabled(record) for record, _ in guards):
         yield "the guard is disabled here, so no agent will act on this: `hookctl enable guard`"
 
@@ -149,10 +150,11 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
-    span = clock.age(end - run_files.now)
+    span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
+    is_keepalive = run_files.settings.mode == "keepalive"
     return [
         f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
-        f"running until {clock.local(end)} (in {span}); {_ARMED}",
+        f"running until {clock.local(end)} (in {span}); {COST_OF_RUN if is_keepalive else _ARMED}",
         *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
