@@ -90,8 +90,8 @@ COMMANDS = {
     ),
     "supervise": Command(
         _supervise,
-        "Run an agent, and start it again where it ended against its will while a run goes on: it "
-        "failed, was killed, or the guard kept it going then.\n\n"
+        "Run an agent, and start it again if it fails or is killed, or if it ends while the guard "
+        "keeps it going, until the run ends.\n\n"
         "\b\nExit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it",
         '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
         "  hookctl supervise --max-respawns 2 -- codex exec go-on",

@@ -35,7 +35,7 @@ _MEANINGS = {
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
-_CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
+_CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 
 
 class Request(NamedTuple):
@@ -153,7 +153,7 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
     is_keepalive = run_files.settings.mode == "keepalive"
     return [
-        f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
+        f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
         f"running until {clock.local(end)} (in {span}); {COST_OF_RUN if is_keepalive else _ARMED}",
         *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
@@ -363,7 +363,7 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     parts = []
     if data["blocks"]:
         blocks = amount(data["blocks"], "block")
-        parts.append(f"{blocks} since the last prompt, chain of {data['depth']}")
+        parts.append(f"{blocks} since the last prompt, {data['depth']} in a row")
     if data["respawns"]:
         parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []
@@ -437,7 +437,7 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         position = f"line {error.line}, column {error.column}"
         return f"unknown, which counts as no work: {error.message} ({position})"
     if remaining is None:
-        return "not said, " + ("which counts as no work" if run_files.needs_work else "nor needed")
+        return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
     if isinstance(remaining, str) or type(remaining) is int:
         text = str(remaining)
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):
