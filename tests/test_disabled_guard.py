@@ -23,7 +23,7 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     assert "for the first session" not in status
     assert "; it keeps no agent at work that waits" in hookctl("doctor").out
     said = hookctl("run", "remaining", "2").err
-    assert said == "hookctl: the guard is disabled here, so no agent will act on this: `hookctl enable guard`\n"
+    assert said == "hookctl: the guard is disabled here: `hookctl enable guard`\n"
     hookctl("enable", "guard")
     assert hookctl("run", "remaining", "2").err == ""
     assert "for the first session" in hookctl("status").out

@@ -233,7 +233,11 @@ def test_follow_filters_by_reason_decision_and_project(guard: Path, isolated: Pa
     follower = Follower("--json", "--decision", "release", "--code", "tripped", "--project", ".")
     assert json.loads(follower.line())["t"] == 1
     append(path, event(3, decision="block", code="blocked"), event(4, decision="release", code="tripped"))
-    assert json.loads(follower.line()) == {**event(4, decision="release", code="tripped"), "project": here.name, "project_path": None}
+    assert json.loads(follower.line()) == {
+        **event(4, decision="release", code="tripped"),
+        "project": here.name,
+        "project_path": None,
+    }
     assert follower.end()[:2] == (130, "")
 
 

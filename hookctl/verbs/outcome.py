@@ -77,7 +77,7 @@ def _describe_guard(
         option = "--dispatch '*'" if settings.preset == "rockbot" else "--mode breaker"
         command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
-    if all(_mode_before(file) == settings.mode for file in plan.files):
+    if all(_was_like_that(file, settings) for file in plan.files):
         return []
     steps = ["doctor"]
     only_watches = not any(target.host.dialect.block for target in targets)
@@ -101,10 +101,13 @@ def _describe_guard(
     ]
 
 
-def _mode_before(file: FilePlan) -> str:
-    """The mode of the guard that was there before the run; '' for none."""
+def _was_like_that(file: FilePlan, settings: Settings) -> bool:
+    """Whether the guard was there before the run, in the same mode and preset."""
     known = file.known.packs.get(GUARD) if file.known else None
-    return settings_from(known.settings).mode if known else ""
+    if known is None:
+        return False
+    before = settings_from(known.settings)
+    return (before.mode, before.preset) == (settings.mode, settings.preset)
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:

@@ -118,9 +118,9 @@ def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterat
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     guards = work_files.installed_guards(folders, root)
     if not guards:
-        yield "the guard is not installed here, so no agent will act on this: `hookctl install --host NAME`"
+        yield "the guard is not installed here: `hookctl install --host NAME`"
     elif all(_has_disabled(record) for record, _ in guards):
-        yield "the guard is disabled here, so no agent will act on this: `hookctl enable guard`"
+        yield "the guard is disabled here: `hookctl enable guard`"
 
 
 def _has_disabled(record: Record) -> bool:
@@ -242,7 +242,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
         return []
     line = f"it belongs to this session ({caller.session}) now"
     if holder.session and not holder.is_gone:
-        line += f"; it was that of {whose_work.name_holder(holder)}"
+        line += f"; before, to {whose_work.name_holder(holder)}"
     return [line]
 
 
@@ -254,14 +254,14 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
         if not holder.session:
             return ["no session holds this work, so nothing changes"]
         if caller.session and not whose_work.is_holder(caller, holder):
-            return [f"this work is not this session's but that of {whose_work.name_holder(holder)}"]
+            return [f"this work belongs to {whose_work.name_holder(holder)}"]
         if session_hash(whose_work.find_kept_owner(run_files)) == holder.session:
             name = whose_work.name_holder(holder)
             return [f"it stays with {name}, which another system's file or the setting owner names"]
         whose_work.give_back(run_files, holder, caller)
     return [
         f"given back: {whose_work.name_holder(holder)} is not asked about this work again",
-        f"it belongs to {whose_work.describe_next(run_files)}; new work is free to take",
+        f"it belongs to {whose_work.describe_next(run_files)}; any session may take new work",
     ]
 
 
@@ -299,7 +299,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
     if data["ignored"]:
         lines.append(
             "ignored    an agent stopped although the guard had reminded it of a tool; "
-            "a prompt to it or `hookctl run start` settles that"
+            "a prompt to it or `hookctl run start` clears this"
         )
     for name, meaning in _MEANINGS.items():
         if name in ages:
@@ -363,7 +363,8 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     parts = []
     if data["blocks"]:
         blocks = amount(data["blocks"], "block")
-        parts.append(f"{blocks} since the last prompt, {data['depth']} in a row")
+        in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
+        parts.append(f"{blocks} since the last prompt{in_a_row}")
     if data["respawns"]:
         parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []

@@ -45,7 +45,7 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
         hint = "Leave --since out: a monitoring system makes rates and spans of totals."
-        raise usage_error("--prometheus prints totals, which begin at the beginning", hint)
+        raise usage_error("--prometheus prints totals, which count from the start", hint)
     only, earliest = "", None
     if named:
         only = os.path.basename(project.state_folder(folders.state, project.named(named)))

@@ -61,7 +61,7 @@ def test_a_host_that_takes_none_gets_none(lab: Lab, host: str) -> None:
         (ON, 3, ["CONCLUDE"]),
         ({**ON, "mode": "guard"}, 3, []),
         ({**ON, "mode": "off"}, 3, []),
-        ({**ON, "mode": "keepalive"}, 3, []),  # no run is going on
+        ({**ON, "mode": "keepalive"}, 3, []),  # no run is active
         ({**ON, "require_arm": True}, 3, []),
         ({**ON, "owner": "S2"}, 3, []),
     ],
