@@ -69,7 +69,7 @@ def test_a_limit_above_the_hosts_cap_brings_its_cap_along(play: Any) -> None:
         ('{"a', 1, "this line is not a JSON object"),
         ("\n[]", 2, "this line is not a JSON object"),
         ('{}\n{"host": "nobody"}', 2, "unknown host 'nobody'"),
-        ('{"event": "session-end"}', 1, "the guard has nothing to say on 'session-end'"),
+        ('{"event": "session-end"}', 1, "the guard does not decide on 'session-end'"),
         ('{"run": 5}', 1, "`run` is not an object"),
         ('{"at": "soon"}', 1, "`at` is not a number"),
     ],

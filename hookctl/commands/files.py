@@ -70,7 +70,7 @@ def _render(
 COMMANDS = {
     "restore": Command(
         _restore,
-        "Restore a settings file from before hookctl's first write, or from a later backup.",
+        "Restore a settings file from before hookctl was installed, or from a later backup.",
         "  hookctl restore ~/.claude/settings.json --list\n"
         "  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",

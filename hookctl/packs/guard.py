@@ -23,6 +23,10 @@ from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
+COST_OF_RUN = (
+    f"up to {ARMED_CEILING} forced stops, each at least one model request with the whole context; "
+    "`--for` shortens the run, `hookctl install --set keepalive_cap=N` allows N without progress"
+)
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""

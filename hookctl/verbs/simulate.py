@@ -112,7 +112,7 @@ def _make_event(number: int, line: dict[str, Any], default_host: str) -> Event:
     event = line["event"] if "event" in line else _event_of_payload(payload, host)
     if event not in ("", *EVENTS):
         known = ", ".join(EVENTS)
-        raise _BadLine(f"the guard has nothing to say on {event!r}; it knows {known}")
+        raise _BadLine(f"the guard does not decide on {event!r}; it knows {known}")
     texts = {str(key): str(value) for key, value in env.items()}
     return Event(number, event, host, at, run, texts, payload)
 
