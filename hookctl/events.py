@@ -34,10 +34,10 @@ CODES = {  # each with its meaning in words
     "child": "this agent was started by another one",
     "subagent": "this is a subagent, which the guard does not keep going",
     "not_owner": "the work belongs to another session",
-    "inactive": "no run is going on",
-    "stop": "STOP is there",
+    "inactive": "no run is active",
+    "stop": "the file STOP exists",
     "stale": "the work is untouched for longer than `work_hours`",
-    "conclude": "CONCLUDE is there",
+    "conclude": "the file CONCLUDE exists",
     "background": "the host itself waits for background tasks",
     "no_work": "no work remains",
     "blocked": "there is more to do, so the agent was asked to go on",
@@ -47,14 +47,14 @@ CODES = {  # each with its meaning in words
         "the guard had blocked the stop before this one, and does not do so twice in a row"
     ),
     "host_cap": "the host would have overridden the next block",
-    "ceiling": "no prompt buys more blocks than these",
+    "ceiling": "the ceiling of blocks since the last prompt is reached",
     "stop_loop": "another hook forced the agent on without progress, so its turn was ended",
     "went_on": "the client went on after the guard had asked it to end the turn",
     "nudged": "a tool that must be called was not, so the agent was reminded of it",
     "state_error": "the guard's state cannot be saved",
     "lock_timeout": "another process held the guard's state for too long",
     "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
-    "allowed": "the guard had nothing against it",
+    "allowed": "the guard has no reason to block it",
 }
 COUNTED = "another hook forced the agent on without progress; the host cannot end its turn"
 OF_REFUSALS = {
@@ -143,6 +143,18 @@ def read_lines(path: str, start: int = 0) -> list[bytes]:
     except HookctlError:
         return []
     return data[start:].splitlines()
+
+
+def project_paths(state: str) -> dict[str, str]:
+    """The path of each project whose hook has left it, by the hash in the log."""
+    paths = {}
+    for file in find(state, "project"):
+        name = os.path.basename(os.path.dirname(file))
+        with contextlib.suppress(HookctlError):
+            path = os.fsdecode(files.read(file).data or b"")
+            if guard_module("files").digest(path) == name:
+                paths[name] = path
+    return paths
 
 
 def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:

@@ -833,6 +833,13 @@ def owner_unseen(place: Place) -> None:
     logged(place, {"t": 2000, "session": session_hash("other")})
 
 
+def refused_report(place: Place) -> None:
+    """Work that waits, and an agent that a rule of the project keeps from reporting it."""
+    put(place.settings, '{"permissions": {"allow": ["Bash(hookctl run:*)"]}}')
+    put(Path(".claude/settings.json"), '{"permissions": {"ask": ["Bash"]}}')
+    work("task.json", '{"remaining": 2}')(place)
+
+
 def work_stale(place: Place) -> None:
     work("task.json", '{"remaining": 2}')(place)
     os.utime(".hookctl/run/task.json", (1000, 1000))
@@ -1154,6 +1161,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("run_stopped", "info", run_stopped("CONCLUDE")),
     ("owner_unseen", "warning", owner_unseen),
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
+    ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
+    ("must_ask", "warning", refused_report),
     ("work_stale", "warning", work_stale),
     ("active_unreadable", "warning", active("soon")),
     ("active_unreadable", "warning", active("")),

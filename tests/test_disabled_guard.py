@@ -21,9 +21,9 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     assert "guard 0.3.0: disabled; `hookctl enable guard` puts it back" in status
     assert "3 remaining, touched " in status and "but no guard here blocks a stop: agents may stop" in status
     assert "for the first session" not in status
-    assert "; it keeps no agent at work that waits" in hookctl("doctor").out
+    assert "; it does not keep an agent working" in hookctl("doctor").out
     said = hookctl("run", "remaining", "2").err
-    assert said == "hookctl: the guard is disabled here, so no agent will act on this: `hookctl enable guard`\n"
+    assert said == "hookctl: the guard is disabled here: `hookctl enable guard`\n"
     hookctl("enable", "guard")
     assert hookctl("run", "remaining", "2").err == ""
     assert "for the first session" in hookctl("status").out
@@ -47,4 +47,4 @@ def test_nothing_is_said_of_the_limits_of_a_disabled_guard(hookctl: Hookctl) -> 
 def test_another_pack_that_is_disabled_has_nothing_to_do_with_work(hookctl: Hookctl) -> None:
     hookctl("install", "--host", "cursor")
     hookctl("disable", "guard/post-tool")
-    assert "keeps no agent" not in hookctl("doctor").out
+    assert "does not keep an agent" not in hookctl("doctor").out

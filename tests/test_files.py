@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import backups, files, folders
+from hookctl.system import backups, files, folders, owners
 from hookctl.system.files import Changed, Snapshot
 from tests.conftest import put
 
@@ -106,6 +106,16 @@ def test_a_file_that_cannot_be_read_says_so(
 ) -> None:
     fail(monkeypatch, "open", code)
     assert hint in refused("unreadable", files.read, str(target)).hint
+
+
+@pytest.mark.parametrize(("caller", "hint"), [(0, "Make it writable"), (1, "It belongs to {owner}: make the change")])
+def test_a_file_that_cannot_be_written_names_another_owner(
+    target: Path, monkeypatch: pytest.MonkeyPatch, caller: int, hint: str
+) -> None:
+    uid = target.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: uid + caller)
+    error = files.cannot_write(str(target), PermissionError(errno.EACCES, "no"))
+    assert hint.format(owner=owners.user_name(uid)) in (error.hint or "")
 
 
 # Links

@@ -78,6 +78,7 @@ def test_a_refusal_stands_at_the_end_with_its_reason(hookctl: Hookctl, settings:
     assert [hook["status"] for hook in result["hooks"]] == [0, 2]
     text = hookctl("fire", "PreToolUse", "--tool", "Bash")
     assert text.code == 0 and "Claude Code would refuse the call: not here" in text.out
+    assert text.out.count(": not here") == 1, "elsewhere only in the command and in what it printed"
 
 
 def test_every_host_with_a_hook_for_it_is_asked_in_its_own_words(hookctl: Hookctl, settings: Path) -> None:

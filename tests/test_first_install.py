@@ -50,3 +50,10 @@ def test_where_no_stop_can_be_blocked_no_work_is_proposed(hookctl: Hookctl) -> N
     assert "work waits" not in hookctl("doctor", "--verbose").out
     facts = hookctl("hosts", "windsurf").out
     assert "cannot    a hook cannot keep it working at a stop\n" in facts
+
+
+def test_an_install_that_changes_no_mode_does_not_introduce_the_guard_again(hookctl: Hookctl) -> None:
+    assert "The guard keeps" in hookctl("install", "--host", "claude").out
+    assert "The guard" not in hookctl("install", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7").out
+    said = hookctl("install", "--host", "claude", "--mode", "keepalive").out
+    assert "The guard keeps" in said and "up to 5000 forced stops" in said

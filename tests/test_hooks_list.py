@@ -57,6 +57,8 @@ def test_the_second_of_two_hooks_with_one_digest_has_a_number() -> None:
     hooks = [first, second, third]
     assert ids.find(hooks, first.id) == [first]
     assert ids.find(hooks, first.id[:4]) == [first]
+    with pytest.raises(HookctlError, match="no hook here has the ID"):
+        ids.find(hooks, first.id[:3])
     assert ids.find(hooks, f"{first.id[:4]}#2") == [second]
     with pytest.raises(HookctlError):
         ids.find(hooks, f"{first.id}#4")

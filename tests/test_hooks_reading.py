@@ -373,7 +373,9 @@ def test_a_wrapped_hook_needs_its_own_script(hookctl: Hookctl, settings: Path, i
     put(settings, stop(f"sh {script} --token abcdefgh1234"))
     assert hookctl("install", "--host", "claude", "--wrap", "own.sh").code == 0
     hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
-    assert (hook["state"], "abcdefgh" in hook["command"]) == ("runs", False)
+    assert (hook["state"], hook["command"].startswith(f"sh {script} --token")) == ("runs", True)
+    assert "abcdefgh" not in hook["command"]
+    assert f"own.sh (wrapped by {hook['name']})" in hookctl("hooks").out
     script.unlink()
     hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
     assert (hook["state"], hook["reason"]) == ("missing", f"{script} is not there")

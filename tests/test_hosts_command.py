@@ -104,9 +104,14 @@ def test_a_record_that_cannot_be_read_hides_no_host(isolated: Path, hookctl: Hoo
 def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Hookctl) -> None:
     """The runner's forms of an answer, beside what `hookctl fire` knows of the host."""
     host = hosts.load(name)
-    abilities = [ability for ability, able in list_abilities(host).items() if able]
+    can = list_abilities(host)
+    abilities = [ability for ability in ("block", "refuse", "ask", "change", "end") if can[ability]]
     row = rows_of(hookctl("hosts").out)[name]
-    assert [head.lower() for head in HEADS[3:8] if row[head] == "yes"] == abilities
+    assert [head.lower() for head in HEADS[3:8] if row[head] != "-"] == abilities
+    ends = {"both": (True, True), "stop": (True, False), "call": (False, True), "-": (False, False)}
+    assert (can["end_at_stop"], can["end_at_call"]) == ends[row["END"]]
+    assert bool(host.dialect.refuse_end) is (row["END"] in ("both", "call")), "what --dispatch can do"
+    assert bool(host.dialect.end) is (row["END"] in ("both", "stop")), "what mode guard can do"
     tool, stop = (host.reads.get(event, {}) for event in ("PreToolUse", "Stop"))
     read = {answer for answer in ("refuse", "ask", "change", "end") if tool.get(answer)}
     read |= {word for answer, word in (("refuse", "block"), ("end", "end")) if stop.get(answer)}

@@ -22,6 +22,7 @@ from hookctl.system.project import session_hash, state_folder
 from hookctl.verbs.log import Filter, follow
 
 from .conftest import Hookctl, Outcome, put
+from .templates.lab import Lab
 
 NOW = 1_700_000_000
 
@@ -103,6 +104,23 @@ def test_only_this_project(hookctl: Hookctl, guard: Path, isolated: Path) -> Non
     assert times(hookctl("log", "--json", "--project", str(one))) == [0]
     assert times(hookctl("log", "--json", "--project", "../link")) == [1]
     assert hookctl("log", "--project", ".").out == "the guard has decided nothing of that kind\n"
+
+
+def test_log_and_stats_call_projects_by_their_folders(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
+    lab = Lab(isolated / "lab").config(state_dir=str(isolated / "state"))
+    del lab.environment["HOOKCTL_STATE_DIR"]
+    folders = [isolated / "home" / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+        lab.call("stop", cwd=str(folder))
+    assert {line.split()[2] for line in hookctl("log").out.splitlines()} == {"one", "two"}
+    assert {event["project_path"] for event in hookctl("log", "--json").data["events"]} == set(map(str, folders))
+    assert set(re.findall(r"^~/\w+", hookctl("stats").out, re.MULTILINE)) == {"~/one", "~/two"}
+    digest = session_hash(str(folders[0]))
+    assert hookctl("stats", "--json").data["projects"][digest]["path"] == str(folders[0])
+    (guard / digest / "project").write_text("/elsewhere")  # a path that has another hash is not believed
+    assert {line.split()[2] for line in hookctl("log").out.splitlines()} == {digest[:8], "two"}
+    assert digest in hookctl("stats").out
 
 
 GARBAGE = [
@@ -215,7 +233,11 @@ def test_follow_filters_by_reason_decision_and_project(guard: Path, isolated: Pa
     follower = Follower("--json", "--decision", "release", "--code", "tripped", "--project", ".")
     assert json.loads(follower.line())["t"] == 1
     append(path, event(3, decision="block", code="blocked"), event(4, decision="release", code="tripped"))
-    assert json.loads(follower.line()) == {**event(4, decision="release", code="tripped"), "project": here.name}
+    assert json.loads(follower.line()) == {
+        **event(4, decision="release", code="tripped"),
+        "project": here.name,
+        "project_path": None,
+    }
     assert follower.end()[:2] == (130, "")
 
 
@@ -335,7 +357,7 @@ def test_runs_are_among_the_events_and_in_the_text_where_that_is_asked_for(hookc
     write(guard / "x" / "runs.jsonl.1", run(), "{", run(t=None), run(id=5), run(outcome=[]), run(t=NOW + 2))
     shown = hookctl("log", "--json").data["events"]
     assert [line.get("kind", "") for line in shown] == ["", "run", "", "run"]
-    assert shown[1] == {**RUN, "project": "x"}
+    assert shown[1] == {**RUN, "project": "x", "project_path": None}
     assert len(hookctl("log").out.splitlines()) == 2
     assert [line.split()[-1] for line in hookctl("log", "--runs").out.splitlines()] == ["stop)", "ms", "stop)", "ms"]
 

@@ -67,9 +67,9 @@ def test_a_pack_that_only_refuses_has_no_warning(hookctl: Hookctl, language: str
         ("PreToolUse", "change", "pre-tool: a changed input becomes a refusal that names it"),
         ("PreToolUse", "context", "pre-tool: context for the model is dropped"),
         ("PreToolUse", "end", "pre-tool: `continue: false` becomes a refusal"),
-        ("PostToolUse", "block", "post-tool: a refusal goes nowhere, since nobody reads it"),
+        ("PostToolUse", "block", "post-tool: nobody reads a refusal"),
         ("PostToolUse", "end", "post-tool: `continue: false` is dropped"),
-        ("UserPromptSubmit", "block", "prompt: it refuses nothing there, so the call goes"),
+        ("UserPromptSubmit", "block", "prompt: it cannot refuse there, so the call runs"),
         ("Stop", "end", "stop: `continue: false` lets the agent stop"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_a_case_shows_is_said_where_it_is_lost(hookctl: Hookctl, event: str
 @pytest.mark.parametrize("cases", [case("PostToolUse", "block"), ""])
 def test_a_refusal_after_a_call_that_goes_nowhere_is_said(hookctl: Hookctl, cases: str) -> None:
     told = noted(hookctl, hook("PostToolUse"), cases)
-    assert told["post-tool: a refusal goes nowhere, since nobody reads it"] == POST_GOES_NOWHERE
+    assert told["post-tool: nobody reads a refusal"] == POST_GOES_NOWHERE
 
 
 def test_without_a_case_every_answer_counts(hookctl: Hookctl) -> None:
@@ -124,14 +124,14 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
         ]
     }  # fmt: skip
     told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
-    assert told["prompt: it refuses nothing there, so the call goes"] == ["antigravity", "droid", "hermes", "opencode"]
+    assert told["prompt: it cannot refuse there, so the call runs"] == ["antigravity", "droid", "hermes", "opencode"]
 
 
 def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
     noted(hookctl, hook("PostToolUse"), case("PostToolUse", "block"))
     *lines, _ = hookctl("pack", "check", "own").out.splitlines()
     assert lines[-2:] == [
-        "warn  post-tool: a refusal goes nowhere, since nobody reads it",
+        "warn  post-tool: nobody reads a refusal",
         "    Antigravity, Cursor, Hermes, Kimi Code, Kiro, OpenHands, Windsurf",
     ]
     assert lines[:-2] == [

@@ -7,6 +7,7 @@ import os
 import random
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ def test_files_are_private(tmp_path: Path) -> None:
     previous = os.umask(0)
     try:
         for _ in range(3):
-            guard_module("receipts").write_receipt(str(folder), LINE)
+            guard_module("receipts").write_receipt(SimpleNamespace(folder=str(folder), project=""), LINE)
             turn_over(folder)
     finally:
         os.umask(previous)

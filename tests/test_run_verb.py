@@ -51,6 +51,14 @@ def run(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
     return Run(hookctl, isolated, monkeypatch)
 
 
+@pytest.mark.parametrize(("mode", "is_told"), [("keepalive", True), ("breaker", False)])
+def test_a_run_says_its_default_length_and_what_keepalive_can_cost(run: Run, mode: str, is_told: bool) -> None:
+    run.hookctl("install", "--host", "claude", "--mode", mode)
+    said = run.hookctl("run", "start").out
+    assert "(in 12 h, the default)" in said and ("up to 5000 forced stops" in said) is is_told
+    assert "(in 2 h)" in run.hookctl("run", "start", "--for", "2h").out
+
+
 def test_respawns_are_counted_for_each_run(run: Run) -> None:
     supervised.note(str(run.state), os.getpid(), 3)
     assert run.does("status")["respawns"] == 3

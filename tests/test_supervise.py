@@ -1,4 +1,4 @@
-"""`hookctl supervise`: one agent as a child, started again only where it ended against its will."""
+"""`hookctl supervise`: one agent as a child, started again only where it ended by accident."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ main()
         (GOING._replace(mark="STOP"), 0, "STOP is set"),
         (GOING._replace(mark="CONCLUDE"), 5, "CONCLUDE is set"),
         (GOING._replace(is_armed=False), 0, "the run has ended"),
-        (GOING._replace(has_crumb=False), 0, "of its own will"),
+        (GOING._replace(has_crumb=False), 0, "ended by itself"),
         (GOING._replace(has_work=False), 0, ""),
         (FAILED, 0, ""),
         (FAILED, 5, "it was started again 5 times"),
@@ -148,7 +148,7 @@ def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, rem
     is_started_again = is_against_will and remaining != "0"
     assert len(stage.pids) == 1 + is_started_again
     assert (code == 0) == (is_started_again or name == "well")
-    assert ("no work is left" if is_against_will and not is_started_again else "of its own will") in told
+    assert ("no work is left" if is_against_will and not is_started_again else "ended by itself") in told
     assert stage.is_armed
     assert "STOP and CONCLUDE are cleared" in told
     assert "the run goes on until" in told
@@ -193,7 +193,7 @@ def test_a_ctrl_c_that_the_agent_handles_itself_is_no_end(stage: Stage) -> None:
     os.kill(agent, signal.SIGKILL)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, len(stage.pids)) == (0, 2)
-    assert "of its own will" in out
+    assert "ended by itself" in out
 
 
 def test_a_ctrl_c_between_two_agents_is_an_end(stage: Stage) -> None:

@@ -65,7 +65,7 @@ def judge_disabled(file: FileFacts) -> Iterator[Finding]:
             continue
         when = clock.local(hook.since)
         is_guard = hook.name in (GUARD, effective.STOP)
-        effect = "; it keeps no agent at work that waits" if is_guard else ""
+        effect = "; it does not keep an agent working" if is_guard else ""
         if hook.is_values:
             yield file.find("disabled.pack", id=hook.name, when=when, effect=effect)
         elif not (hook.name and hook.pack in kept):

@@ -195,6 +195,7 @@ class FileFacts(NamedTuple):
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
     switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
     is_read_only: bool = False
+    other_owner: str = ""
     written_at: float | None = None
     links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none

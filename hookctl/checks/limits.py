@@ -260,7 +260,7 @@ def off_by_variable(name: str, value: str, config: Any) -> str:
     if switches_off(name, value) or is_child:
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
-        return "sets the guard's mode to off, so it keeps no agent from stopping"
+        return "sets the guard's mode to off, so it never blocks a stop"
     return ""
 
 

@@ -80,6 +80,27 @@ def _judge_work(
     values = {"run": run, "remaining": remaining, "age": clock.age(run.work.age)}
     renew = how_to_renew(run.task_path, run.task_names)
     yield facts.find(entry, run.task_path, renew=renew, **values)
+    if not run.work.is_stale and not run.task_names:  # else another system writes it
+        yield from _judge_permission(facts, registration)
+
+
+def _judge_permission(facts: HostFacts, registration: GuardRegistration) -> Iterator[Finding]:
+    """Whether the host lets the agent report without a person, as far as its settings say."""
+    permission, sources = facts.host.permission, [layer.source for layer in facts.layers]
+    for source in sources:
+        for above in permission.against:
+            rules = permission.rules_in(source.document, above)
+            if rules:
+                yield facts.find("must_ask.rule", source.path, rule=rules[0], key=".".join(above))
+                return
+    *setting, free = permission.never_asks or ("",)
+    for source in sources:
+        is_free = bool(setting) and source.document.get(tuple(setting)) == free
+        if is_free or permission.rules_in(source.document, permission.path):
+            return
+    for file in facts.files:
+        if file.path == registration.hook.source.path and permission.path:
+            yield file.find("must_ask", install=file.install)
 
 
 def _judge_owner(facts: HostFacts, run: Run) -> Iterator[Finding]:

@@ -56,7 +56,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or keep hookctl from changing it."""
     if file.document is not None and isinstance(file.document.value, dict):
         if file.is_read_only:
-            yield file.find("read_only")
+            whose = file.other_owner and f" and belongs to {file.other_owner}"
+            yield file.find("read_only", whose=whose)
         # A client may follow one link and replace the next (docs of Claude Code, issue 78162).
         if len(file.links) > 1:
             yield file.find("link_chain", end=file.links[-1])

@@ -8,13 +8,13 @@ from hookctl.commands import options
 from hookctl.commands.options import Command, argument, flag, option, show
 
 _SINCE_LOG = "Only newer lines: 2h, 30m, or a date."
-_SINCE_STATS = "Only what is newer, as far back as the log has it: 7d, 2h."
+_SINCE_STATS = "Only newer entries of the log: 7d, 2h."
 _CODE = "Only this reason, such as tripped; may be repeated."
 _DECISION = "Only allow, block, release, end or refuse; may be repeated."
 _RUNS = "Show the runs of packs' hooks too; --json always has them."
 _FOLLOW = "Keep printing new lines; with --json one object per line."
-_REQUIRE = "Fail unless this pack is installed here; a file: with this very content."
-_PROMETHEUS = "Print the totals as metrics, for its textfiles."
+_REQUIRE = "Fail unless this pack is installed here; a file: with exactly this content."
+_PROMETHEUS = "Print the totals as metrics for its textfile folder."
 
 OfProject = Annotated[str, option("DIR", "Only what was in this project.")]
 
@@ -126,7 +126,7 @@ COMMANDS = {
         "Check a project's own files, as CI does; exit code 1 if something is wrong.",
         "  hookctl check\n"
         "  hookctl check --require guard             fail where the guard is missing\n"
-        "  hookctl check --require ./hooks/pack.toml  the same for this very pack",
+        "  hookctl check --require ./hooks/pack.toml  the same for this exact pack",
     ),
     "log": Command(
         _log,
@@ -137,7 +137,7 @@ COMMANDS = {
     ),
     "stats": Command(
         _stats,
-        "Count what the guard decided, and what each hook of a pack took.",
+        "Count what the guard decided, and what each hook of a pack cost.",
         "  hookctl stats --since 7d\n  hookctl stats --project . --json\n"
         "  hookctl stats --prometheus > hookctl.tmp && mv hookctl.tmp hookctl.prom",
     ),

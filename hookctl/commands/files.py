@@ -48,6 +48,7 @@ def _render(
     nudge: options.Nudge = None,
     nudge_env: options.NudgeEnv = None,
     dispatch: options.Dispatch = None,
+    allow_run: options.AllowRun = False,
     json: options.Json = False,
 ) -> int:
     from hookctl.commands import choosing
@@ -57,7 +58,9 @@ def _render(
 
     content = load(pack)
     chosen = choosing.choose_hosts("render", [require_one_host(host or [], scope)], "user", json)[0]
-    settings = Settings(mode, preset, assign or (), nudge, nudge_env, dispatch or ())
+    settings = Settings(
+        mode, preset, assign or (), nudge, nudge_env, dispatch or (), allow_run=allow_run
+    )
     request = Request(scope, hook_dir, python, platform, settings)
     return show("render", lambda f: render(f, content, chosen, request), json)
 
@@ -65,7 +68,7 @@ def _render(
 COMMANDS = {
     "restore": Command(
         _restore,
-        "Restore a settings file from before hookctl's first write, or from a later backup.",
+        "Restore a settings file from before hookctl was installed, or from a later backup.",
         "  hookctl restore ~/.claude/settings.json --list\n"
         "  hookctl restore ~/.claude/settings.json\n"
         "  hookctl restore ~/.claude/settings.json --to 3",

@@ -93,7 +93,7 @@ def _report(
     return show("report", lambda f: report(f, output, since), json)
 
 
-_OFF = "A pack, PACK/ID, or the beginning of an ID that `hookctl hooks` shows."
+_OFF = "A pack, PACK/ID, or an ID that `hookctl hooks` shows (4 characters are enough)."
 _Ids = Annotated[list[str], argument("ID ...", _OFF)]
 
 
@@ -131,34 +131,34 @@ def _enable(
 COMMANDS = {
     "report": Command(
         _report,
-        "Write one page to look at: hooks, what they cost, the guard's decisions, what needs care.",
+        "Write one page: hooks, what they cost, the guard's decisions, what needs attention.",
         "  hookctl report\n  hookctl report -o ~/hooks.html --since 7d",
     ),
     "hooks": Command(
         _hooks,
-        "List every hook that would run here, whoever put it there, and why others do not.",
+        "List every hook that would run here, and why others would not.",
         "  hookctl hooks\n"
         "  hookctl hooks --host claude --event pre-tool\n"
         "  hookctl hooks --project ../other --json",
     ),
     "fire": Command(
         _fire,
-        "Really run the hooks of an event once, time each, and say what the host would make of it.",
-        "  hookctl fire stop                a hook that counts or sends does it\n"
+        "Run the hooks of an event once, time them, and show what the host would do.",
+        "  hookctl fire stop                the hooks really run\n"
         '  hookctl fire pre-tool --tool Bash --input \'{"command": "rm -rf x"}\' --host claude\n'
         "  hookctl fire prompt --pack ./my-pack --host gemini\n"
         "  hookctl fire stop --hook 3f84 --run-project",
     ),
     "disable": Command(
         _disable,
-        "Switch anybody's hook or a whole pack off. It stays off until `hookctl enable`.",
+        "Switch off any hook or a whole pack, until `hookctl enable`.",
         "  hookctl disable guard            a pack, with its settings\n"
         "  hookctl disable notify/done      one hook of a pack\n"
         "  hookctl disable 3f84             any hook, by its ID in hooks",
     ),
     "enable": Command(
         _enable,
-        "Put back what disable switched off, byte for byte and at its place.",
+        "Put back what disable switched off, byte for byte.",
         "  hookctl enable guard\n  hookctl enable 3f84 b7d1",
     ),
 }

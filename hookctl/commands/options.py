@@ -161,6 +161,8 @@ _GUIDANCE = "Tell a session at its start what waits, and how to wait without pol
 Guidance = Annotated[bool, flag(_GUIDANCE, "--guidance", panel=_GUARD)]
 _RULES = "Also tell the agent in its own file (CLAUDE.md, AGENTS.md, ...) how to report work."
 Rules = Annotated[bool, flag(_RULES, "--rules", panel=_GUARD)]
+_ALLOW_RUN = "Allow the agent `hookctl run`, so that it reports work without being asked."
+AllowRun = Annotated[bool, flag(_ALLOW_RUN, "--allow-run", panel=_GUARD)]
 
 _RESET = "Start from the defaults instead of the settings of the last install."
 Reset = Annotated[bool, flag(_RESET, "--reset", panel=_WHAT)]

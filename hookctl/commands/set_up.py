@@ -32,6 +32,7 @@ def _set_up(
     wrap: options.Wrap = None,
     guidance: options.Guidance = False,
     rules: options.Rules = False,
+    allow_run: options.AllowRun = False,
     reset: options.Reset = False,
     force: options.Force = False,
     yes: options.Yes = False,
@@ -59,7 +60,16 @@ def _set_up(
     known = None if is_from_git else load(pack)
     hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
     request = Request(
-        mode, preset, assign or (), nudge, nudge_env, dispatch or (), wrap, guidance, rules
+        mode,
+        preset,
+        assign or (),
+        nudge,
+        nudge_env,
+        dispatch or (),
+        wrap,
+        guidance,
+        rules,
+        allow_run,
     )
     choice = Choice(request, reset, force, tuple(allow_env or ()), enables=force)
 

@@ -9,11 +9,11 @@ from hookctl.commands.options import Command, argument, flag, option, show
 from hookctl.errors import usage_error
 
 _ACTION = "One of: start, heartbeat, remaining, conclude, stop, release, status, wait."
-_OWNER = "For start and remaining: whose work it is; `none`: free to take."
+_OWNER = "For start and remaining: the session that owns the work; `none`: no session."
 _RUN_FOR = "For start: how long it lasts, such as 30m, at most 7d; default: 12h."
 _IF_STALE = "For status: exit code 1 where work is stale, or a reminder was ignored."
-_TIMEOUT = "For wait: exit code 124 after it, which says to wait again; default: 100s."
-_STALL = "For wait: exit code 1 once nothing has moved for so long, over all its calls."
+_TIMEOUT = "For wait: exit code 124 after this time (wait again); default: 100s."
+_STALL = "For wait: exit code 1 if nothing moves for this long, over all its calls."
 
 
 def _run(
@@ -80,18 +80,18 @@ COMMANDS = {
     "run": Command(
         _run,
         "Report progress to the guard: remaining work, a heartbeat, a stop.",
-        "  hookctl run start --for 8h   start a run; clears STOP and CONCLUDE of before\n"
+        "  hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        there was progress\n"
-        "  hookctl run conclude         let agents stop; a reminder of a tool may come\n"
+        "  hookctl run conclude         let agents stop; a tool may still be asked for\n"
         "  hookctl run stop             let every agent stop at once\n"
         "  hookctl run status           show the run\n"
         "  hookctl run wait --stall 10m  wait until nothing is left, instead of polling",
     ),
     "supervise": Command(
         _supervise,
-        "Run an agent, and start it again where it ended against its will while a run goes on: it "
-        "failed, was killed, or the guard kept it going then.\n\n"
+        "Run an agent, and start it again if it fails or is killed, or if it ends while the guard "
+        "keeps it going, until the run ends.\n\n"
         "\b\nExit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it",
         '  hookctl supervise --for 8h -- claude -p "go on with the plan"\n'
         "  hookctl supervise --max-respawns 2 -- codex exec go-on",

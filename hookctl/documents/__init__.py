@@ -173,8 +173,10 @@ def syntax(format: str) -> str:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """The value at a path below another one, or MISSING."""
+    """The value at a path below another one, or MISSING; a text in a list is its own key."""
     for key in path:
+        if isinstance(key, str) and isinstance(value, list) and key in value:
+            key = value.index(key)
         if isinstance(key, str):
             is_inside = isinstance(value, dict) and key in value
         else:

@@ -213,6 +213,8 @@ class JsonDocument(Document):
         spot, holder = self._find(path), self._find(path[:-1])
         if not path or spot is None or holder is None:
             return self
+        if isinstance(holder.tree, list):
+            path = (*path[:-1], spot.index)
         return self._verified(self._layout.remove(self._contents(holder), spot.index), path, None)
 
     # Finding
@@ -226,6 +228,8 @@ class JsonDocument(Document):
         for length, key in enumerate(path, 1):
             if path[:length] not in self._spots:
                 container = self._contents(spot)
+                if isinstance(key, str) and isinstance(spot.tree, list) and key in spot.tree:
+                    key = spot.tree.index(key)  # a text in an array is its own key
                 if container is None or key not in container.indexes:
                     return None
                 index = container.indexes[key]

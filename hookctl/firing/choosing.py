@@ -124,7 +124,7 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen) -> str | None:
         what = "a PowerShell command" if kind == "command" else f"of the type {kind}"
         return f"it is {what}, which hookctl does not run"
     if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
-        return "its state is locked, so every run of it counts"
+        return "its state is locked, so every run counts"
     if chosen.is_of_project(hook) and not chosen.is_project_run:
         return "it is the project's own: --run-project runs it"
     if chosen.names:

@@ -16,6 +16,7 @@ from hookctl.masking import masked_text
 
 _MOST = 5  # hooks that an error names
 _LONGEST = 60  # characters of a command
+_LEAST = 4  # characters of an ID
 
 
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
@@ -30,7 +31,8 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        if beginning and (count or "1") == (repeat or "1") and _begins(hook, beginning):
+        is_long_enough = len(beginning) >= _LEAST
+        if is_long_enough and (count or "1") == (repeat or "1") and _begins(hook, beginning):
             digests[name] = hook
     if len(digests) == 1:
         return list(digests.values())
@@ -38,7 +40,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         message = f"{text} is the beginning of several IDs"
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    hint = "`hookctl hooks` lists every hook with its ID; a pack's are PACK and PACK/ID too."
+    hint = "`hookctl hooks` lists every hook with its ID; 4 characters are enough."
     hint = suggest(hooks, text) or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
 

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
-from hookctl.documents import LISTED, syntax
+from hookctl.documents import LISTED, MISSING, Document, syntax
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.values import NamedTuple
@@ -99,6 +99,24 @@ class Dialect(NamedTuple):
     refuse_end: str = ""  # the same, and the turn ends
     context: str = ""  # what it adds at a session's start
     goal: str = ""  # what a person types to end a goal of the host's own, a stop hook there
+
+
+class Permission(NamedTuple):
+    """What lets the agent report its work without being asked."""
+
+    path: Sequence[str] = ()  # the list in a settings file
+    texts: Sequence[str] = ()  # what goes into it
+    wider: Sequence[str] = ()  # what allows as much
+    against: Sequence[
+        Sequence[str]
+    ] = ()  # the lists of what is refused, or asked about, all the same
+    never_asks: Sequence[str] = ()  # a setting, and its value that allows everything
+    instead: str = ""  # where there is no such list
+
+    def rules_in(self, document: Document, path: Sequence[str]) -> list[str]:
+        """The rules on reports in a list of a settings file."""
+        rules = (*self.texts, *self.wider)
+        return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
 
 
 class Switches(NamedTuple):
@@ -274,6 +292,7 @@ class Host(NamedTuple):
     trust: Trust
     folder_trust: FolderTrust
     guard: GuardNeeds
+    permission: Permission
     matchers: Matchers
     also_read_by: tuple[OtherAgent, ...]
     transcripts: str  # a pattern for the records of its sessions; empty if unknown
@@ -422,6 +441,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
     registration, listing = data["registration"], ""
     if "event" in registration:  # one list of all hooks
         registration, listing = {**registration, "flat": ["*"]}, _name_listing(registration)
+    registration = {**registration, "texts": data.get("permission", {}).get("path", ())}
     table = {
         **data,
         "format": data["format"] + listing,

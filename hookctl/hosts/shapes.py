@@ -42,6 +42,7 @@ class Shape(NamedTuple):
     flat: tuple[str, ...] = ()  # events whose list holds the handlers themselves; "*" for all
     shell: bool = True  # whether the host runs commands with a shell
     positions: bool = False  # whether later hooks must keep their position
+    texts: tuple[str, ...] = ()  # a list in which each text of ours is an entry; () for none
 
     def is_flat(self, event: str) -> bool:
         """Whether an event's list holds handlers instead of groups."""
@@ -209,7 +210,9 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
         if isinstance(edit, EditHook):
             document = _edit_element(shape, document, edit)
     for edit in edits:
-        if isinstance(edit, Put) and edit.raw is not None:
+        if isinstance(edit, Put) and shape.texts and edit.path[:-1] == shape.texts:
+            document = document.append(shape.texts, edit.path[-1])
+        elif isinstance(edit, Put) and edit.raw is not None:
             document = document.set_raw(edit.path, edit.raw)
         elif isinstance(edit, Put):
             document = document.set(edit.path, edit.value)

@@ -436,11 +436,12 @@ def _check_entries(target: Target, record: Record) -> None:
 def _has_pack_path(host: Host, entry: Entry) -> bool:
     """Whether a pack may have an entry of this kind at this path of the host's settings."""
     if entry.kind == "container":
-        is_above_env = entry.path == host.env_path[: len(entry.path)]
-        return is_above_env or _is_above_hooks(host, entry.path)
+        above = (host.env_path[: len(entry.path)], host.shape.texts[: len(entry.path)])
+        return entry.path in above or _is_above_hooks(host, entry.path)
     if entry.kind == "leaf":
         in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
-        return not entry.id and (in_env or _is_required_key(host, entry))
+        is_leaf = in_env or _is_permission(host, entry) or _is_required_key(host, entry)
+        return not entry.id and is_leaf
     return entry.kind == "element" and is_event_path(host.shape, entry.path)
 
 
@@ -448,6 +449,12 @@ def _is_above_hooks(host: Host, path: Path) -> bool:
     """Whether a pack may have hooks in the list at a path, or below."""
     event_path = (*host.shape.root, "")
     return is_event_path(host.shape, (*path, *event_path[len(path) :]))
+
+
+def _is_permission(host: Host, entry: Entry) -> bool:
+    """Whether an entry is a text in the list of what the agent may do; none replaces another."""
+    is_text = entry.written == entry.path[-1] and entry.before is None
+    return bool(host.shape.texts) and entry.path[:-1] == host.shape.texts and is_text
 
 
 def _is_required_key(host: Host, entry: Entry) -> bool:

@@ -10,7 +10,7 @@ from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
 _KEY = "traces_version"
-_HINT = "Move it away; `hookctl trace off` then reads the hooks' own commands from the settings."
+_HINT = "Move it away: the traced hooks run by themselves."
 
 
 class TracedHook(NamedTuple):

@@ -168,7 +168,8 @@ def _describe_run(call: Call, fired: Fired) -> Iterator[str]:
         yield f"exit status {ran.status}"
     said = _BLOCKS.get(call.protocol, "") if reading.outcome == BLOCK else ""
     text = said or _READ[reading.outcome]
-    detail = _detail_of(reading)
+    # A refusal's reason stands in the output below, and at the end.
+    detail = "" if reading.outcome in (BLOCK, DENY) and ran.out + ran.err else _detail_of(reading)
     yield f"{text}: {cut(detail, _WIDEST)}" if detail else text
 
 

@@ -13,7 +13,7 @@ from hookctl.hooks.model import RUNS, WANTED, Hook, Receipts
 from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
-from hookctl.model import Line
+from hookctl.model import WRAP, Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
 from hookctl.output.runs import show_ms
 
@@ -90,7 +90,8 @@ def _lines_of(hook: Hook, command: str) -> Iterator[Line]:
 
 def _name(hook: Hook, command: str) -> str:
     """What a hook is in a few words: ours by its name, others by what they run."""
-    if hook.is_ours:
+    is_wrapped = hook.own_id.startswith(WRAP)
+    if hook.is_ours and not is_wrapped:
         return hook.own_id
     kind = hook.fields.get("type", "command")
     text = command if len(command) <= _LONGEST else name_program(command) or cut(command, _LONGEST)
@@ -99,6 +100,7 @@ def _name(hook: Hook, command: str) -> str:
     name = hook.fields.get("name")
     if isinstance(name, str) and hosts.load(hook.host).switches.named:
         text = f"{masked_text(name)}: {text}"  # by which the host switches it off
+    text += f" (wrapped by {hook.own_id})" if is_wrapped else ""
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
 
 
@@ -129,12 +131,8 @@ def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
 def _count(hooks: Iterable[Hook]) -> str:
     states = [hook.state for hook in hooks]
     if not states:
-        return "no such hook is in a file that is read here"
-    running, total = states.count(RUNS), amount(len(states), "hook")
+        return "no hooks here"
+    running = states.count(RUNS)
     others = len(states) - running
-    if not others:
-        return f"{total}, which runs" if running == 1 else f"{total}, which all run"
-    if not running:
-        return f"{total}, which does not run" if others == 1 else f"{total}, none of which runs"
-    runs, do = "runs" if running == 1 else "run", "does" if others == 1 else "do"
-    return f"{total}: {running} {runs}, {others} {do} not"
+    text = amount(running, "hook runs", "hooks run")
+    return f"{text}, {others} {'does' if others == 1 else 'do'} not" if others else text

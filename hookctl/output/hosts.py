@@ -15,12 +15,13 @@ _ABILITIES = {
     "refuse": "refuse a tool call",
     "ask": "have a person asked about it",
     "change": "change its input",
-    "end": "end the turn",
+    "end_at_stop": "end the turn at a stop",
+    "end_at_call": "end the turn after a refused call",
 }
 _LEAST_NEEDED = ("SETTINGS", "END", "CHANGE", "ASK", "CAP", "REFUSE", "SURE", "BLOCK")
 _LONGEST_PACKS = 12  # characters
 _LEGEND = (
-    Line("BLOCK a stop; REFUSE a tool call, ASK about it, CHANGE its input; END the turn"),
+    Line("BLOCK a stop; REFUSE, ASK about, CHANGE a call; END the turn at a stop or a call"),
     Line("CAP: blocks in a row or turn. SURE: proven by runs, read in its source, or docs"),
     Line("`hookctl hosts NAME` shows files, events, limits and approvals. ?: not known"),
 )
@@ -49,8 +50,12 @@ def _make_row(host: dict[str, Any]) -> dict[str, str]:
         "HERE": "yes" if host["detected"] else "-",
         "PACKS": _name_packs(host["packs"]),
     }
-    for ability in _ABILITIES:
-        row[ability.upper()] = "yes" if host["can"][ability] else "-"
+    can = host["can"]
+    for ability in ("block", "refuse", "ask", "change"):
+        row[ability.upper()] = "yes" if can[ability] else "-"
+    row["END"] = "stop" if can["end_at_stop"] else "call" if can["end_at_call"] else "-"
+    if can["end_at_stop"] and can["end_at_call"]:
+        row["END"] = "both"
     row["CAP"] = _limit(host)
     row["SURE"] = sure.get("stop", host["sure"])
     row["SETTINGS"] = tilde(next(iter(host["files"].values())))

@@ -196,6 +196,8 @@ def _name_entry(file: FilePlan, action: Action, value: object) -> str:
     path = action.path
     if path[0] == "env":
         path = path[1:]
+    if path[:-1] and path[:-1] == file.target.host.shape.texts:
+        return f"{'.'.join(path[:-1])}: {path[-1]}"
     key = ".".join(map(str, path))
     return key if value is None else f"{key}={value}"
 

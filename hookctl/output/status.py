@@ -130,7 +130,7 @@ def _entry_line(entry: dict[str, Any], program: str | None) -> Line:
     text = entry["path"][-1]
     if entry["id"]:
         text = f"{event_of(tuple(entry['path']))} hook ({entry['id']})"
-    elif entry["value"] is not None:
+    elif entry["value"] not in (None, text):  # in a list of texts each is its own key
         text += f"={entry['value']}"
     remarks = [_STATES.get(state, state)] if state != "owned" else []
     if entry["in_effect"]:

@@ -23,16 +23,20 @@ _BLOCKS_NOTHING = "a hook cannot keep it working at a stop"
 
 
 def list_abilities(host: Host) -> dict[str, bool]:
-    """What a hook can do there: block a stop; refuse a tool call, ask, change it; end the turn."""
+    """What a hook can do there at a stop and at a tool call."""
     answers = host.runner.get("answers", {})
     tool, stop = answers.get("PreToolUse", {}), answers.get("Stop", {})
     dialect = host.dialect  # a host without a runner has these only
+    at_stop = bool(dialect.end or stop.get("end"))
+    at_call = bool(dialect.refuse_end or tool.get("end"))
     return {
         "block": bool(dialect.block or stop.get("refuse")),
         "refuse": bool(dialect.refuse or tool.get("refuse")),
         "ask": bool(tool.get("ask")),
         "change": bool(tool.get("change")),
-        "end": bool(dialect.end or dialect.refuse_end or stop.get("end") or tool.get("end")),
+        "end": at_stop or at_call,
+        "end_at_stop": at_stop,
+        "end_at_call": at_call,
     }
 
 

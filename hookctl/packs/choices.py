@@ -99,6 +99,7 @@ class Request(NamedTuple):
     wrap: str | None = None  # a part of another hook's command
     guidance: bool = False
     rules: bool = False  # a block in the file with instructions for the agent
+    allow_run: bool = False  # the agent may report without being asked
 
     @property
     def option(self) -> str:
@@ -137,7 +138,10 @@ class Settings:
         options: dict[str, Any] | None = None,
         python: str = "",
         preset: str = "",
+        *,
+        allow_run: bool = False,
     ) -> None:
+        self.allow_run = allow_run  # whether the agent may report without being asked
         self.mode = mode
         self.options = options or {}  # chosen one by one
         self.python = python
@@ -156,7 +160,7 @@ class Settings:
 
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
-        return Settings(self.mode, self.options, python, self.preset)
+        return Settings(self.mode, self.options, python, self.preset, allow_run=self.allow_run)
 
 
 def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
@@ -197,7 +201,13 @@ def _as_text(value: Any) -> str:
 
 def settings_from(recorded: dict[str, Any]) -> Settings:
     """The settings of a pack record; ledger_unreadable if a value has the wrong type."""
-    defaults: dict[str, Any] = {"mode": "breaker", "knobs": {}, "python": "", "preset": ""}
+    defaults: dict[str, Any] = {
+        "mode": "breaker",
+        "knobs": {},
+        "python": "",
+        "preset": "",
+        "allow_run": False,
+    }
     values = {name: recorded.get(name, default) for name, default in defaults.items()}
     has_config = isinstance(recorded.get("config", {}), dict)
     if not has_config or not _are_well_formed(values, defaults):
@@ -209,7 +219,8 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
             "the guard's settings in hookctl's record are of a wrong kind",
             hint=hint,
         )
-    return Settings(values["mode"], values["knobs"], values["python"], values["preset"])
+    chosen = (values["mode"], values["knobs"], values["python"], values["preset"])
+    return Settings(*chosen, allow_run=values["allow_run"])
 
 
 def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
@@ -244,7 +255,8 @@ def choose(settings: Settings, request: Request) -> Settings:
     if request.guidance:
         options["guidance"] = True
     mode = _choose_mode(settings, request, preset)
-    return Settings(mode, options, settings.python, preset)
+    allow_run = settings.allow_run or request.allow_run
+    return Settings(mode, options, settings.python, preset, allow_run=allow_run)
 
 
 def _choose_mode(settings: Settings, request: Request, preset: str) -> str:

@@ -23,6 +23,10 @@ from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
+COST_OF_RUN = (
+    f"up to {ARMED_CEILING} forced stops, each at least one model request with the whole context; "
+    "`--for` shortens the run, `hookctl install --set keepalive_cap=N` allows N without progress"
+)
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
@@ -120,6 +124,8 @@ def wants(
         for key, value in env.items():
             forms = _own_caps(limit) if key == host.cap_key else ""
             wanted.append(Wanted((*host.env_path, key), "leaf", value, forms=forms))
+    for text in host.permission.texts if settings.allow_run else ():
+        wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
 
 
@@ -190,7 +196,7 @@ def ends_refused(settings: Settings, host: Host) -> bool:
 def everything(settings: Settings) -> Settings:
     """The settings that need every entry that the guard can have."""
     options = {**settings.options, "dispatch_tools": ["*"], "guidance": True}
-    return Settings("breaker", options, settings.python, settings.preset)
+    return Settings("breaker", options, settings.python, settings.preset, allow_run=True)
 
 
 def matcher_of(settings: Settings, host: Host) -> str | None:

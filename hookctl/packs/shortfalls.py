@@ -20,8 +20,8 @@ _POSSIBLE = {
     "stop": ("refuse",),
     "subagent-stop": ("refuse",),
 }
-_GOES_NOWHERE = "a refusal goes nowhere, since nobody reads it"
-_LETS_IT_GO = "it refuses nothing there, so the call goes"
+_GOES_NOWHERE = "nobody reads a refusal"
+_LETS_IT_GO = "it cannot refuse there, so the call runs"
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 

@@ -294,7 +294,7 @@ def describe_next(run_files: RunFiles) -> str:
 
 def _describe_nobody(run_files: RunFiles) -> str:
     if run_files.settings.claim:
-        return "the first session that the guard keeps going"
+        return "the first session that the guard blocks"
     return "every session"
 
 

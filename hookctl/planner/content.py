@@ -73,6 +73,8 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     }
     if settings.preset:
         recorded["preset"] = settings.preset
+    if settings.allow_run:
+        recorded["allow_run"] = True
     had_rules = known is not None and known.settings.get("rules") is True
     if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True

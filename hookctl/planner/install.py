@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import engine
 from hookctl.documents import formats
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import load, loading
+from hookctl.hosts import Host, load, loading
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
@@ -148,6 +148,18 @@ def check_request(pack: Pack, request: Request) -> None:
         message = f"{request.option} is for the guard, not for {pack.name}"
         hint = f"Change {pack.source}, or leave {request.option} out."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+
+
+def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlError]:
+    """The hosts of these for which --allow-run can do nothing, and what a person can do instead."""
+    for host in hosts if request.allow_run else ():
+        if host.permission.path:
+            continue
+        way = "Allow `hookctl run` in its own settings."
+        if host.permission.instead:
+            way = f"`{host.permission.instead}` lets its agent write .hookctl/run/task.json."
+        message = f"--allow-run has no effect for {host.title}: its settings have no list for that"
+        yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
 def _require_readable_neighbours(sources: Sources, target: Target) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
-from hookctl.documents import MISSING, Document, formats, wrong_shape
+from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.shapes import Shape
@@ -80,7 +80,6 @@ class Sources:
         if self._python is None:
             self._python = interpreter.choose(self.folders.environ)
         return self._python
-
 
     def version(self, host: Host) -> str:
         """The version of a host's client, or ''; asked once for a command."""
@@ -165,13 +164,13 @@ def _read_along(
     value = document.value
     for length, key in enumerate(path, 1):
         part, is_end = path[:length], length == len(path)
-        value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
+        value = value_at(value, (key,))
         if value is MISSING:
             break
         if kind == "leaf" and is_end:
             values[part], raw[part] = value, document.raw(part)
             break
-        is_array = kind == "element" and is_end
+        is_array = (kind == "element" and is_end) or part == host.shape.texts
         if value is None and host.null_is_absent:
             # For the host it is an empty container, and the operator's, who gets the text back.
             value, raw[part] = [] if is_array else {}, document.raw(part)

@@ -111,7 +111,7 @@ def _undo(host: Host, before: Document, current: Document, step: Step) -> Docume
     if step.kind == HOOK:
         return _insert_hook(host, before, current, step.path)
     if step.kind == VALUE:
-        return _put_value(before, current, step)
+        return _put_value(host, before, current, step)
     if step.kind == SWITCH and current.get(step.path) is False:
         return _without_new_parents(before, _put_or_remove(before, current, step.path), step.path)
     if step.kind == NAME:
@@ -122,12 +122,12 @@ def _undo(host: Host, before: Document, current: Document, step: Step) -> Docume
     return current
 
 
-def _put_value(before: Document, current: Document, step: Step) -> Document:
+def _put_value(host: Host, before: Document, current: Document, step: Step) -> Document:
     """The value as it was, unless somebody has set another one since."""
     is_there = current.get(step.path) is not MISSING
     if is_there and (step.raw is None or current.raw(step.path) != step.raw):
         return current
-    return current.set_raw(step.path, before.raw(step.path))
+    return shapes.apply(host.shape, current, (Put(step.path, raw=before.raw(step.path)),))
 
 
 def _put_or_remove(before: Document, current: Document, path: Path) -> Document:

@@ -156,7 +156,7 @@ class _Wraps:
         """Wrap a hook again that its tool has registered anew; forget one that is gone."""
         original = wrapping.original_of(entry.written["command"])
         if original is not None and self._wrappable_paths(original):
-            self._wrap_command(original, "its tool has registered it anew")
+            self._wrap_command(original, "its tool has registered it again")
         elif entry.id not in self.entries:
             self._act("drop", entry, ("missing", "free"), "the hook that it wrapped is gone")
 

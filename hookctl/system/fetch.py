@@ -75,12 +75,12 @@ _REASONS = (
     (
         r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z",
         "the repository is larger than 64 MiB",
-        "Give its author a word: a pack needs no more.",
+        "Tell its author: a pack needs less.",
     ),
     (
         r"over limit|possible repository corruption|out of memory",
         "git needs too much memory for the repository, or it is broken",
-        "Give its author a word: a pack needs no file of that size.",
+        "Tell its author: a pack needs no file of that size.",
     ),
     (
         r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref",

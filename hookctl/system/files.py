@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
+from hookctl.system import owners
 from hookctl.values import NamedTuple
 
 try:  # hashlib loads OpenSSL, which takes longer than any of our modules
@@ -216,6 +217,8 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
             "Make it writable, or change it where it is generated "
             "(`hookctl plan` shows what is to be added)."
         )
+        if owner := owners.other_owner(path):
+            hint = f"It belongs to {owner}: make the change as {owner}."
     message = f"cannot be written ({error.strerror})"
     if error.filename2 is not None:
         message = f"cannot be replaced: rename of the new file failed ({error.strerror})"

@@ -126,6 +126,15 @@ def _has_foreign_acl(part: str) -> bool:
     return False
 
 
+def other_owner(path: str) -> str:
+    """The user whom a path belongs to; '' for the caller, or where there is no such path."""
+    try:
+        uid = os.stat(path).st_uid
+    except OSError:
+        return ""
+    return "" if uid == os.geteuid() else user_name(uid)
+
+
 def user_name(uid: int) -> str:
     """The name of a user; the number where there is no name."""
     import pwd  # late: Windows has none

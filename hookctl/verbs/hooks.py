@@ -14,6 +14,7 @@ from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.hooks import hook_lines, lines_on_unknown_events
 from hookctl.packs.protocol import EVENTS
+from hookctl.packs.wrapping import original_of
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -128,6 +129,6 @@ def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
 
 
 def shown_command(hook: Hook) -> str:
-    """The command of a hook as it may be shown: masked, and not too long."""
-    text = masked_text(hook.command)
+    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long."""
+    text = masked_text(original_of(hook.command) or hook.command)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -16,7 +16,7 @@ from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission
 from hookctl.packs.model import Pack
-from hookctl.planner.install import check_request, plan_install, prepare
+from hookctl.planner.install import check_request, find_lacking, plan_install, prepare
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources
@@ -41,6 +41,10 @@ def install(
     A pack that is not built in needs consent; no `permission` is the least that there is.
     """
     check_request(pack, choice.settings)
+    lacking = [*find_lacking([target.host for target in targets], choice.settings)]
+    if lacking and len(lacking) == len(targets):
+        error_list = tuple(error.as_dict() for error in lacking)
+        return Result({}, errors=error_list, exit_code=errors.FAILED)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     ask = None if dry_run else permission or Permission()
@@ -56,6 +60,7 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
+    messages += tuple(Message(str(error), error.code) for error in lacking)
     if choice.settings.assignments:
         messages += tuple(_report_without_effect(plan, choice.settings.assignments))
     if plan.conflicts:
@@ -67,12 +72,16 @@ def install(
         done = describe_success(folders, plan, pack, targets)
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
+    asks = choice.settings.allow_run and not choice.reset
+    refused = list(_find_refused(plan, targets)) if asks else []
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
         text = [*review.text, *text]
         messages += review.messages
-    return Result(data, tuple(text), messages, hints=hints(done))
+    error_list = tuple(error.as_dict() for error in refused)
+    exit_code = errors.FAILED if refused else errors.OK
+    return Result(data, tuple(text), messages, error_list, exit_code, hints(done))
 
 
 def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[Message]:
@@ -87,6 +96,22 @@ def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[M
         elif kept:
             text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
             yield Message(text, "no_effect", host=host.name, path=file.path)
+
+
+def _find_refused(plan: Plan, targets: list[Target]) -> Iterator[HookctlError]:
+    """What --allow-run could not add, since a person took it out, or since the guard is off."""
+    for file in plan.files:
+        if file.target not in targets:
+            continue
+        host, recorded = file.target.host, file.record.entries if file.record else ()
+        kept = {action.path: action.reason for action in file.decision.kept}
+        written = {entry.path for entry in recorded} - kept.keys()
+        for text in host.permission.texts:
+            path = (*host.shape.texts, text)
+            if path not in written:
+                message = f"--allow-run has no effect for {host.title}: {text} is not allowed"
+                hint = kept.get(path, "the guard is off; --mode breaker puts it back")
+                yield HookctlError("no_effect", message, path=file.path, hint=hint)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:

@@ -17,7 +17,7 @@ from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
-_SHORT = 8  # characters of a session's hash; --json has all of it
+_SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
 _COUNTED = {"blocks": "block", "attempts": "stop"}
 
@@ -97,11 +97,12 @@ def _select(
     lines = [*events.read(folders.state), *untold]
     if wanted.has_runs:
         lines += receipts.read_events(folders.state)
+    paths = events.project_paths(folders.state)
     for event in sorted(lines, key=lambda event: event["t"]):
         if event["t"] < earliest or not _is_of_session(event, wanted.session):
             continue
         if all(not words or event.get(field) in words for field, words in accepted.items()):
-            yield event
+            yield {**event, "project_path": paths.get(event["project"])}
 
 
 def _is_of_session(event: dict[str, Any], named: str) -> bool:
@@ -121,9 +122,10 @@ def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> 
 def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
     """The width of each column that tells lines apart; others would say the same everywhere."""
     columns: dict[str, int] = {}
-    for field in ("host", "session", "event"):
+    for field in ("project", "host", "session", "event"):
         words = {_show_field(event, field) for event in lines}
-        if len(words) > 1 or (field == "event" and words - {"stop"}):
+        is_several = len({str(event.get(field, "")) for event in lines}) > 1
+        if is_several or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
     return columns
 
@@ -153,7 +155,9 @@ def _describe_run(event: dict[str, Any]) -> Iterator[str]:
 
 
 def _show_field(event: dict[str, Any], field: str) -> str:
-    if field == "session":
+    if field == "project" and event["project_path"]:
+        return os.path.basename(event["project_path"]) or "/"
+    if field in ("project", "session"):
         return str(event.get(field) or "-")[:_SHORT]
     return str(event.get(field, ""))
 

@@ -9,9 +9,9 @@ from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
-from hookctl.packs.guard import can_refuse, wanted_limit
+from hookctl.packs.guard import COST_OF_RUN, can_refuse, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -77,12 +77,19 @@ def _describe_guard(
         option = "--dispatch '*'" if settings.preset == "rockbot" else "--mode breaker"
         command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
+    asked = [file.target.host.name for file in plan.files if _must_ask(file)]
+    names = " ".join(f"--host {name}" for name in asked)
+    allow = [f"install {names}{scope} --allow-run\nlets the agent report without asking"]
+    if all(_was_like_that(file, settings) for file in plan.files):
+        return _next(folders, plan, targets, allow) if asked else []
     steps = ["doctor"]
     only_watches = not any(target.host.dialect.block for target in targets)
     if settings.mode == "breaker" and settings.reads_anothers_task:
         steps.append(_THEIR_TASK)
     elif settings.mode in _FIRST_STEPS and not only_watches:
         steps.append(_FIRST_STEPS[settings.mode])
+    if asked:
+        steps += allow
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets, scope)
     does = _DOES[settings.mode]
@@ -93,9 +100,32 @@ def _describe_guard(
         does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
+        *[Line(f"A run costs {COST_OF_RUN}.")] * (settings.mode == "keepalive"),
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
+
+
+def _must_ask(file: FilePlan) -> bool:
+    """Whether the agent is told to report here, and no rule lets it do so."""
+    permission, record = file.target.host.permission, file.record
+    if not permission.path or record is None or GUARD not in record.packs:
+        return False
+    chosen = record.packs[GUARD].settings
+    settings = settings_from(chosen)
+    is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
+    reports = settings.mode in _FIRST_STEPS and not settings.reads_anothers_task
+    is_allowed = settings.allow_run or permission.rules_in(file.before, permission.path)
+    return is_told and reports and not is_allowed
+
+
+def _was_like_that(file: FilePlan, settings: Settings) -> bool:
+    """Whether the guard was there before the run, in the same mode and preset."""
+    known = file.known.packs.get(GUARD) if file.known else None
+    if known is None:
+        return False
+    before = settings_from(known.settings)
+    return (before.mode, before.preset) == (settings.mode, settings.preset)
 
 
 def _describe_blocks(settings: Settings, targets: list[Target]) -> list[Line]:

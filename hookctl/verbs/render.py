@@ -20,7 +20,7 @@ from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, host_file, needs_runner
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner.guard_files import new_config
-from hookctl.planner.install import check_request
+from hookctl.planner.install import check_request, find_lacking
 from hookctl.planner.runner_files import runtime_folder
 from hookctl.planner.runtime_files import CONFIG
 from hookctl.settings import managed
@@ -66,6 +66,8 @@ def _require_known_scope(scope: str) -> None:
 def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
     place = _find_place(folders, pack, host, request)
+    for error in find_lacking([host], request.settings):
+        raise error
     host = hosts.managed_layout(host, place.path) if request.scope == "managed" else host
     target = Target(host, request.scope, "", "/" if request.scope == "project" else "")
     folder = _choose_folder(folders, target, pack, request)

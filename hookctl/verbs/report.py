@@ -71,7 +71,7 @@ def _read_old(path: str) -> files.Snapshot:
     if old.data and MARK not in old.data[:4096]:
         hint = "Name another file with -o, or remove this one first."
         raise HookctlError(
-            "conflict", "this file is no report of hookctl", path=path, hint=hint, exit_code=FAILED
+            "conflict", "this file is not a hookctl report", path=path, hint=hint, exit_code=FAILED
         )
     return old
 

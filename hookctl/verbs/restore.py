@@ -61,7 +61,7 @@ def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> 
     if request.to != _FIRST:
         hint = f"`hookctl restore {shlex.quote(request.file)} --list` shows them."
         raise usage_error(f"there is no backup {request.to}", hint, path)
-    message = "there was no such file before hookctl's first write, so there is nothing to put back"
+    message = "there was no such file before hookctl was installed, so there is nothing to put back"
     hint = (
         "`hookctl uninstall` takes out what is ours; "
         "`--list` shows later texts, and `--to N` puts one back."
@@ -73,7 +73,7 @@ def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> 
     sources = Sources(folders)
     make_plan = partial(plan_restore, sources, path, backup)
     plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
-    when = "before hookctl's first write" if backup.first else f"on {clock.local(backup.at)}"
+    when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not request.dry_run:
         removes = any(change.after is None for change in plan.files[0].runtime)
@@ -129,7 +129,7 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     facts = []
     # After an uninstall and another install the first one is not the oldest.
     for number, backup in sorted(numbered.items(), key=lambda item: item[1].at):
-        notes = ["before hookctl's first write"] if backup.first else []
+        notes = ["before hookctl was installed"] if backup.first else []
         if backup.data == current:
             notes.append("what is there now")
         size = len(backup.data)

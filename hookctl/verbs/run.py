@@ -17,6 +17,7 @@ from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
+from hookctl.packs.guard import COST_OF_RUN
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
@@ -34,7 +35,7 @@ _MEANINGS = {
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
-_CRUMB = "the guard kept the agent going then; if no agent runs now, it did not end of its own will"
+_CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 
 
 class Request(NamedTuple):
@@ -117,9 +118,9 @@ def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterat
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     guards = work_files.installed_guards(folders, root)
     if not guards:
-        yield "the guard is not installed here, so no agent will act on this: `hookctl install`"
+        yield "the guard is not installed here: `hookctl install --host NAME`"
     elif all(_has_disabled(record) for record, _ in guards):
-        yield "the guard is disabled here, so no agent will act on this: `hookctl enable guard`"
+        yield "the guard is disabled here: `hookctl enable guard`"
 
 
 def _has_disabled(record: Record) -> bool:
@@ -149,10 +150,11 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
-    span = clock.age(end - run_files.now)
+    span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
+    is_keepalive = run_files.settings.mode == "keepalive"
     return [
-        f"a run of {run_files.project} begins, for {owner}: STOP and CONCLUDE are cleared",
-        f"running until {clock.local(end)} (in {span}); {_ARMED}",
+        f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
+        f"running until {clock.local(end)} (in {span}); {COST_OF_RUN if is_keepalive else _ARMED}",
         *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
@@ -240,7 +242,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
         return []
     line = f"it belongs to this session ({caller.session}) now"
     if holder.session and not holder.is_gone:
-        line += f"; it was that of {whose_work.name_holder(holder)}"
+        line += f"; before, to {whose_work.name_holder(holder)}"
     return [line]
 
 
@@ -252,14 +254,14 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
         if not holder.session:
             return ["no session holds this work, so nothing changes"]
         if caller.session and not whose_work.is_holder(caller, holder):
-            return [f"this work is not this session's but that of {whose_work.name_holder(holder)}"]
+            return [f"this work belongs to {whose_work.name_holder(holder)}"]
         if session_hash(whose_work.find_kept_owner(run_files)) == holder.session:
             name = whose_work.name_holder(holder)
             return [f"it stays with {name}, which another system's file or the setting owner names"]
         whose_work.give_back(run_files, holder, caller)
     return [
         f"given back: {whose_work.name_holder(holder)} is not asked about this work again",
-        f"it belongs to {whose_work.describe_next(run_files)}; new work is free to take",
+        f"it belongs to {whose_work.describe_next(run_files)}; any session may take new work",
     ]
 
 
@@ -297,7 +299,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
     if data["ignored"]:
         lines.append(
             "ignored    an agent stopped although the guard had reminded it of a tool; "
-            "a prompt to it or `hookctl run start` settles that"
+            "a prompt to it or `hookctl run start` clears this"
         )
     for name, meaning in _MEANINGS.items():
         if name in ages:
@@ -361,7 +363,8 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     parts = []
     if data["blocks"]:
         blocks = amount(data["blocks"], "block")
-        parts.append(f"{blocks} since the last prompt, chain of {data['depth']}")
+        in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
+        parts.append(f"{blocks} since the last prompt{in_a_row}")
     if data["respawns"]:
         parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
     return [f"blocked    {'; '.join(parts)}"] if parts else []
@@ -435,7 +438,7 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         position = f"line {error.line}, column {error.column}"
         return f"unknown, which counts as no work: {error.message} ({position})"
     if remaining is None:
-        return "not said, " + ("which counts as no work" if run_files.needs_work else "nor needed")
+        return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
     if isinstance(remaining, str) or type(remaining) is int:
         text = str(remaining)
         if re.fullmatch(r"[0-9]{1,18}", text.strip()):

@@ -5,16 +5,14 @@ Also for a monitoring system.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hookctl import clock, events
-from hookctl.errors import HookctlError, usage_error
+from hookctl.errors import usage_error
 from hookctl.events import Kind
-from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, labelled, table, tilde
 from hookctl.output.runs import list_runs
@@ -47,7 +45,7 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
         hint = "Leave --since out: a monitoring system makes rates and spans of totals."
-        raise usage_error("--prometheus prints totals, which begin at the beginning", hint)
+        raise usage_error("--prometheus prints totals, which count from the start", hint)
     only, earliest = "", None
     if named:
         only = os.path.basename(project.state_folder(folders.state, project.named(named)))
@@ -56,13 +54,16 @@ def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool =
     counted, older = _count(folders, earliest, only)
     tallies, runs = sorted(counted), read_runs(folders.state, only, earliest)
     data = {**_summarize(tallies), "hooks": _list_hooks(runs)}
+    paths = events.project_paths(folders.state)
+    for name, page in data["projects"].items():
+        page["path"] = paths.get(name)
     if older:
         data["trips_perhaps_older"] = older
     if prometheus:
         return Result(data, (*_export(tallies), *metrics.export(runs)))
     text: list[str | Line] = []
     if tallies or not runs:
-        text += _show(folders, data, tallies, suffix=" in that time" if since else " yet")
+        text += _show(data, tallies, suffix=" in that time" if since else " yet")
     if runs:
         text += ["", *list_runs(runs)] if text else list_runs(runs)
     return Result(data, tuple(text))
@@ -134,9 +135,7 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     }
 
 
-def _show(
-    folders: Folders, data: Mapping[str, Any], tallies: list[Tally], *, suffix: str
-) -> Iterator[str | Line]:
+def _show(data: Mapping[str, Any], tallies: list[Tally], *, suffix: str) -> Iterator[str | Line]:
     """The sums, then a row for each host and project where there are several."""
     if not tallies:
         yield f"the guard has decided nothing{suffix}"
@@ -146,8 +145,9 @@ def _show(
         yield ""
         yield from table(_table("HOST", data["hosts"].items()))
     if len(data["projects"]) > 1:
-        names = {"": "no project", **_known_projects(folders)}
-        pages = [(names.get(name, name), page) for name, page in data["projects"].items()]
+        pages = []
+        for name, page in data["projects"].items():
+            pages.append((tilde(page["path"] or name or "no project"), page))
         yield ""
         yield from table(_table("PROJECT", pages))
 
@@ -180,17 +180,6 @@ def _table(title: str, pages: Iterable[tuple[str, Mapping[str, Any]]]) -> list[l
         sums = [sum(page["decisions"][word].values()) for word in ("block", "release", "end")]
         rows.append([name, *map(str, (page["stops"], *sums, page["trips"], page["ignored"]))])
     return rows
-
-
-def _known_projects(folders: Folders) -> dict[str, str]:
-    """The paths of projects that hookctl knows, by the hash in the log."""
-    known = {project.search(folders.cwd, folders.environ)}
-    with contextlib.suppress(HookctlError):  # the numbers need no record
-        known |= {record.project for record in store.load(folders).values()} - {""}
-    names = {}
-    for path in known:
-        names[os.path.basename(project.state_folder(folders.state, path))] = tilde(path)
-    return names
 
 
 def _export(tallies: list[Tally]) -> Iterator[str]:

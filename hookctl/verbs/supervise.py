@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def supervise(folders: Folders, request: Request) -> Result:
-    """Run the command, and start it again while its run goes on and it ended against its will.
+    """Run the command, and start it again while its run goes on and it was cut off.
 
     The exit code is the last child's, 128 + N for signal N, or 0 where STOP or CONCLUDE ended it.
     """
@@ -127,7 +127,7 @@ def why_not(seen: Seen, respawns: int, most: int) -> str:
     if not seen.is_armed:
         return "the run has ended"
     if not seen.ended_against_will:
-        return "no work is left" if seen.has_failed else "it ended of its own will"
+        return "no work is left" if seen.has_failed else "it ended by itself"
     if respawns >= most:
         return f"it was started again {amount(respawns, 'time')}, and no run goes on now"
     if seen.failed_before:

@@ -202,7 +202,7 @@ def _make_result(
         return Result(data, (f"holds: {name} said so at look {number} of {policy.looks}",))
     if last_look.verdict == NOT_YET:
         times = "once" if number == 1 else f"{number} times"
-        line = f"incomplete: {name} said no {times} (exit status {last_look.status})"
+        line = f"incomplete: {name} failed {times} (exit status {last_look.status})"
         return Result(data, (line,), exit_code=FAILED)
     if last_look.verdict == TIMEOUT:
         error = _timeout_error(name, policy, number)

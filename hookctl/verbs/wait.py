@@ -147,7 +147,7 @@ def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) 
     if ended.outcome == "stopped":
         return (f"{ended.last.mark} is set, {remaining}",)
     if ended.outcome == "stalled":
-        advice = f"do not wait again: see what hangs; {run_files.reported_by} begins anew"
+        advice = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
         return (f"{remaining}, and {unmoved}", advice)
     if request.stall:
         remaining += f", {unmoved} of {request.stall}"

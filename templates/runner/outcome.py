@@ -50,7 +50,7 @@ def write_line(event, host, id, status, ms, tap):
             "outcome": outcome,
             "bytes": size,
         }
-        write_receipt(call.folder, line)
+        write_receipt(call, line)
     except (Exception, Expired) as error:
         report_error(error)
 

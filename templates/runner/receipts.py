@@ -16,9 +16,10 @@ HOOK = ("host", "event", "id")
 BEGIN = b'{"bytes":'  # of every receipt: its keys are sorted, and no text in it has this
 
 
-def write_receipt(folder, line):
+def write_receipt(call, line):
     """Add the line; begin a new file if this one is full. OSError if it cannot be written."""
-    make_folder(folder)
+    folder = call.folder
+    make_folder(folder, call.project)
     path = folder + "/" + FILE
     data = (dump(line) + "\n").encode()
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:

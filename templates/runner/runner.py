@@ -396,7 +396,7 @@ class Run:
         if rendered.dropped:
             line["dropped"] = rendered.dropped
         try:
-            write_receipt(call.folder, line)
+            write_receipt(call, line)
         except OSError as error:
             report_error(error)
 

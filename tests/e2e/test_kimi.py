@@ -61,7 +61,7 @@ def test_the_guard_blocks_once_in_a_turn_and_leaves_nothing_behind(kimi: Client,
     assert turn() == (1, asked, ["no_work"])
     leave_work(place)
     assert turn() == (2, asked, ["blocked"])
-    assert turn("--session", session(place)) == (2, asked, ["blocked"]), "the next prompt begins anew"
+    assert turn("--session", session(place)) == (2, asked, ["blocked"]), "the next prompt starts again"
     assert place.settings.read_bytes() == installed
     assert hookctl_json(place, "install", *HOST)["actions"] == []
     said = hookctl(place, "doctor", *HOST, "--verbose").stdout

@@ -1,82 +1,137 @@
-"""An agent without hookctl writes down its work: with the permission that docs/teams.md names, and only then."""
+"""An agent reports its work: with what `--allow-run` writes, or as docs/teams.md has it, and only then."""
 
-import json
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from . import claude, codex, gemini, qwen
-from .agent import Place
+from hookctl import hosts
+
+from . import claude, codex, copilot, droid, gemini, qwen
+from .agent import Driver, Place, Start
 from .clients import Client
 from .dialects import Call
-from .product import hookctl
+from .product import codes, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 PAGE = (Path(__file__).parents[2] / "docs" / "teams.md").read_text()
-TASK = ".hookctl/run/task.json"
+RUN = Path(".hookctl", "run")
 WORK = '{"remaining": 1}'
+TOLD = ("--rules", "--guidance")
+REPORT = "hookctl run remaining 0"
 
 
-def writes(name: str) -> Callable[[Path], Call]:
-    return lambda path: Call(name, {"file_path": str(path), "content": WORK})
+def with_program(place: Place) -> dict[str, str]:
+    """The environment of a person who has hookctl on the PATH."""
+    program = place.root / "bin" / "hookctl"
+    program.parent.mkdir(exist_ok=True)
+    folders = "".join(f"export PYTHONPATH={path}\n" for path in filter(None, [os.environ.get("PYTHONPATH")]))
+    program.write_text(f'#!/bin/sh\n{folders}exec {sys.executable} -m hookctl "$@"\n')
+    program.chmod(0o755)
+    return {"PATH": f"{program.parent}:{place.environment()['PATH']}"}
+
+
+def shell(driver: ModuleType, command: str) -> Call:
+    return (claude.bash if driver is claude else driver.shell)(command)
+
+
+@pytest.mark.parametrize(
+    ("driver", "scope"),
+    [
+        pytest.param(claude, "user", id="claude-user"),
+        pytest.param(claude, "project", id="claude-project", marks=pytest.mark.full),
+        pytest.param(qwen, "user", id="qwen-user"),
+    ],
+)
+def test_an_agent_that_may_report_need_not_ask(
+    request: pytest.FixtureRequest, tmp_path: Path, driver: ModuleType, scope: str
+) -> None:
+    host = driver.__name__.rpartition(".")[2]
+    client: Client = request.getfixturevalue(host)
+    place = driver.Place.make(tmp_path / "place", own_folders=True)
+    install, environment = ("install", "--host", host, "--scope", scope), with_program(place)
+    work = [shell(driver, REPORT), *(f"reply {number}" for number in range(12))]
+    hookctl(place, *install, *TOLD)
+    leave_work(place, 1)
+    refused = driver.play(client, place, work, environment=environment)
+    assert refused.requests > 3, "the guard goes on, since nobody may tell it that all is done"
+    assert "blocked" in codes(place)
+    hookctl(place, *install, "--allow-run")
+    stops = len(codes(place))
+    done = driver.play(client, place, work, environment=environment)
+    assert done.requests == 2
+    assert codes(place)[stops:] == ["no_work"]
+    for command in ("hookctl verify -- touch other", f"{REPORT}; touch other"):
+        driver.play(client, place, [shell(driver, command), "done"], environment=environment)
+        assert not (place.project / "other").exists()
+
+
+@pytest.mark.usefixtures("claude")
+@pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
+def test_an_agent_without_hookctl_may_write_that_file_alone(
+    request: pytest.FixtureRequest, tmp_path: Path, scope: str
+) -> None:
+    client: Client = request.getfixturevalue("claude")
+    place = claude.Place.make(tmp_path / "place", own_folders=True)
+    (place.project / ".git").mkdir()
+    hookctl(place, "install", "--host", "claude", "--scope", scope, "--allow-run")
+    for name, may in (("task.json", True), ("STOP", False), ("../other", False)):
+        path = place.project / RUN / name
+        call = Call("Write", {"file_path": str(path), "content": WORK})
+        run = claude.play(client, place, [call, *(f"reply {number}" for number in range(8))])
+        assert path.exists() == may
+        assert run.requests > 2, "the guard knows of the work"
+
+
+def writes(name: str, path: str = "file_path", text: str = "content") -> Callable[[Path], Call]:
+    return lambda file: Call(name, {path: str(file), text: WORK})
 
 
 def write_by_shell(path: Path) -> Call:
     return codex.shell(f"mkdir -p {path.parent} && echo '{WORK}' > {path}")
 
 
-def option(host: str) -> tuple[str, ...]:
-    """The command-line option that the page has for a host."""
-    (words,) = re.findall(rf"^\| {host} \| `[a-z ]*(--[^`]+)` \|", PAGE, re.MULTILINE)
-    return tuple(words.split())
-
-
-def allow(place: Place) -> None:
-    """Put the page's permission beside what install wrote into the project's settings."""
-    (block,) = re.findall(r"(?s)```json\n(.*?)```", PAGE)
-    path = place.project / ".claude" / "settings.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **json.loads(block)}))
-
-
-def nothing(place: Place) -> None:
-    pass
-
-
-HOSTS = [
-    (claude, writes("Write"), allow, ()),
-    (codex, write_by_shell, nothing, option("Codex CLI")),
-    (gemini, writes("write_file"), nothing, option("Gemini CLI")),
-    (qwen, writes("write_file"), nothing, option("Qwen Code")),
+OTHERS = [
+    (codex, write_by_shell, ()),
+    (gemini, writes("write_file"), ()),
+    (droid, writes("Create"), ("--auto", "medium")),
+    (copilot, writes("create", "path", "file_text"), ("--allow-all-tools",)),
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    ("driver", "call", "permit", "options"),
-    [pytest.param(*row, id=row[0].__name__, marks=[] if row[0] is claude else [pytest.mark.full]) for row in HOSTS],
+    ("driver", "call", "usual"), [pytest.param(*row, id=row[0].__name__.rpartition(".")[2]) for row in OTHERS]
 )
-def test_the_permission_of_the_page_is_needed_and_enough(
+def test_the_option_of_the_page_is_needed_and_enough(
     request: pytest.FixtureRequest,
     tmp_path: Path,
     driver: ModuleType,
     call: Callable[[Path], Call],
-    permit: Callable[[Place], None],
-    options: tuple[str, ...],
+    usual: tuple[str, ...],
 ) -> None:
+    """Where a host has no list: as install says it too; `usual` is what the other tests start it with."""
     host = driver.__name__.rpartition(".")[2]
+    known = hosts.load(host)
+    (command,) = re.findall(rf"^\| {known.title} \| `([^`]+)` \|", PAGE, re.MULTILINE)
+    assert command == known.permission.instead
     client: Client = request.getfixturevalue(host)
+
+    def started(client: Client, place: Place, url: str, prompt: str) -> Start:
+        start: Start = driver._call(client, place, url, prompt)
+        return start._replace(command=[word for word in start.command if word not in usual])
+
+    play = Driver(driver.DRIVER.dialect, started, driver.DRIVER.kind).play
     place = driver.Place.make(tmp_path / "place", own_folders=True)
-    hookctl(place, "install", "--host", host, "--scope", "project")
-    task = place.project / TASK
-    driver.play(client, place, [call(task), "done"])
+    task = place.project / RUN / "task.json"
+    task.parent.mkdir(parents=True)
+    hookctl(place, "install", "--host", host, "--scope", "project", "--allow-run", code=1)
+    play(client, place, [call(task), "done"])
     assert not task.exists()
-    permit(place)
-    run = driver.play(client, place, [call(task), "one", "two", "three", "four", "five", "six"], *options)
+    options = command[command.index("--") :].split()
+    play(client, place, [call(task), "done"], *options)
     assert task.read_text().strip() == WORK
-    if host == "claude":  # elsewhere a person approves the project's hooks first
-        assert run.requests > 2, "the guard knows of the work"
-    if permit is allow:
-        driver.play(client, place, [call(place.project / "other"), "done"])
-        assert not (place.project / "other").exists(), "it is for that folder alone"

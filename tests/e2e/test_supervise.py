@@ -107,4 +107,4 @@ def test_an_agent_that_the_guard_lets_stop_is_not_started_again(claude: Client, 
     run = supervised(5).play(claude, installed, ["go"], timeout=90)
     assert codes(installed) == ["blocked"] * 3 + ["tripped"]
     assert len(sessions(run.out)) == 1
-    assert "of its own will" in run.out
+    assert "ended by itself" in run.out

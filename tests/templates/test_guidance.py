@@ -61,7 +61,7 @@ def test_a_host_that_takes_none_gets_none(lab: Lab, host: str) -> None:
         (ON, 3, ["CONCLUDE"]),
         ({**ON, "mode": "guard"}, 3, []),
         ({**ON, "mode": "off"}, 3, []),
-        ({**ON, "mode": "keepalive"}, 3, []),  # no run is going on
+        ({**ON, "mode": "keepalive"}, 3, []),  # no run is active
         ({**ON, "require_arm": True}, 3, []),
         ({**ON, "owner": "S2"}, 3, []),
     ],
@@ -96,7 +96,7 @@ def test_a_wait_is_advised_where_there_is_something_to_wait_for(lab: Lab) -> Non
     command.parent.mkdir()
     command.touch(0o755)
     lab.environment["PATH"] += f":{command.parent}"
-    assert "`hookctl run conclude`" in start(lab) and "run wait" not in start(lab), "it would end at once"
+    assert "run conclude" not in start(lab) and "run wait" not in start(lab), "it would end at once"
     lab.task(remaining=2)
     assert "`hookctl run wait --stall 15m`" in start(lab)
 

@@ -181,7 +181,7 @@ def test_a_hostile_session_id_stays_inside_the_state_folder(lab: Lab, session: s
     assert lab.stop(session_id=session) == "B"
     assert [path for path in lab.tree() if lab.state not in path.parents] == [*before, lab.state]
     for path in lab.state.rglob("*"):
-        assert set(path.name) <= set("0123456789abcdef.guardeventsjsonlock") and len(path.name) < 30
+        assert set(path.name) <= set("0123456789abcdef.guardeventsjsonlockproject") and len(path.name) < 30
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_a_receipts_line(bench: Bench, host: str) -> None:
     payload = call(bench, host)
     (receipt,) = bench.run(host, PRE, payload, "echo no >&2; sleep 0.1; exit 2").receipts
     assert 100 <= receipt.pop("ms") < 10_000
+    assert (bench.state / "guard" / name_of(bench.project) / "project").read_text() == str(bench.project)
     assert receipt == {
         "kind": "run",
         "t": 1000,

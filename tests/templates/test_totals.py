@@ -72,7 +72,7 @@ def test_a_hook_that_turns_the_log_over_keeps_what_goes(lab: Lab) -> None:
     counts = events.count_all(str(lab.state))
     assert sum(counts.values()) == 3 + 1, "three in the files that were full, and the last"
     assert sorted(path.name for path in lab.folder.glob("*") if "." not in path.name[16:17]) == sorted(
-        ["dispatch.json", "events.jsonl", "events.jsonl.1", "totals.json"][1:]
+        ["events.jsonl", "events.jsonl.1", "project", "totals.json"]
     )
 
 

@@ -1,4 +1,4 @@
-"""Which denials of another tool's hook wrap.py counts, when it lets go of the agent, and when it begins anew."""
+"""Which denials of another tool's hook wrap.py counts, when it lets go of the agent, and when it starts again."""
 
 import fcntl
 import json

@@ -89,6 +89,10 @@ options:
     description: Write a short block on how to report work into the file that the agent reads.
     type: bool
     default: false
+  allow_run:
+    description: Allow the agent C(hookctl run), so that it reports work without being asked.
+    type: bool
+    default: false
   force:
     description: Make it as the pack wants it, also where somebody changed, removed or already had something else.
     type: bool
@@ -259,6 +263,7 @@ ARGUMENT_SPEC = dict(
     wrap={"type": "str"},
     guidance={"type": "bool", "default": False},
     rules={"type": "bool", "default": False},
+    allow_run={"type": "bool", "default": False},
     force={"type": "bool", "default": False},
     trust={"type": "bool", "default": False},
     agree={"type": "bool", "default": False, "aliases": ["yes"]},
@@ -267,7 +272,7 @@ ARGUMENT_SPEC = dict(
 )
 # A parameter that is one word on the command line, and one that is only there or not.
 VALUES = ("mode", "preset", "nudge_env", "wrap")
-FLAGS = ("guidance", "rules", "force", "trust", "accept_changed")
+FLAGS = ("guidance", "rules", "allow_run", "force", "trust", "accept_changed")
 
 
 def main():

@@ -1,7 +1,7 @@
 """Dispatch: a tool call that is repeated too often is refused, always with the same words.
 
 After dispatch_end refusals of one call in a session the host is asked to end its turn, where it can
-do that. A person's prompt begins anew, and so does another call that runs; a new window does not.
+do that. A person's prompt starts again, and so does another call that runs; a new window does not.
 """
 
 from .call import event_call, is_disabled, read_clock, read_own_call, read_turn, start_timer

@@ -24,8 +24,8 @@ CUT_OFF = "The last run here was cut off, so first look at what is done and what
 TEXTS = {
     "breaker": "Work remains in this project ({remaining}), and you are kept at it until it is "
     "done. Continue with the next step. As it gets less, {less}. {wait}",
-    "keepalive": "A run is going on in this project until the person who started it ends it "
-    "({conclude}). Continue with the next step. {wait}",
+    "keepalive": "A run is going on in this project until the person who started it ends it. "
+    "Continue with the next step. {wait}",
 }
 
 

@@ -201,8 +201,8 @@ def save_object(path, value):
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def make_folder(path):
-    """Make a private folder, and those above it."""
+def make_folder(path, project=""):
+    """Make a private folder, and those above it; one of a project gets a file with its path."""
     try:
         posix.mkdir(path, 0o700)
         posix.chmod(path, 0o700)  # whatever the umask
@@ -214,6 +214,10 @@ def make_folder(path):
             raise  # it takes no folder
         make_folder(above)
         make_folder(path)
+    if project and not exists(path + "/project"):
+        fd = open_new(path + "/project")
+        posix.write(fd, project.encode("utf-8", "surrogateescape"))
+        posix.close(fd)
 
 
 def is_foreign(path):

@@ -35,7 +35,7 @@ NEXT = (
     "To wait for something, run one command that blocks until it is there; do not poll."
 )
 WORK_REMAINS = "Work remains ({remaining}). " + NEXT + " If less remains, {less}."
-RUN_GOES_ON = "This run goes on until the person who started it ends it ({conclude}). " + NEXT
+RUN_GOES_ON = "This run goes on until the person who started it ends it. " + NEXT
 NOT_YOURS = " If this work is not yours, {decline}."
 RELEASED = "hookctl guard: stopped blocking {why}; %s. Send a prompt to go on; {%s} ends %s."
 # For each mode: the text of a block, for the agent, and of a release, for a person.

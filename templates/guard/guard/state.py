@@ -178,15 +178,15 @@ def log(call, decision, code, line):
     data = (dump(line) + "\n").encode()
     folder = call.folder if call.named else call.guard
     try:
-        append(folder, data)
+        append(folder, data, call.named and call.project)
     except OSError:  # perhaps there is still room in the folder above
         append(call.guard, data)
 
 
-def append(folder, data):
+def append(folder, data, project=""):
     """Add a line to the log in a folder."""
     path = folder + "/events.jsonl"
-    make_folder(folder)
+    make_folder(folder, project)
     if exists(path) and posix.lstat(path).st_size + len(data) > LOG_LIMIT:
         from .rotation import rotate
 

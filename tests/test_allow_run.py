@@ -1,0 +1,203 @@
+"""`--allow-run`: what lets an agent report without being asked is an entry like any other, in a list of texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Hookctl, put
+
+RUN, TASK = "Bash(hookctl run:*)", "Edit(.hookctl/run/task.json)"
+PROJECT = ("--scope", "project")
+CLAUDE = ("install", "--host", "claude")
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+
+def allowed(path: Path) -> list[str]:
+    return json.loads(path.read_bytes()).get("permissions", {}).get("allow", [])
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_bytes().decode()
+    assert old in text
+    path.write_bytes(text.replace(old, new, 1).encode())
+
+
+TEXTS: list[str | None] = [
+    None,
+    "",
+    "{}",
+    '{\n  "permissions": {}\n}\n',
+    '{\n  "permissions": {"allow": []}\n}\n',
+    '{"permissions":{"deny":["Bash(curl:*)"],"allow":["Bash(ls)" , "Bash(ls)"]},"model":"x"}',
+    '{\r\n\t"permissions": {\r\n\t\t"allow": [\r\n\t\t\t"Read"\r\n\t\t]\r\n\t}\r\n}\r\n',
+    f'{{"permissions": {{"allow": ["{RUN}", 1, {{}}]}}}}',
+    f'{{"permissions": {{"allow": ["{TASK}", "{RUN}"]}}}}\n',
+]
+
+
+@pytest.mark.parametrize("is_touched", [False, True])
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_list_comes_back(settings: Path, hookctl: Hookctl, text: str | None, *, is_touched: bool) -> None:
+    """By the first backup, and entry by entry where somebody else has written meanwhile."""
+    if text is not None:
+        put(settings, text)
+    before: dict[str, Any] = json.loads(text or "{}")
+    assert hookctl(*CLAUDE, "--allow-run").code == 0
+    had = before.get("permissions", {}).get("allow", [])
+    assert allowed(settings) == had + [rule for rule in (RUN, TASK) if rule not in had]
+    written = settings.read_bytes()
+    assert hookctl(*CLAUDE, "--allow-run").out == "nothing to do\n"
+    assert hookctl(*CLAUDE).out == "nothing to do\n"
+    assert settings.read_bytes() == written
+    if is_touched:
+        edit(settings, '"env"', '"theme": "dark", "env"')
+    assert hookctl("uninstall").code == 0
+    if is_touched:
+        assert json.loads(settings.read_text()) == {**before, "theme": "dark"}
+    else:
+        assert (settings.read_bytes().decode() if settings.exists() else None) == text
+
+
+def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
+    """What was removed by hand stays away, and an option that asks for it again says so."""
+    put(settings, f'{{"permissions": {{"allow": ["{TASK}"]}}}}')
+    said = hookctl(*CLAUDE, "--allow-run").out
+    assert f"+ permissions.allow: {RUN}\n" in said
+    assert f"= permissions.allow: {TASK}: your value is the wanted one already\n" in said
+    edit(settings, f', "{RUN}"', ', "Bash(make)"')
+    kept = f"= permissions.allow: {RUN} kept: you removed it"
+    assert kept in hookctl(*CLAUDE).out
+    assert hookctl("upgrade").code == 0
+    asked = hookctl(*CLAUDE, "--allow-run")
+    assert asked.code == 1
+    assert f"--allow-run has no effect for Claude Code: {RUN} is not allowed" in asked.err
+    assert hookctl("plan", "--host", "claude", "--allow-run").code == 1
+    reset = hookctl(*CLAUDE, "--allow-run", "--reset")
+    assert (reset.code, kept in reset.out) == (0, True)
+    assert allowed(settings) == [TASK, "Bash(make)"]
+    assert hookctl(*CLAUDE, "--allow-run", "--force").code == 0
+    assert allowed(settings) == [TASK, "Bash(make)", RUN]
+    assert f"- permissions.allow: {RUN}\n" in hookctl(*CLAUDE, "--reset").out
+    assert allowed(settings) == [TASK, "Bash(make)"]
+    assert hookctl(*CLAUDE, "--mode", "off", "--allow-run").code == 1
+
+
+@pytest.mark.parametrize(
+    "change", [None, ('"Bash(ls)"', '"Bash(make)", "Bash(ls)"'), ('"allow": ["Bash(ls)"]', '"x": 1')]
+)
+def test_it_goes_and_comes_with_the_guard(settings: Path, hookctl: Hookctl, change: tuple[str, str] | None) -> None:
+    put(settings, '{\n  "permissions": {"allow": ["Bash(ls)"]}\n}\n')
+    hookctl(*CLAUDE, "--allow-run")
+    written = settings.read_bytes()
+    assert hookctl("disable", "guard").code == 0
+    assert allowed(settings) == ["Bash(ls)"]
+    if change:
+        edit(settings, *change)
+    had = allowed(settings)
+    assert hookctl("enable", "guard").code == 0
+    assert allowed(settings) == [*had, RUN, TASK]
+    if not change:
+        assert settings.read_bytes() == written
+    assert hookctl("uninstall").code == 0
+    assert allowed(settings) == had
+
+
+@pytest.mark.parametrize(
+    ("hosts", "code", "without"),
+    [
+        (["claude"], 0, []),
+        (["qwen"], 0, []),
+        (["codex"], 1, ["Codex CLI"]),
+        (["codex", "pi"], 1, ["Codex CLI", "Pi"]),
+        (["codex", "claude"], 0, ["Codex CLI"]),
+    ],
+)
+def test_a_host_without_such_a_list(
+    isolated: Path, hookctl: Hookctl, hosts: list[str], code: int, without: list[str]
+) -> None:
+    outcome = hookctl("install", *(f"--host={host}" for host in hosts), "--allow-run")
+    assert outcome.code == code
+    assert outcome.err.count("--allow-run has no effect") == len(without)
+    for title in without:
+        assert f"--allow-run has no effect for {title}: " in outcome.err
+    assert ("`codex exec --sandbox workspace-write`" in outcome.err) == ("codex" in hosts)
+    assert any((isolated / "home").rglob("*.json")) == (code == 0)
+    assert (hookctl("render", "--host", hosts[0], "--allow-run").code == 1) == (hosts[0] == "codex")
+
+
+def test_the_text_alone_has_it_too(hookctl: Hookctl) -> None:
+    text = hookctl("render", "--host", "claude", "--scope", "project", "--allow-run").out
+    assert json.loads(text)["permissions"] == {"allow": [RUN, TASK]}
+
+
+def test_it_is_committed_with_the_project(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = isolated / "work"
+    settings, ledger = project / ".claude" / "settings.json", project / ".hookctl" / "ledger.json"
+    hookctl(*CLAUDE, *PROJECT, "--allow-run")
+    check = ("check", "--require", "guard")
+    assert hookctl(*check).code == 0
+    edit(settings, f'"{RUN}",', "")
+    missing = hookctl(*check, "--json")
+    assert missing.code == 1
+    (found,) = [finding for finding in missing.data["findings"] if finding["level"] == "error"]
+    assert found["code"] == "entry_missing"
+    assert found["message"].startswith(RUN)
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "colleague"))
+    assert hookctl(*CLAUDE, *PROJECT, "--force").code == 0
+    assert allowed(settings) == [TASK, RUN]
+    assert hookctl(*check).code == 0
+    committed = ledger.read_text()
+    for wrong in ('"before": "1", ', '"before": "\\"Bash(*)\\"", '):  # an uninstall would put that there
+        ledger.write_text(committed.replace(f'"written": "{RUN}"', f'{wrong}"written": "{RUN}"'))
+        assert "ledger_unreadable" in hookctl("uninstall", *PROJECT, "--json").out
+    ledger.write_text(committed.replace(f'"written": "{RUN}"', '"written": "Bash(*)"'))
+    assert "ledger_unreadable" in hookctl("uninstall", *PROJECT, "--json").out
+    ledger.write_text(committed)
+    assert hookctl("uninstall", *PROJECT).code == 0
+    assert not settings.exists()
+
+
+@pytest.mark.parametrize("option", ["--rules", "--guidance"])
+def test_an_install_that_tells_the_agent_to_report_names_it(settings: Path, hookctl: Hookctl, option: str) -> None:
+    hint = "install --host claude --allow-run"
+    assert hint in hookctl(*CLAUDE, option).out
+    assert hint not in hookctl(*CLAUDE, "--allow-run").out
+    hookctl("uninstall")
+    assert hint not in hookctl(*CLAUDE).out
+    hookctl("uninstall")
+    put(settings, '{"permissions": {"allow": ["Bash(hookctl:*)"]}}')
+    assert hint not in hookctl(*CLAUDE, option).out
+
+
+FINE: list[dict[str, Any]] = [
+    {"allow": [RUN]},
+    {"allow": [TASK]},
+    {"allow": ["Bash(ls)", "Bash"]},
+    {"defaultMode": "bypassPermissions", "ask": ["Bash(curl:*)"]},
+]
+NOT_FINE: list[dict[str, Any]] = [
+    {},
+    {"allow": ["Bash(ls)"]},
+    {"allow": [RUN], "deny": ["Bash"]},
+    {"allow": [RUN], "ask": [RUN]},
+    {"defaultMode": "acceptEdits"},
+]
+
+
+@pytest.mark.parametrize("rules", [*FINE, *NOT_FINE])
+def test_doctor_says_whether_the_agent_may_report(hookctl: Hookctl, rules: dict[str, Any]) -> None:
+    """The rules of every file that the host reads here count, and only while work waits."""
+    put(Path(".claude/settings.local.json"), json.dumps({"permissions": rules}))
+    hookctl(*CLAUDE)
+
+    def codes() -> list[str]:
+        return [finding["code"] for finding in hookctl("doctor", "--json").data["findings"]]
+
+    assert "must_ask" not in codes()
+    hookctl("run", "remaining", "2")
+    assert ("must_ask" in codes()) == (rules in NOT_FINE)
