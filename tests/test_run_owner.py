@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,25 +31,6 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
 
 
 # The process.
-
-
-def test_the_agent_is_the_nearest_process_without_the_variable(tmp_path: Path) -> None:
-    """A shell, a script and a program below it have it; the one that started them has not."""
-    program = tmp_path / "program.py"
-    program.write_text("from hookctl.packs import whose_work as a\nprint(*a.find_agent('SESSION_OF_15', 's'))\n")
-    done = subprocess.run(
-        ["sh", "-c", f"sh -c '{sys.executable} {program}; true'; true"],
-        env={**os.environ, "SESSION_OF_15": "s", "PYTHONPATH": str(Path(__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == [str(os.getpid()), "3"]
-
-
-def test_a_variable_that_was_set_by_ourselves_tells_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SESSION_OF_15", "s")
-    assert whose_work.find_agent("SESSION_OF_15", "s") == ("", 0)
 
 
 def test_a_process_is_gone_when_it_ended_or_its_id_is_another_s() -> None:

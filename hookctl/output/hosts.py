@@ -142,13 +142,7 @@ def _describe_process(told_by: str | None) -> str:
     """How the guard knows that a session with work is gone."""
     if not told_by:
         return "not told: work passes on after 30 minutes without an event"
-    if told_by == "shared":
-        return (
-            "one process may run several sessions; work passes on when the process ends "
-            "or after 30 idle minutes"
-        )
-    variable = "parent of the hook's shell, on Linux"
-    return variable if told_by == "parent" else f"{told_by}, else the {variable}"
+    return f"{told_by}, on Linux"
 
 
 def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:

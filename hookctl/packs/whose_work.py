@@ -23,8 +23,6 @@ from hookctl.values import NamedTuple
 
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32
-_FAR = 99  # processes; where they cannot be looked at
-_ANCESTORS = 20  # that are looked at
 _PATIENCE = 5.0  # seconds
 # What a claim says; every session as its hash.
 _NO_CLAIM = {
@@ -32,7 +30,6 @@ _NO_CLAIM = {
     "owner": "",
     "fixed": False,
     "process": "",
-    "shared": False,
     "host": "",
     "t": 0,
     "declined": [],
@@ -68,7 +65,6 @@ class Caller(NamedTuple):
     session: str = ""  # its id; empty: a person
     host: str = ""
     process: str = ""
-    shared: bool = False
 
 
 def find_work(run_files: RunFiles) -> Work:
@@ -118,43 +114,16 @@ def _modified(path: str) -> float:
 
 
 def find_caller(folders: Folders) -> Caller:
-    """The session that this command runs in, the innermost if there are several; else a person."""
+    """The session that this command runs in; else a person, also where two agents name one."""
     callers = []
     for name in hosts.names():
         environment = hosts.load(name).environment
         session = folders.environ.get(environment.session, "").strip()
         if session:
-            pid, depth = find_agent(environment.session, session)
-            told = folders.environ.get(environment.process, "")
-            pid = told if told.isdecimal() else pid
-            process = (
-                guard_module("work").describe_process(pid) if pid and environment.process else ""
-            )
-            is_shared = environment.process == "shared"
-            callers.append((depth or _FAR, len(callers), Caller(session, name, process, is_shared)))
-    return min(callers)[2] if callers else Caller()
-
-
-def find_agent(variable: str, value: str) -> tuple[str, int]:
-    """The id of the agent that gave this variable to its tools, and how many processes lie between.
-
-    It is the nearest process above us that was itself started without it; ("", 0) if unknown.
-    """
-    mark = f"{variable}={value}".encode("utf-8", "surrogateescape")
-    pid = str(os.getpid())
-    for depth in range(_ANCESTORS):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as stream:
-                has_it = mark in stream.read().split(b"\0")
-        except OSError:
-            return "", 0
-        if not has_it:
-            return (pid, depth) if depth else ("", 0)
-        fields = guard_module("work").read_status(pid)
-        if not fields:
-            return "", 0
-        pid = fields[1]
-    return "", 0
+            pid = folders.environ.get(environment.process, "")
+            process = guard_module("work").describe_process(pid) if pid.isdecimal() else ""
+            callers.append(Caller(session, name, process))
+    return callers[0] if len(callers) == 1 else Caller()
 
 
 def is_holder(caller: Caller, holder: Holder) -> bool:
@@ -164,7 +133,7 @@ def is_holder(caller: Caller, holder: Holder) -> bool:
     if session_hash(caller.session) == holder.session:
         return True
     is_same = bool(caller.process) and caller.process == holder.process
-    return is_same and not holder.fixed and not caller.shared
+    return is_same and not holder.fixed
 
 
 @contextlib.contextmanager
@@ -222,7 +191,6 @@ def take(run_files: RunFiles, caller: Caller) -> None:
         session=hash,
         owner=hash,
         process=caller.process,
-        shared=caller.shared,
         host=caller.host,
         t=int(run_files.now),
         declined=declined,

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from .lab import PYTHON, Lab
+from .lab import Lab
 from .play import Words, play, rows, scenarios
 
 ROOT = Path(__file__).parents[2]
@@ -112,56 +112,19 @@ def test_a_preset_keeps_its_system_s_own_rule(agents: Agents, preset: str) -> No
     play(agents.lab, settings, f"armed; work 2; old 500; {both}; owner b; a:0=A[not_owner]")
 
 
-# The process is found without a variable too.
+# Of most hosts no process is known.
 
 
-class Shells:
-    """An agent without a variable: a process that runs our hook in a shell for each session that it is told."""
+@pytest.mark.parametrize("host", ["qwen", "codex"])
+def test_where_no_process_is_known_half_an_hour_without_an_event_counts(lab: Lab, host: str) -> None:
+    def stop(session: str, at: int) -> bool:
+        lab.environment["HOOKCTL_NOW"] = str(at)
+        return bool(lab.call("stop", host=host, session_id=session))
 
-    CODE = """
-import json, subprocess, sys
-for line in sys.stdin:
-    command, payload = json.loads(line)
-    done = subprocess.run(["sh", "-c", command], input=payload, text=True, capture_output=True)
-    print("B" if done.stdout.strip() else "A", flush=True)
-"""
-
-    def __init__(self, lab: Lab, host: str) -> None:
-        self.lab, self.host = lab, host
-        self.process = subprocess.Popen(
-            [PYTHON, "-c", self.CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=lab.environment
-        )
-
-    def stop(self, session: str) -> str:
-        command = f": hookctl=guard/stop; {PYTHON} -I -S {self.lab.hook} stop --host {self.host}; exit 0"
-        payload = json.dumps({**self.lab.payload, "session_id": session})
-        self.process.stdin.write(json.dumps([command, payload]) + "\n")  # type: ignore[union-attr]
-        self.process.stdin.flush()  # type: ignore[union-attr]
-        return self.process.stdout.readline().strip()  # type: ignore[union-attr]
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
-@pytest.mark.parametrize(("host", "keeps"), [("qwen", True), ("codex", False), ("cursor", False)])
-def test_the_parent_of_the_hook_s_shell_is_the_process(lab: Lab, host: str, keeps: bool) -> None:
-    """One with several sessions (codex) keeps nothing for a new session; of cursor no process is known."""
     lab.task(remaining=2)
-    first, second = Shells(lab, host), Shells(lab, host)
-    try:
-        assert (first.stop("a"), second.stop("b")) == ("B", "A")
-        assert first.stop("c") == ("B" if keeps else "A")
-        lab.environment["HOOKCTL_NOW"] = str(time.time() + 31 * 60)
-        third = Shells(lab, host)
-        assert third.stop("d") == ("A" if keeps else "B"), "a process that others share proves nothing by living"
-        third.end()
-        first.end()
-        assert second.stop("b") == ("A" if host == "cursor" else "B")
-    finally:
-        for shells in (first, second):
-            shells.end()
+    begin = int(time.time())
+    assert [stop("a", begin), stop("b", begin), stop("b", begin + 29 * 60)] == [True, False, False]
+    assert [stop("b", begin + 31 * 60), stop("a", begin + 31 * 60)] == [True, False]
 
 
 def test_where_no_hookctl_is_found_no_command_is_named_and_else_it_is(lab: Lab) -> None:

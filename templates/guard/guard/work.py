@@ -27,7 +27,6 @@ DAY_S = 86400
 LONELY_S = 1800  # a session without a known process counts as gone so long after its last event
 CLAIM = "/taken"
 CRUMB = "/RESPAWN_REQUESTED"  # lies there while the guard keeps an agent going
-HEAD = b": hookctl="  # begins each of our commands
 STAT_LIMIT = 1024
 LATEST = 2.5e11  # seconds; no time is later
 
@@ -131,13 +130,12 @@ class Holder:
         self.session = first_text(self.claim, "session")
         self.process = first_text(self.claim, "process")
         self.fixed = self.claim.get("fixed") is True
-        self.shared = self.claim.get("shared") is True
 
     def is_self(self, call):
         """Does this session hold the work, or one before it in the same process?"""
         if self.session == self.me:
             return True
-        if self.fixed or self.shared or not self.process:
+        if self.fixed or not self.process:
             return False
         return self.process == find_process(call)
 
@@ -151,7 +149,7 @@ class Holder:
         """Is the work held by no session, or by one that is gone?"""
         if not self.session or self.fixed:
             return not self.session
-        return has_left(call, self.process, self.shared, self.last_event(call, "t"))
+        return has_left(call, self.process, self.last_event(call, "t"))
 
     def claimed_at(self):
         """Since when the session holds the work; 0 where nothing says so."""
@@ -163,10 +161,10 @@ class Holder:
         return max(getattr(state, name), self.claimed_at())
 
 
-def has_left(call, process, shared, seen):
+def has_left(call, process, seen):
     """Is a session gone: its process, or where that does not tell, its events?"""
     gone = is_gone(process)
-    if gone is None or (shared and not gone):
+    if gone is None:
         idle = call.now - seen
         return idle > LONELY_S or idle < -DAY_S  # a time far ahead is no event that has been
     return gone
@@ -174,8 +172,7 @@ def has_left(call, process, shared, seen):
 
 def word_crumb(call):
     """What the breadcrumb says: when the guard blocked which session, and in which process."""
-    words = [str(int(call.now)), digest(call.session), find_process(call)]
-    return " ".join(words + ["shared"] * (call.host.process == "shared")) + "\n"
+    return " ".join((str(int(call.now)), digest(call.session), find_process(call))) + "\n"
 
 
 def was_cut_off(call):
@@ -187,7 +184,7 @@ def was_cut_off(call):
     if session == digest(call.session):
         return True
     seen = read_session(call.folder, session).t
-    return has_left(call, " ".join(words[2:5]), words[5:] == ["shared"], seen)
+    return has_left(call, " ".join(words[2:5]), seen)
 
 
 def read_owner(call):
@@ -243,7 +240,6 @@ def take_work(call):
         "session": holder.me,
         "owner": holder.owner,
         "process": find_process(call) or (holder.process if holder.session == holder.me else ""),
-        "shared": call.host.process == "shared",
         "host": call.host_name,
         "t": int(call.now),
         "declined": holder.declined,
@@ -265,33 +261,19 @@ def has_moved(call, holder):
 def find_process(call):
     """The agent's process, as "pid start machine"; empty where none is known."""
     if call.process is None:
-        call.process = describe_process(find_pid(call.host.process))
+        told_by = call.host.process
+        pid = env(told_by) if told_by else ""
+        call.process = describe_process(pid) if pid.isdigit() else ""
     return call.process
-
-
-def find_pid(told_by):
-    """The agent's process id: from its variable, or the parent of our shell; else empty."""
-    if not told_by:
-        return ""
-    if told_by not in ("parent", "shared") and env(told_by).isdigit():
-        return env(told_by)
-    shell = str(posix.getppid())
-    if HEAD not in read_process(shell, "cmdline"):
-        return ""
-    return (read_status(shell) or ["", ""])[1]
-
-
-def read_process(pid, name):
-    """A small file about a process; empty if there is none."""
-    try:
-        return read_file("/proc/" + pid + "/" + name, STAT_LIMIT)
-    except (OSError, ValueError):
-        return b""
 
 
 def read_status(pid):
     """The fields of /proc/PID/stat behind the name: state, parent, ...; [] if it is gone."""
-    return read_process(pid, "stat").rpartition(b")")[2].decode("ascii", "replace").split()
+    try:
+        data = read_file("/proc/" + pid + "/stat", STAT_LIMIT)
+    except (OSError, ValueError):
+        return []
+    return data.rpartition(b")")[2].decode("ascii", "replace").split()
 
 
 def describe_process(pid):
