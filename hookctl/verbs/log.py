@@ -19,8 +19,8 @@ from hookctl.values import NamedTuple
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
-# "blocks" counts what other hooks and goals force, too.
-_COUNTED = {"blocks": "kept going {}", "attempts": "{} without progress"}
+# In "blocks" is what other hooks and goals force, too.
+_COUNTED = {"blocks": ("kept going ", "time"), "attempts": ("", "stop")}
 
 
 class Filter(NamedTuple):
@@ -175,10 +175,10 @@ def _explain(event: dict[str, Any]) -> str:
 
 
 def _counts(event: dict[str, Any]) -> Iterator[str]:
-    for field, text in _COUNTED.items():
+    for field, (does, word) in _COUNTED.items():
         count = event.get(field)
         if count:
-            yield text.format(amount(count, "time"))
+            yield f"{does}{amount(count, word)}"
     if event.get("refusals", 1) != 1:
         since = f" since {clock.local(event['since'])}" if event.get("since") else ""
         yield f"{event['refusals']} calls{since}"

@@ -354,7 +354,7 @@ def _describe_kept_state(folders: Folders) -> str:
     """What of hookctl stays on this machine; there is a log only where a hook ran."""
     has_log = has_files(os.path.join(folders.state, GUARD))
     kept = "Backups of your settings and the log" if has_log else "Backups of your settings"
-    return f"{kept} stay in {tilde(folders.state)}; remove that folder if you need none."
+    return f"{kept} stay in {tilde(folders.state)}."
 
 
 def _describe_work_in_hand(targets: list[Target]) -> list[Line]:
