@@ -3,9 +3,9 @@
 `python -m tests.frozen_records` plays the scene below and keeps every file that it leaves. A version that is
 released has a line in released.json; its records are never written again.
 
-A text has a section for each file, `== PATH (MODE, no final newline) ==`; what is usual is not named. The records
-hold digests of files that name their own place, so the scene lies in a folder of one name, and one test at a time
-has it. Programs are made up: they are no records, and a later version has other ones anyway.
+The records hold digests of files that name their own place, so the scene lies in a folder of one name, and one test
+at a time has it. Programs are made up: they are no records, and a later version has other ones anyway; those of 0.2.0
+and how they answer are in `tests.made_by_0_2_0`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,16 +28,14 @@ from hookctl.__main__ import run
 from hookctl.packs import programs
 from hookctl.run import execute
 from hookctl.system.packages import HOOK, TRACER, WRAPPER
+from tests import texts
 
 TOP = Path("/tmp/hookctl-records")
-_TOP_IN_TEXTS = "{TOP}"  # a kept text names no folder of a machine
 HOME, WORK, PACKS, REPOSITORY = TOP / "home", TOP / "work", TOP / "packs", TOP / "repository"
 STATE, DATA = HOME / ".local/state/hookctl", HOME / ".local/share/hookctl"
 KEPT = Path(__file__).parent / "records"
 PYTHON = "/usr/bin/python3"
 NOW = "1800000000"
-_HEADING = r"(?m)^== (\S+)(?: \((.+)\))? ==\n"
-_NO_NEWLINE = "no final newline"
 # The agent's process as the guard knows it: here it is that of the tests.
 _PROCESS, _MADE_UP = r'(?<="process":")\d+ \d+ [0-9a-f]{8}:\d+', "99 99 00000000:99"
 
@@ -288,8 +285,8 @@ SCENES = {"": play, "-killed": play_killed}
 # As texts
 
 
-def _write(texts: dict[str, str]) -> None:
-    for name, text in texts.items():
+def _write(files: dict[str, str]) -> None:
+    for name, text in files.items():
         path = TOP / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -297,39 +294,23 @@ def _write(texts: dict[str, str]) -> None:
 
 def sections() -> dict[str, str]:
     """Every file of the scene, by its heading: path, and mode and last line where they are unusual."""
-    found = {}
-    for path in sorted(TOP.rglob("*")):
-        if not path.is_file() or REPOSITORY in path.parents or path.suffix == ".lock":
-            continue
-        text, mode = re.sub(_PROCESS, _MADE_UP, path.read_text()), stat.S_IMODE(path.stat().st_mode)
-        flags = [] if mode == 0o644 else [f"{mode:o}"]
-        flags += [] if text.endswith("\n") else [_NO_NEWLINE]
-        name = path.relative_to(TOP)
-        found[f"{name} ({', '.join(flags)})" if flags else str(name)] = text
-    return found
+    paths = [path for path in sorted(TOP.rglob("*")) if path.is_file() and REPOSITORY not in path.parents]
+    found = texts.sections(TOP, [path for path in paths if path.suffix != ".lock"])
+    return {heading: re.sub(_PROCESS, _MADE_UP, text) for heading, text in found.items()}
 
 
 def joined(found: dict[str, str]) -> str:
-    parts = [f"== {heading} ==\n{text}" + ("" if text.endswith("\n") else "\n") for heading, text in found.items()]
-    return "".join(parts).replace(str(TOP), _TOP_IN_TEXTS)
+    return texts.joined(found, TOP)
 
 
 def parsed(text: str) -> Iterator[tuple[str, list[str], str]]:
     """Path, flags and text of each file of a kept scene."""
-    _, *parts = re.split(_HEADING, text.replace(_TOP_IN_TEXTS, str(TOP)))
-    for name, said, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        flags = (said or "").split(", ")
-        yield name, flags, body[:-1] if _NO_NEWLINE in flags else body
+    return texts.parsed(text, TOP)
 
 
 def lay(text: str) -> None:
     """Write the files of a kept scene."""
-    for name, flags, body in parsed(text):
-        path = TOP / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(body)
-        path.chmod(next((int(flag, 8) for flag in flags if flag.isdigit()), 0o644))
-        _set_time(path)
+    texts.lay(parsed(text), TOP, int(NOW))
 
 
 def _set_time(path: Path) -> None:

@@ -60,8 +60,6 @@ def plan_uninstall(
         if draft.key in staying:
             staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals = Approvals(sources, records, drafts)
-    for draft, removal in zip(drafts, leaving, strict=True):
-        approvals.uninstall(draft, removal.packs)
     if has_disabled(sources):
         from hookctl.planner.disable import put_back_switches  # late, too
 
@@ -70,6 +68,8 @@ def plan_uninstall(
                 put_back_switches([draft], removal.packs, approvals.open_beside)
             except HookctlError as error:
                 approvals.unread.append(error)
+    for draft, removal in zip(drafts, leaving, strict=True):
+        approvals.uninstall(draft, removal.packs)
     rules = RulesBlocks(sources, records, drafts)
     for draft, removal in zip(drafts, leaving, strict=True):
         rules.uninstall(draft, removal.packs, loaded)

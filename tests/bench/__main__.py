@@ -17,7 +17,7 @@ def main() -> None:
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     print("measuring tests.bench.walk ...", file=sys.stderr)
-    print("", *walk.table(walk.measure(walk.CHECKOUT), walk.count_totals(walk.CHECKOUT)), sep="\n")
+    print("", *walk.table(walk.measure(walk.CHECKOUT), walk.count_calls(walk.CHECKOUT)), sep="\n")
 
 
 if __name__ == "__main__":

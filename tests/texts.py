@@ -1,0 +1,71 @@
+"""A folder of files as one text that a person can read and a later version can lay out again.
+
+A file is a section, `== PATH (MODE, as OTHER PATH, no final newline) ==`, and what is usual is not named. A text
+names no folder of a machine: the folder's own path is `{TOP}` in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_TOP = "{TOP}"
+_HEADING = r"(?m)^== (\S+)(?: \((.+)\))? ==\n"
+_NO_NEWLINE, _AS = "no final newline", "as "
+_SHORT = 100  # a file of fewer characters says what it holds itself
+
+
+def sections(top: Path, paths: Iterable[Path]) -> dict[str, str]:
+    """The text of each of these files, by its heading."""
+    found = {}
+    for path in paths:
+        text, mode = path.read_bytes().decode(), stat.S_IMODE(path.stat().st_mode)
+        flags = [] if mode == 0o644 else [f"{mode:o}"]
+        flags += [] if text.endswith("\n") else [_NO_NEWLINE]
+        name = path.relative_to(top)
+        found[f"{name} ({', '.join(flags)})" if flags else str(name)] = text
+    return found
+
+
+def joined(found: dict[str, str], top: Path) -> str:
+    """The sections as one text."""
+    parts = [f"== {heading} ==\n{text}" + ("" if text.endswith("\n") else "\n") for heading, text in found.items()]
+    return "".join(parts).replace(str(top), _TOP)
+
+
+def named_once(found: dict[str, str]) -> dict[str, str]:
+    """The sections, each long text only where it stands first: later ones name that file."""
+    first: dict[str, str] = {}
+    result = {}
+    for heading, text in found.items():
+        name, _, flags = heading.partition(" ")
+        if len(text) < _SHORT or first.setdefault(text, name) == name:
+            result[heading] = text
+        else:
+            said = [_AS + first[text], *flags.strip("()").split(", ")]
+            result[f"{name} ({', '.join(filter(None, said))})"] = ""
+    return result
+
+
+def parsed(text: str, top: Path) -> Iterator[tuple[str, list[str], str]]:
+    """Path, flags and text of each file."""
+    known: dict[str, str] = {}
+    _, *parts = re.split(_HEADING, text.replace(_TOP, str(top)))
+    for name, said, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        flags = (said or "").split(", ")
+        other = next((flag.removeprefix(_AS) for flag in flags if flag.startswith(_AS)), "")
+        known[name] = known[other] if other else body[:-1] if _NO_NEWLINE in flags else body
+        yield name, flags, known[name]
+
+
+def lay(files: Iterable[tuple[str, list[str], str]], top: Path, time: int) -> None:
+    """Write these files, all of the same age."""
+    for name, flags, body in files:
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body.encode())
+        path.chmod(next((int(flag, 8) for flag in flags if flag.isdigit()), 0o644))
+        os.utime(path, (time, time))
