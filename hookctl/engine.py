@@ -445,7 +445,7 @@ def _take_or_keep(
     key = str(entry.path[-1])
     reason = f"kept your {shown}; --force sets {_show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
-        reason += f", before it was {_show(entry.written, key)}"
+        reason += f", hookctl had set {_show(entry.written, key)}"
     builder.keep(entry, leaf_state, reason)
 
 

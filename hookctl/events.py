@@ -47,8 +47,10 @@ CODES = {  # each with its meaning in words
         "the guard had blocked the stop before this one, and does not do so twice in a row"
     ),
     "host_cap": "the host would have overridden the next block",
-    "ceiling": "the ceiling of blocks since the last prompt is reached",
-    "stop_loop": "another hook forced the agent on without progress, so its turn was ended",
+    "ceiling": "the agent was kept going as often as the ceiling allows since the last prompt",
+    "stop_loop": (
+        "another hook or a goal forced the agent on without progress, so its turn was ended"
+    ),
     "went_on": "the client went on after the guard had asked it to end the turn",
     "nudged": "a tool that must be called was not, so the agent was reminded of it",
     "state_error": "the guard's state cannot be saved",
@@ -56,7 +58,9 @@ CODES = {  # each with its meaning in words
     "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
     "allowed": "the guard has no reason to block it",
 }
-COUNTED = "another hook forced the agent on without progress; the host cannot end its turn"
+COUNTED = (
+    "another hook or a goal forced the agent on without progress; the host cannot end its turn"
+)
 OF_REFUSALS = {
     "end": "the same call was refused so often that the client was asked to end the turn",
     "counted": "the same call was refused too often; the host cannot end its turn",

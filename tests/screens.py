@@ -46,7 +46,7 @@ COMMANDS = (
     "hookctl hosts",
     "hookctl hosts codex",
     "hookctl install --host clode",
-    "echo '{\"a\": 1' > ~/.gemini/settings.json; hookctl uninstall",
+    "echo '{\"a\": 1' > ~/.gemini/settings.json; hookctl uninstall --yes",
     "hookctl doctor",
     "hookctl restore ~/.claude/settings.json --list",
     "rm ~/.gemini/settings.json; hookctl uninstall",

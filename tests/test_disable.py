@@ -160,9 +160,11 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     path = with_pack(hookctl, isolated)
     run(hookctl, "disable", "notify")
     again = ("install", pack(isolated), "--host", "claude", "--yes")
-    for command in (("upgrade", "--yes"), ("doctor", "--fix"), again):
-        run(hookctl, *command)
+    for command, code in ((("upgrade", "--yes"), 0), (("doctor", "--fix"), 0), ((*again, "--reset"), 0), (again, 1)):
+        outcome = run(hookctl, *command, code=code)
         assert path.read_text() == THEIRS, command
+    assert "notify is disabled for Claude Code (notify/asked, notify/done)" in outcome.err
+    assert "`hookctl enable notify`" in outcome.err and "--force" in outcome.err
     findings = json.loads(run(hookctl, "doctor", "--strict", "--json").out)["data"]["findings"]
     assert [finding["level"] for finding in findings if finding["code"] == "disabled"] == ["info"]
     assert "notify 1: disabled" in run(hookctl, "status").out
@@ -434,11 +436,63 @@ def test_uninstall_of_everything_puts_other_tools_hooks_back_with_yes(hookctl: H
     disabled_here(hookctl, path, "two", "three")
     kept = book(isolated).read_bytes()
     outcome = run(hookctl, "uninstall", "--all", "--dry-run")
-    assert "would put back" in outcome.err and book(isolated).read_bytes() == kept
+    assert '"command": "two"' in outcome.out and book(isolated).read_bytes() == kept
     run(hookctl, "uninstall", "--all", code=2)
     assert book(isolated).read_bytes() == kept
-    assert "put back" in run(hookctl, "uninstall", "--all", "--yes").err
+    outcome = run(hookctl, "uninstall", "--all", "--yes")
+    assert "+ PreToolUse hook" in outcome.out and "stays disabled" not in outcome.err
     assert path.read_text() == THEIRS and not book(isolated).exists()
+
+
+def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    ids = [id[:8] for id in disabled_here(hookctl, path, "one", "two")]
+    part = ("uninstall", "--all", "--yes", "--host", "gemini")
+    for command in (("uninstall", "notify"), ("uninstall",), ("uninstall", "--host", "gemini"), part):
+        said = run(hookctl, *command).err
+        for id in ids:
+            line = f"{id} of ~/.claude/settings.json stays disabled, and is kept in hookctl's state folder alone"
+            assert line in said and f"`hookctl enable {id}`" in said, command
+    status = run(hookctl, "status").out
+    assert "nothing is installed" not in status and f"2 hooks disabled; to put back: `hookctl enable {ids[0]}" in status
+    data = json.loads(run(hookctl, "uninstall", "--all", "--yes", "--json").out)["data"]
+    assert data["changed"] and [action["id"] for action in data["actions"]] == ids
+    assert path.read_text() == THEIRS
+    assert "nothing is installed" in run(hookctl, "status").out
+    assert "stays disabled" not in run(hookctl, "uninstall").err
+
+
+def test_a_hook_that_cannot_be_put_back_fails_the_uninstall_of_everything(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    (id,) = disabled_here(hookctl, path, "one")
+    path.unlink()
+    outcome = run(hookctl, "uninstall", "--all", "--yes", code=1)
+    assert "the file is gone" in outcome.err and f"{id[:8]} of ~/.claude/settings.json stays disabled" in outcome.err
+
+
+@pytest.mark.parametrize("verb", ["disable", "enable"])
+def test_a_file_that_its_host_ignores_is_refused_as_install_refuses_it(
+    hookctl: Hookctl, isolated: Path, verb: str
+) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    (id,) = disabled_here(hookctl, path, "one")
+    if verb == "disable":
+        run(hookctl, "enable", id)
+    broken = path.read_text().replace('"model": "m",', '"model": "m", // mine')
+    path.write_text(broken)
+    outcome = run(hookctl, verb, id, code=4)
+    assert outcome.err == run(hookctl, "install", "--host", "claude", code=4).err
+    assert "there is a comment" in outcome.err and path.read_text() == broken
+
+
+@pytest.mark.parametrize("word", ["notfy", "notify/dne"])
+@pytest.mark.parametrize("verb", ["disable", "enable"])
+def test_a_misspelt_name_is_refused_with_the_nearest(hookctl: Hookctl, isolated: Path, verb: str, word: str) -> None:
+    with_pack(hookctl, isolated)
+    if verb == "enable":
+        run(hookctl, "disable", "notify")
+    meant = {"notfy": "notify", "notify/dne": "notify/done"}[word]
+    assert f"Did you mean {meant}?" in run(hookctl, verb, word, code=2).err
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -544,7 +598,7 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     reason = "is off already: hooksConfig.disabled in ~/.gemini/settings.json names it"
     assert f"{off[:8]} {reason}" in outcome.err and "nothing to do" in outcome.out and "To put back" not in outcome.out
     assert path.read_text() == text and not book(isolated).exists()
-    assert "is enabled again" not in run(hookctl, "enable", off).out
+    assert "is not disabled by hookctl, and does not run" in run(hookctl, "enable", off, code=1).err
     outcome = run(hookctl, "disable", off, other)
     assert reason in outcome.err and f"`hookctl enable {other[:8]}`" in outcome.out
     assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["lint", "b"]}

@@ -48,3 +48,19 @@ def test_another_pack_that_is_disabled_has_nothing_to_do_with_work(hookctl: Hook
     hookctl("install", "--host", "cursor")
     hookctl("disable", "guard/post-tool")
     assert "does not keep an agent" not in hookctl("doctor").out
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
+def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: str) -> None:
+    hookctl("install", "--host", name)
+    hookctl("disable", "guard")
+    outcome = hookctl("install", "--host", name)
+    assert outcome.code == 1 and "error: guard is disabled for" in outcome.err, outcome
+    assert "fix: `hookctl enable guard` puts it back, and so does --force." in outcome.err
+    assert not outcome.out.startswith("ok"), outcome.out
+    assert hookctl("plan", "--host", name).code == 1
+    reset = hookctl("install", "--host", name, "--reset", "--json")
+    assert (reset.code, [one["code"] for one in reset.data["messages"]].count("no_effect")) == (0, 1)
+    assert hookctl("install", "--host", name, "--force").code == 0
+    assert "disabled" not in hookctl("status").out
+    assert hookctl("install", "--host", name).code == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl.ledger import store
+from hookctl.run.journal import Journal, write_journal
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import PROJECT, Tree, quiet, tree
@@ -134,6 +135,13 @@ def test_a_pack_whose_install_was_killed_can_be_uninstalled(pack: str, isolated:
         done = hookctl("uninstall", "pk")
         assert (at, done.code, left(isolated)) == (at, 0, []), done
         assert not folders.here().has_unfinished_run()
+
+
+def test_a_pack_whose_install_had_not_begun_is_uninstalled_without_an_error(isolated: Path, hookctl: Hookctl) -> None:
+    write_journal(folders.here(), Journal((), {}, (), packages=(str(isolated / "data" / "runtime"),)))
+    done = hookctl("uninstall", "pk")
+    assert (done.code, "what an interrupted run left behind is cleared away" in done.err) == (0, True), done
+    assert hookctl("uninstall", "pk").code == 2
 
 
 def test_all_of_a_pack_whose_install_was_killed(pack: str, isolated: Path, hookctl: Hookctl) -> None:

@@ -163,7 +163,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})
     assert list_unwritten(here) == ()
-    assert recover(here) == ["an interrupted run was completed"]
+    assert recover(here) == ["what an interrupted run left behind is cleared away"]
     assert read_journal(here) is None
 
 

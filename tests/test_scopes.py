@@ -429,3 +429,9 @@ def test_the_guard_in_every_scope_counts_a_stop_once(
     (folder,) = (isolated / "home" / ".local" / "state" / "hookctl" / "guard").iterdir()
     lines = (folder / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["code"] for line in lines] == ["blocked", "blocked", "tripped", "open"]
+
+
+@pytest.mark.parametrize("command", ["install --host claude", "uninstall", "uninstall --all --yes"])
+def test_a_project_without_a_scope_that_has_one_is_refused(command: str, isolated: Path, hookctl: Hookctl) -> None:
+    outcome = hookctl(*command.split(), "--project", str(isolated / "work"))
+    assert outcome.code == 2 and "--scope project" in outcome.err, outcome

@@ -47,7 +47,7 @@ def named_in(asked: str, project: Path) -> list[str]:
         if not line.startswith(" "):
             folder = str(project) if line == f"{project}:" else ""
             continue
-        named.append(os.path.join(folder, line.strip().split(": ")[0]))
+        named.append(os.path.join(folder, line.strip().split(": ")[0].removeprefix("Claude Code  ")))
     return named
 
 
@@ -112,7 +112,8 @@ def test_the_question_has_every_repository_and_what_leaves_it(five: list[Path]) 
     lines = question(folders.here(), Request("", True)).split("\n")
     for project in (*five[:2], *five[3:]):
         at = lines.index(f"{project}:")
-        assert lines[at + 1 : at + 3] == ["  .claude/settings.json: guard", "  .codex/hooks.json: guard"]
+        files = ["  Claude Code  .claude/settings.json: guard", "  Codex CLI  .codex/hooks.json: guard"]
+        assert lines[at + 1 : at + 3] == files
     assert lines[-2].startswith(f"stays in {five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks.")
     assert lines[-1] == "Uninstall every pack from all of these?"
 
@@ -121,3 +122,45 @@ def test_what_planning_a_part_alone_does_not_refuse_is_raised_again() -> None:
     another = HookctlError("unparsable", "another thing")
     with pytest.raises(HookctlError, match="the disk is full"):
         problems_of(HookctlError("unwritable", "the disk is full"), [another, None])
+
+
+@pytest.mark.parametrize(
+    ("hosts", "options", "asks"),
+    [
+        ("claude codex", "", True),
+        ("claude codex", "guard --scope project", True),
+        ("claude", "", False),
+        ("claude codex", "--yes", False),
+        ("claude codex", "--host claude --host codex", False),
+        ("claude codex", "--host all", True),
+        ("claude codex", "--dry-run", False),
+        ("claude codex", "--json", False),
+        ("claude codex", "one", False),
+    ],
+)
+@pytest.mark.parametrize("answer", ["yes", "no", "nobody is there"])
+def test_at_a_terminal_an_uninstall_of_several_hosts_asks(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, hosts: str, options: str, asks: bool, answer: str
+) -> None:
+    (isolated / "work" / ".git").mkdir()
+    for scope in ("user", "project"):
+        named = [word for host in hosts.split() for word in ("--host", host)]
+        assert hookctl("install", *named, "--scope", scope).code == 0
+    assert hookctl(*INSTALL, str(put(isolated / "one.toml", PACK))).code == 0
+    asked = []
+
+    def confirm(question: str) -> bool:
+        asked.append(question)
+        if question and answer == "no":
+            raise HookctlError("declined", "nothing was changed", exit_code=2)
+        return answer != "nobody is there"
+
+    monkeypatch.setattr("hookctl.commands.set_up.confirm", confirm)
+    outcome = hookctl("uninstall", *options.split())
+    questions = list(filter(None, asked))
+    asks = asks and answer != "nobody is there"
+    assert len(questions) == asks, questions
+    if asks:
+        assert "Claude Code  " in questions[0] and "Codex CLI  " in questions[0]
+        assert questions[0].endswith("Uninstall guard from all of these?")
+    assert outcome.code == (2 if asks and answer == "no" else 0), outcome

@@ -159,7 +159,7 @@ def _name_blocker(facts: HostFacts, chain: _Chain) -> str:
     more = len(chain.hooks) - _MOST_NAMED
     if more > 0:
         names, places = f"{names} and {more} more", f"{places}; …"
-    does = "forced the agent on and on" if chain.was_seen else "may block"
+    does = "or a goal forced the agent on and on" if chain.was_seen else "may block"
     return f"{names} {does} on {facts.host.events[chain.canonical]} ({places})"
 
 

@@ -93,11 +93,11 @@ def find_targets(
     With `recorded`, the named one may be gone, if hookctl's record has it.
     """
     root = ""
+    if project and scope == "user":
+        raise usage_error("--project is for project and local scope", "Add --scope project.")
     if project:
         records = store.load(folders) if recorded else {}
         root = named(project, {record.project for record in records.values()})
-    if project and scope == "user":
-        say("--project has no effect in user scope, only with --scope project or --scope local")
     if scope != "user":
         root = root or find(folders.cwd, folders.environ)
     return [targets.find(host, scope, folders, root) for host in hosts]

@@ -10,9 +10,7 @@ from hookctl.commands.options import Command, argument, confirm, flag, option, s
 from hookctl.errors import PENDING, usage_error
 
 if TYPE_CHECKING:  # late: a help text needs none of it
-    from collections.abc import Iterator
-
-    from hookctl.model import Message, Result
+    from hookctl.model import Result
     from hookctl.system.folders import Folders
 
 
@@ -133,7 +131,7 @@ def _uninstall(
     scope: Annotated[str, option("S", _SCOPE, completes="scope")] = "",
     project: options.Project = "",
     all_: Annotated[bool, flag("Uninstall everywhere, after a question.", "--all")] = False,
-    yes: Annotated[bool, flag("Do not ask with --all; --json needs it.", "--yes", "-y")] = False,
+    yes: Annotated[bool, flag("Do not ask; --all with --json needs it.", "--yes", "-y")] = False,
     dry_run: options.Dry = False,
     diff: options.Diff = False,
     json: options.Json = False,
@@ -143,35 +141,41 @@ def _uninstall(
     from hookctl.commands import choosing
     from hookctl.planner.run import pending_first
     from hookctl.report import say
-    from hookctl.verbs.uninstall import Request, question, uninstall
+    from hookctl.verbs.uninstall import Request, question, question_of_hosts, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
     hosts = choosing.choose_hosts("uninstall", host or every, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
-    request = Request(name, all_, content, named_hosts, scope)
 
     def verb(folders: Folders) -> Result:
+        recovered = folders.has_unfinished_run()
         pending_first(folders, say, dry_run=dry_run)
-        if all_ and not (dry_run or yes):
+        request = Request(name, all_, content, named_hosts, scope, recovered)
+        targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
+        may_ask = not (dry_run or yes)
+        if all_ and may_ask:
             asked = question(folders, request)
             if json or not confirm(asked):
                 if asked and not json:
                     say(asked)
                 message = "--all needs confirmation, but no question is possible"
                 raise usage_error(message, "Add --yes.")
-        others: tuple[Message, ...] = ()
-        if all_ and not name and os.path.lexists(folders.disabled):
-            others = tuple(_put_back_others(folders, yes=yes, dry_run=dry_run))
-        targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
+        elif may_ask and not json and (not host or "all" in host) and confirm(""):  # at a terminal
+            confirm(question_of_hosts(folders, request, targets))
+        others = None
+        if all_ and not (name or host or scope) and os.path.lexists(folders.disabled):
+            from hookctl.verbs.enable import join  # late: few have anything disabled
+
+            others = _put_back_others(folders, yes=yes, dry_run=dry_run)
         result = uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
-        return result._replace(messages=(*others, *result.messages))
+        return join(others, result) if others else result
 
     return show("uninstall", verb, json, writes=not dry_run)
 
 
-def _put_back_others(folders: Folders, *, yes: bool, dry_run: bool) -> Iterator[Message]:
+def _put_back_others(folders: Folders, *, yes: bool, dry_run: bool) -> Result | None:
     """Put back other tools' hooks that are disabled, unless a person wants them to stay so."""
     from hookctl.errors import HookctlError
     from hookctl.verbs.enable import others_question, put_back_others
@@ -179,10 +183,11 @@ def _put_back_others(folders: Folders, *, yes: bool, dry_run: bool) -> Iterator[
     asked = "" if yes or dry_run else others_question(folders)
     try:
         if not asked or confirm(asked):
-            yield from put_back_others(folders, dry_run=dry_run)
+            return put_back_others(folders, dry_run=dry_run)
     except HookctlError as error:
         if error.code != "declined":
             raise
+    return None
 
 
 def _status(

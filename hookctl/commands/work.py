@@ -83,7 +83,7 @@ COMMANDS = {
         "  hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE\n"
         "  hookctl run remaining 3      three pieces of work are left\n"
         "  hookctl run heartbeat        there was progress\n"
-        "  hookctl run conclude         let agents stop; a tool may still be asked for\n"
+        "  hookctl run conclude         let agents stop\n"
         "  hookctl run stop             let every agent stop at once\n"
         "  hookctl run status           show the run\n"
         "  hookctl run wait --stall 10m  wait until nothing is left, instead of polling",

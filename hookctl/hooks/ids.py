@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hooks.model import Hook
 from hookctl.hosts.hook_id import digest, shorten
 from hookctl.masking import masked_text
@@ -46,13 +46,14 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
 
 
 def suggest(hooks: Sequence[Hook], text: str) -> str:
-    """The ID that may be meant by the name of a hook, or of its script; '' if there is not one."""
+    """The ID that may be meant by the name of a hook or its script, or the nearest name; or ''."""
     found = {}
     for hook in hooks:
         if described := _describe_named(hook, text):
             found[hook.id] = described
     if len(found) != 1:
-        return ""
+        names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
+        return nearest(text, names).strip()
     ((id, described),) = found.items()
     return f"did you mean {shorten(id)} ({described})?"
 

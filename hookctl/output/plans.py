@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +69,18 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     return data
 
 
-def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = False) -> list[Text]:
+def plan_text(
+    plan: Plan,
+    *,
+    dry_run: bool,
+    done: Iterable[Text],
+    diff: bool = False,
+    warned: Container[str] = (),
+) -> list[Text]:
     """A plan for people: a line for each action and kept value; on a dry run a unified diff.
 
-    `diff` shows it in any case, and with hookctl's own files in it.
+    `diff` shows it in any case, and with hookctl's own files in it. `warned` are files in which
+    not all that was asked for is done.
     """
     lines: list[Text] = []
     if diff:
@@ -83,7 +91,8 @@ def plan_text(plan: Plan, *, dry_run: bool, done: Iterable[Text], diff: bool = F
         if dry_run:
             lines += _dry_lines(file, with_diff=not diff)
         else:
-            lines += _file_lines(file, is_alone=len(plan.files) == 1)
+            is_alone = len(plan.files) == 1
+            lines += _file_lines(file, is_alone=is_alone, is_warned=file.path in warned)
     if plan.empty:
         return [*lines, "nothing to do"]
     return [*lines, "(nothing was written)"] if dry_run else [*lines, *done]
@@ -105,7 +114,7 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
+def _file_lines(file: FilePlan, *, is_alone: bool, is_warned: bool) -> list[Text]:
     """A settings file, and below it what was done in it or for it, and what was kept."""
     actions = [_action_line(file, action) for action in file.decision.actions]
     details = [*actions, *_program_lines(file), *_kept_lines(file)]
@@ -116,8 +125,8 @@ def _file_lines(file: FilePlan, *, is_alone: bool) -> list[Text]:
     if target.scope != "user":
         title += f" ({target.scope})"
     if details:
-        is_warned = any(message.level == "warning" for message in file.messages)
-        mark = WARN if is_warned else OK
+        has_warning = any(message.level == "warning" for message in file.messages)
+        mark = WARN if is_warned or has_warning else OK
         return [Line(title, mark, path=tilde(file.path)), *details]
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 

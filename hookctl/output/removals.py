@@ -14,6 +14,7 @@ from hookctl.values import NamedTuple
 class Installed(NamedTuple):
     """A settings file that packs leave."""
 
+    title: str  # of the host
     path: str
     scope: str
     project: str  # empty at user scope
@@ -35,7 +36,7 @@ def question_text(subject: str, files: Sequence[Installed], left: Sequence[Hookc
         lines.append(f"{project or 'your own files'}:")
         for file in members:
             name = os.path.relpath(file.path, project) if project else file.path
-            lines.append(f"  {name}: {', '.join(file.packs)}")
+            lines.append(f"  {file.title}  {name}: {', '.join(file.packs)}")
     lines += [f"stays in {describe_left(error)}" for error in left]
     return "\n".join([*lines, f"Uninstall {subject} from all of these?"])
 

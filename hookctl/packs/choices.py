@@ -259,6 +259,19 @@ def choose(settings: Settings, request: Request) -> Settings:
     return Settings(mode, options, settings.python, preset, allow_run=allow_run)
 
 
+def asked_names(request: Request) -> set[str]:
+    """The names of all that a request asks for: options, variables, and hooks that must run."""
+    asked = choose(Settings(), request)
+    names, events = set(asked.effective), set(asked.events)
+    if request.mode or "mode" in PRESETS.get(request.preset, {}):
+        names.add("mode")
+    if all(name == "guidance" or name.startswith("dispatch_") for name in names):
+        events.discard("stop")  # these have hooks of their own
+    if "max_stop_blocks" in names:
+        names.add(LIMIT_KEY)
+    return names | {f"guard/{event}" for event in events}
+
+
 def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
     """The requested mode, or the new preset's; a mode from the old preset is dropped."""
     if request.mode:

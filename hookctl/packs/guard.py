@@ -23,13 +23,19 @@ from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
-COST_OF_RUN = (
-    f"up to {ARMED_CEILING} forced stops, each at least one model request with the whole context; "
-    "`--for` shortens the run, `hookctl install --set keepalive_cap=N` allows N without progress"
-)
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 _QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
+
+
+def cost_of_run(cap: int) -> str:
+    """What a keepalive run may cost, with the most blocks without progress that it allows."""
+    idle = f", {cap} of them without progress" if 0 < cap < ARMED_CEILING else ""
+    return (
+        f"up to {ARMED_CEILING} forced stops{idle}, each at least one model request with the whole "
+        "context; `--for` shortens the run, `hookctl install --set keepalive_cap=N` allows N "
+        "without progress"
+    )
 
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:

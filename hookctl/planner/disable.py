@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from hookctl import engine, hosts
 from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hosts import Host, codex, config_folder, shapes
+from hookctl.hosts import Host, codex, config_folder, loading, shapes
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
 from hookctl.ledger.disabled import (
@@ -74,6 +74,8 @@ def plan_disable(
 ) -> Plan:
     """Plan to switch hooks off, or to take them out of their files, and values of packs out."""
     chosen, values = list(chosen), list(values)
+    for one in (*chosen, *values):
+        loading.require(one.host, sources.read(one.file, one.host.format)[1])
     disabling = _Disabling(sources, [one.project for one in (*chosen, *values)], now)
     for hook in chosen:
         disabling.add_hook(hook)
@@ -292,6 +294,9 @@ def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
     for path, hooks in by_path.items():
         if path not in known:
             continue
+        for hook in hooks:  # a switch of the host's may stand in another file
+            host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
+            loading.require(host, sources.read(hook.file, host.format)[1])
         draft = open_draft(sources, records, target_of_file(known[path], path))
         if draft.snapshot.data is None:
             raise _file_gone(draft)
@@ -340,10 +345,29 @@ def put_back_switches(
     packs = set(packs)
     for draft in list(drafts):
         for path, known in read_book(draft.sources).items():
-            hooks = [hook for hook in known.hooks if hook.pack in packs]
-            hooks = [hook for hook in hooks if hook.file == draft.target.path]
+            hooks = _hooks_of(known, packs, draft.target.path)
             if hooks and path != draft.snapshot.path:
                 _enable(open_beside(draft, known.known_as), known, hooks, tells=tells)
+
+
+def _hooks_of(known: DisabledFile, packs: Container[str], path: str) -> list[DisabledHook]:
+    """The hooks of some packs that belong in the settings file at a path."""
+    return [hook for hook in known.hooks if hook.pack in packs and hook.file == path]
+
+
+def list_switched_off(draft: Draft, pack: str) -> Iterable[Action]:
+    """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
+    for path, known in read_book(draft.sources).items():
+        hooks = _hooks_of(known, {pack}, draft.target.path)
+        hooks = [hook for hook in hooks if hook.steps[0].kind in (SWITCH, NAME)]
+        if not hooks:
+            continue
+        host = target_of_file(known, path).host
+        document = draft.sources.read(path, host.format)[1]
+        for hook in hooks:
+            if not book.is_back(host, document, hook):
+                line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+                yield line._replace(id=hook.name, owners=(pack,))
 
 
 def _enable(draft: Draft, known: DisabledFile, hooks: list[DisabledHook], *, tells: bool) -> None:

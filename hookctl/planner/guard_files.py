@@ -118,7 +118,8 @@ def _lines_on_edits(path: str, current: dict[str, Any], edited: set[str]) -> tup
     lines = []
     for name in sorted(edited):
         text = json.dumps(masked(current[name], name))
-        lines.append(file_action("keep", path, f"kept your {name}={text}; --force takes it over"))
+        reason = f"kept your {name}={text}; --force takes it over"
+        lines.append(Action("keep", (path, name), "file", reason=reason))
     return tuple(lines)
 
 

@@ -220,6 +220,10 @@ def _decide_on_file(
     changes_wraps = bool(draft.edits)
     if draft.disabled:
         content = _without_disabled(draft, pack, content)
+    if not choice.enables and has_disabled(draft.sources):
+        from hookctl.planner.disable import list_switched_off  # late, too
+
+        draft.kept += list_switched_off(draft, pack.name)
     _decide_on_entries(draft, pack, content, force=choice.force)
     if draft.conflicts:
         return

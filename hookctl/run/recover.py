@@ -54,6 +54,8 @@ def recover(folders: Folders) -> list[str]:
         save_records(folders, recovery.records)
     remaining = journal.folders if unswept else files.remove_folders(journal.folders)
     close_journal(folders, (), remaining, unswept)
+    if not (journal.steps or journal.records):
+        return ["what an interrupted run left behind is cleared away"]
     return recovery.lines or ["an interrupted run was completed"]
 
 

@@ -46,20 +46,20 @@ def enable(folders: Folders, request: Request) -> Result:
         try:
             found = find_disabled(disabled, text, [host.name for host in request.hosts])
         except HookctlError:
-            notes = _explain_not_disabled(folders, text)
-            if not notes:
+            note = _explain_not_disabled(folders, text)
+            if not note:
                 raise
-            messages += notes
+            messages.append(note)
             continue
         wanted += [one for one in found if one not in wanted]
     result = _put_back(folders, wanted, dry_run=request.dry_run)
     return result._replace(messages=(*messages, *result.messages))
 
 
-def _explain_not_disabled(folders: Folders, text: str) -> list[Message]:
-    """What to say of a hook that is there, or of an installed pack; empty where an ID means none.
+def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
+    """What to say of a hook that is there, or of an installed pack; None where an ID means none.
 
-    Refuses what is disabled by hookctl's record, but kept nowhere.
+    Refuses what is disabled by hookctl's record, but kept nowhere, and what does not run anyway.
     """
     records = store.read_known(folders)[0].values()
     for record in records:
@@ -74,16 +74,13 @@ def _explain_not_disabled(folders: Folders, text: str) -> list[Message]:
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     hooks = _find_hooks(take_inventory(folders).hooks, text)
     if not hooks and not any(text in record.packs for record in records):
-        return []
-    reasons = {}
-    for hook in hooks:
-        if hook.state != RUNS:
-            reasons[f" by hookctl, and does not run: {tildes(_way_out(hook))}"] = hook.file
-    notes = reasons or {"": ""}
-    return [
-        Message(f"{text} is not disabled{reason}", "not_disabled", "info", path=path)
-        for reason, path in notes.items()
-    ]
+        return None
+    if hooks and all(hook.state != RUNS for hook in hooks):
+        reason, fix = tildes(hooks[0].reason), tildes(hooks[0].fix)
+        message = f"{text} is not disabled by hookctl, and does not run: {reason}"
+        path = hooks[0].file
+        raise HookctlError("not_disabled", message, path=path, hint=fix, exit_code=FAILED)
+    return Message(f"{text} is not disabled", "not_disabled", "info")
 
 
 def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
@@ -96,11 +93,6 @@ def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
             for hook in hooks
             if hook.fields.get("name") == text and hosts.load(hook.host).switches.named
         ]
-
-
-def _way_out(hook: Hook) -> str:
-    """Why a hook does not run, and what to do about it, in one line."""
-    return f"{hook.reason}; fix: {hook.fix}" if hook.fix else hook.reason
 
 
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
@@ -155,17 +147,27 @@ def others_question(folders: Folders) -> str:
     return "\n".join(["Disabled hooks of other tools:", *lines, "Put them back?"])
 
 
-def put_back_others(folders: Folders, *, dry_run: bool) -> Iterator[Message]:
+def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
     """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
+    result = Result({"actions": [], "kept": [], "files": [], "changed": False})
     for wanted in list_others(folders).values():
-        names = " and ".join(one.hook.shown for one in wanted)
-        path = wanted[0].hook.file
         try:
-            if not dry_run:
-                _put_back(folders, wanted, dry_run=False)
+            done = _put_back(folders, wanted, dry_run=dry_run)
         except HookctlError as error:
-            text = f"{names} of {tilde(path)} stays disabled, and kept: {error.message}"
-            yield Message(text, error.code, path=path)
-        else:
-            verb = "would put back" if dry_run else "put back"
-            yield Message(f"{verb} {names} in {tilde(path)}", "enabled", "info", path=path)
+            done = Result({}, errors=(error.as_dict(),), exit_code=FAILED)
+        result = join(result, done)
+    return result
+
+
+def join(first: Result, second: Result) -> Result:
+    """The result of two parts of one command, without the word of a part that had nothing to do."""
+    data = {**first.data, **second.data}
+    for name in ("actions", "kept", "files"):
+        data[name] = [*first.data[name], *second.data.get(name, ())]
+    data["changed"] = first.data["changed"] or second.data.get("changed", False)
+    text = [*first.text, *second.text]
+    if data["changed"]:
+        text = [line for line in text if not str(line).startswith("nothing to do")]
+    messages, error_list = first.messages + second.messages, first.errors + second.errors
+    exit_code = first.exit_code or second.exit_code
+    return Result(data, tuple(text), messages, error_list, exit_code, second.hints)

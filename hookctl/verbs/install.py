@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from hookctl import errors, report
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
-from hookctl.model import Conflict, Line, Message, Result
+from hookctl.model import WRAP, Action, Conflict, Line, Message, Result
 from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
-from hookctl.packs.choices import LIMIT_KEY, Choice, Permission
+from hookctl.packs.choices import LIMIT_KEY, Choice, Permission, Request, asked_names
 from hookctl.packs.model import Pack
 from hookctl.planner.install import check_request, find_lacking, plan_install, prepare
-from hookctl.planner.plan import Plan
+from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 
 _SILENT = 1.0  # seconds until progress is shown
@@ -61,41 +61,73 @@ def install(
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
     messages += tuple(Message(str(error), error.code) for error in lacking)
-    if choice.settings.assignments:
-        messages += tuple(_report_without_effect(plan, choice.settings.assignments))
     if plan.conflicts:
         return _refuse(plan, messages)
+    ineffective = list(_find_ineffective(plan, pack, choice))
+    if choice.settings.allow_run:
+        ineffective += _find_refused(plan, targets)
+    if choice.reset:  # it asks for a state, and what a person has changed since is no failure
+        for error in ineffective:
+            messages += (Message(error.message, error.code, path=error.path),)
+        ineffective = []
     done: list[str | Line] = []
-    if not plan.empty:
+    if not plan.empty and not ineffective:
         from hookctl.verbs.outcome import describe_success  # late: most calls find nothing to do
 
         done = describe_success(folders, plan, pack, targets)
-    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff)
+    warned = {error.path for error in ineffective}
+    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff, warned=warned)
     data = plan_data(plan, dry_run=dry_run, diff=diff)
-    asks = choice.settings.allow_run and not choice.reset
-    refused = list(_find_refused(plan, targets)) if asks else []
     if review is not None and not review.is_agreed:
         data["pack"] = review.data
     if review is not None and dry_run:
         text = [*review.text, *text]
         messages += review.messages
-    error_list = tuple(error.as_dict() for error in refused)
-    exit_code = errors.FAILED if refused else errors.OK
+    error_list = tuple(error.as_dict() for error in ineffective)
+    exit_code = errors.FAILED if ineffective else errors.OK
     return Result(data, tuple(text), messages, error_list, exit_code, hints(done))
 
 
-def _report_without_effect(plan: Plan, assignments: Sequence[str]) -> Iterator[Message]:
-    """The limit that was asked for by name, where a value of the operator's stays instead."""
-    asked = [text for text in assignments if text.upper().startswith(f"{LIMIT_KEY}=")]
-    for file in plan.files if asked else ():
-        host = file.target.host
-        kept = [action for action in file.decision.kept if action.path[-1:] == (LIMIT_KEY,)]
-        if kept and kept[0].from_state == "disabled":
-            text = f"{asked[-1]} has no effect for {host.title} as long as the guard is disabled"
-            yield Message(text, "no_effect", host=host.name, path=file.path)
-        elif kept:
-            text = f"{asked[-1]} has no effect for {host.title}: your own value stays"
-            yield Message(text, "no_effect", host=host.name, path=file.path)
+def _find_ineffective(plan: Plan, pack: Pack, choice: Choice) -> Iterator[HookctlError]:
+    """What was asked for and does not come about, since something of the operator's stays."""
+    asked = asked_names(choice.settings)
+    for file in plan.files:
+        title, disabled = file.target.host.title, set()
+        for action in file.decision.kept:
+            if action.from_state == "disabled":
+                disabled.add(action.id or pack.name)
+            elif _is_asked(file, action, asked, choice.settings):
+                reason, _, forced = action.reason.partition("; --force")
+                is_rules = file.target.host.format == RULES
+                name = "the block of rules" if is_rules else action.id or action.path[-1]
+                message = f"{name} stays as it is for {title}: {reason}"
+                hint = "Add --force to take it over." if forced else "Put it right by hand."
+                yield _no_effect(file, message, hint)
+        if disabled:
+            names = ", ".join(sorted(disabled - {pack.name})) or "its values"
+            message = f"{pack.name} is disabled for {title} ({names})"
+            hint = f"`hookctl enable {pack.name}` puts it back, and so does --force."
+            yield _no_effect(file, message, hint)
+
+
+def _is_asked(file: FilePlan, action: Action, asked: set[str], request: Request) -> bool:
+    """Whether what is kept stands in the way of something that was asked for by name."""
+    if file.target.host.format == RULES:
+        return request.rules and action.path[0] == GUARD
+    if action.id.startswith(WRAP):
+        from hookctl.packs.wrapping import original_of  # late: few installs wrap a hook
+
+        entries = {entry.id: entry for entry in file.record.entries} if file.record else {}
+        command = str(entries[action.id].written["command"]) if action.id in entries else ""
+        return request.wrap is not None and request.wrap in (original_of(command) or "")
+    if action.id:
+        return action.id in asked and action.from_state == "missing"
+    return action.path[-1] in asked
+
+
+def _no_effect(file: FilePlan, message: str, hint: str) -> HookctlError:
+    path, exit_code = file.path, errors.FAILED
+    return HookctlError("no_effect", message, path=path, hint=hint, exit_code=exit_code)
 
 
 def _find_refused(plan: Plan, targets: list[Target]) -> Iterator[HookctlError]:

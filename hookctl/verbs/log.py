@@ -19,7 +19,8 @@ from hookctl.values import NamedTuple
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
-_COUNTED = {"blocks": "block", "attempts": "stop"}
+# In "blocks" is what other hooks and goals force, too.
+_COUNTED = {"blocks": ("kept going ", "time"), "attempts": ("", "stop")}
 
 
 class Filter(NamedTuple):
@@ -174,10 +175,10 @@ def _explain(event: dict[str, Any]) -> str:
 
 
 def _counts(event: dict[str, Any]) -> Iterator[str]:
-    for field, word in _COUNTED.items():
+    for field, (does, word) in _COUNTED.items():
         count = event.get(field)
-        if count is not None:
-            yield f"{count} {word}" if count == 1 else f"{count} {word}s"
+        if count:
+            yield f"{does}{amount(count, word)}"
     if event.get("refusals", 1) != 1:
         since = f" since {clock.local(event['since'])}" if event.get("since") else ""
         yield f"{event['refusals']} calls{since}"

@@ -9,7 +9,7 @@ from hookctl.model import WRAP, Line
 from hookctl.output.lines import WARN, fix, program
 from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
-from hookctl.packs.guard import COST_OF_RUN, can_refuse, wanted_limit
+from hookctl.packs.guard import can_refuse, cost_of_run, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.settings.targets import GUARD, RULES, Target
@@ -77,19 +77,17 @@ def _describe_guard(
         option = "--dispatch '*'" if settings.preset == "rockbot" else "--mode breaker"
         command = f"`{program()} install --host {targets[0].host.name}{scope} {option}`"
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
-    asked = [file.target.host.name for file in plan.files if _must_ask(file)]
-    names = " ".join(f"--host {name}" for name in asked)
-    allow = [f"install {names}{scope} --allow-run\nlets the agent report without asking"]
+    reporting = _advise_on_reporting(plan, scope)
     if all(_was_like_that(file, settings) for file in plan.files):
-        return _next(folders, plan, targets, allow) if asked else []
+        asks = any("--rules" not in step for step in reporting)
+        return _next(folders, plan, targets, reporting) if asks else []
     steps = ["doctor"]
     only_watches = not any(target.host.dialect.block for target in targets)
     if settings.mode == "breaker" and settings.reads_anothers_task:
         steps.append(_THEIR_TASK)
     elif settings.mode in _FIRST_STEPS and not only_watches:
         steps.append(_FIRST_STEPS[settings.mode])
-    if asked:
-        steps += allow
+    steps += reporting
     if not settings.effective.get("dispatch_tools"):
         steps += _advise_on_dispatch(targets, scope)
     does = _DOES[settings.mode]
@@ -100,27 +98,52 @@ def _describe_guard(
         does = "only watches there: see the message"
     return [
         Line(f"The guard {does}."),
-        *[Line(f"A run costs {COST_OF_RUN}.")] * (settings.mode == "keepalive"),
+        *_describe_cost(settings),
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
 
 
-def _must_ask(file: FilePlan) -> bool:
-    """Whether the agent is told to report here, and no rule lets it do so."""
+def _advise_on_reporting(plan: Plan, scope: str) -> list[str]:
+    """The step with which the agent itself reports its work, where it does not yet."""
+    hosts: dict[str, str] = {}
+    for file in plan.files:
+        options = _reporting_options(file)
+        if options:
+            hosts[options] = f"{hosts.get(options, '')} --host {file.target.host.name}"
+    steps = []
+    for options, names in hosts.items():
+        does = "lets the agent itself report its work"
+        if "--rules" not in options:
+            does = "lets it report without asking; a headless agent is refused otherwise"
+        steps.append(f"install{names}{scope}{options}\n{does}")
+    return steps
+
+
+def _reporting_options(file: FilePlan) -> str:
+    """The options with which the agent itself would report its work here; empty if it does."""
     permission, record = file.target.host.permission, file.record
     if not permission.path or record is None or GUARD not in record.packs:
-        return False
+        return ""
     chosen = record.packs[GUARD].settings
     settings = settings_from(chosen)
+    if settings.mode not in _FIRST_STEPS or settings.reads_anothers_task:
+        return ""
     is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
-    reports = settings.mode in _FIRST_STEPS and not settings.reads_anothers_task
     is_allowed = settings.allow_run or permission.rules_in(file.before, permission.path)
-    return is_told and reports and not is_allowed
+    return " --rules" * (not is_told) + " --allow-run" * (not is_allowed)
+
+
+def _describe_cost(settings: Settings) -> list[Line]:
+    if settings.mode != "keepalive":
+        return []
+    return [Line(f"A run costs {cost_of_run(settings.effective.get('keepalive_cap', 0))}.")]
 
 
 def _was_like_that(file: FilePlan, settings: Settings) -> bool:
-    """Whether the guard was there before the run, in the same mode and preset."""
+    """Whether the guard was there before the run, in the same mode and preset; or has no part."""
+    if file.record is None or GUARD not in file.record.packs:
+        return True
     known = file.known.packs.get(GUARD) if file.known else None
     if known is None:
         return False

@@ -17,7 +17,7 @@ from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
-from hookctl.packs.guard import COST_OF_RUN
+from hookctl.packs.guard import cost_of_run
 from hookctl.packs.run_files import RunFiles
 from hookctl.packs.supervised import BREADCRUMB
 from hookctl.packs.whose_work import NOBODY, Caller, Work
@@ -151,10 +151,12 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     with whose_work.locked(run_files):
         owner = _start_owner(run_files, request, whose_work.find_caller(folders))
     span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
-    is_keepalive = run_files.settings.mode == "keepalive"
+    cost = _ARMED
+    if run_files.settings.mode == "keepalive":
+        cost = cost_of_run(run_files.settings.keepalive_cap)
     return [
         f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
-        f"running until {clock.local(end)} (in {span}); {COST_OF_RUN if is_keepalive else _ARMED}",
+        f"running until {clock.local(end)} (in {span}); {cost}",
         *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
@@ -242,7 +244,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
         return []
     line = f"it belongs to this session ({caller.session}) now"
     if holder.session and not holder.is_gone:
-        line += f"; before, to {whose_work.name_holder(holder)}"
+        line += f", and no longer to {whose_work.name_holder(holder)}"
     return [line]
 
 
@@ -326,14 +328,21 @@ def _describe_age(run_files: RunFiles, work: Work) -> list[str]:
 
 
 def _needs_a_look(run_files: RunFiles) -> bool:
-    """Whether the guard ignores work that a person may count on, or the agent its reminder."""
+    """Whether work that a person may count on is left alone, or a reminder was ignored."""
     if _has_ignored_reminder(run_files):
         return True
     try:
         work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
     except HookctlError:
         return True
-    return whose_work.find_work(run_files).is_stale
+    work = whose_work.find_work(run_files)
+    return work.is_stale or (work.remaining > 0 and _has_let_go(run_files))
+
+
+def _has_let_go(run_files: RunFiles) -> bool:
+    """Whether the guard stopped blocking at the last stop that it decided on."""
+    stops = [line for line in events.read_folder(run_files.state) if line.get("event") == "stop"]
+    return bool(stops) and stops[-1].get("decision") in ("release", "end")
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
@@ -362,12 +371,12 @@ def _describe_chain(data: dict[str, Any]) -> list[str]:
     """How often the newest session was blocked, and the agent started again."""
     parts = []
     if data["blocks"]:
-        blocks = amount(data["blocks"], "block")
+        blocks = amount(data["blocks"], "time")
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
         parts.append(f"{blocks} since the last prompt{in_a_row}")
     if data["respawns"]:
         parts.append(f"started again {amount(data['respawns'], 'time')} by supervise")
-    return [f"blocked    {'; '.join(parts)}"] if parts else []
+    return [f"kept on    {'; '.join(parts)}"] if parts else []
 
 
 def _data(run_files: RunFiles) -> dict[str, Any]:

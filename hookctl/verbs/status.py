@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect
@@ -34,6 +34,9 @@ from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
+
+if TYPE_CHECKING:  # late: few have anything disabled
+    from hookctl.ledger.disabled import DisabledHook
 
 
 class Filter(NamedTuple):
@@ -86,9 +89,11 @@ def _make_status(
             "and counts again once it is back"
         )
         lines.append(Line(text, SKIP))
+    disabled = _list_disabled(folders)
     if not problems:  # else nothing can be said of what has no record
         chosen = [machine.load(name) for name in wanted.hosts or hosts.names()]
-        lines += _describe_unrecorded(machine, chosen)
+        lines += _describe_unrecorded(machine, chosen, names_empty=not disabled)
+    lines += _describe_disabled(disabled, files_shown)
     if not lines and problems:
         lines.append(Line("what is installed is not known", SKIP))
     elif not lines:
@@ -102,7 +107,6 @@ def _make_status(
     exit_code = errors.UNREADABLE if faults else errors.OK
     is_idle = not (wanted.hosts or wanted.scope) and _is_guard_idle(folders, files_shown)
     work, work_lines = _describe_work(folders, is_idle=is_idle)
-    lines += _describe_disabled(folders)
     lines += work_lines + other_projects(found.others, found.others_gone, "status")
     data = {
         "files": files_shown,
@@ -191,7 +195,9 @@ def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
     return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
 
 
-def _describe_unrecorded(machine: Machine, chosen: Sequence[Host]) -> list[Line]:
+def _describe_unrecorded(
+    machine: Machine, chosen: Sequence[Host], *, names_empty: bool
+) -> list[Line]:
     """The lines about hooks of ours without a record, and one on the hosts here without any."""
     lines: list[Line] = []
     empty = []
@@ -202,7 +208,7 @@ def _describe_unrecorded(machine: Machine, chosen: Sequence[Host]) -> list[Line]
         is_here = bool(hosts.detected(host, machine.environ, machine.made))
         if is_here and not unrecorded and host.name not in installed:
             empty.append(host)
-    if not empty:
+    if not (empty and names_empty):
         return lines
     if len(empty) == 1:
         text, name = f"{empty[0].title}: nothing is installed", empty[0].name
@@ -338,18 +344,25 @@ def _with_returned(host: Host, record: Record, document: Document) -> Record:
     return with_returned(host, record, document)
 
 
-def _describe_disabled(folders: Folders) -> list[Line]:
-    """A line about other tools' hooks that are disabled."""
+def _list_disabled(folders: Folders) -> list[DisabledHook]:
+    """The hooks that are disabled, anybody's and anywhere."""
     if not os.path.lexists(folders.disabled):
         return []
     from hookctl.hooks.disabled import read_disabled  # late, too
 
-    others = [one.hook for one in read_disabled(folders).hooks if not one.hook.name]
+    return [one.hook for one in read_disabled(folders).hooks if not one.hook.is_values]
+
+
+def _describe_disabled(
+    disabled: Iterable[DisabledHook], files_shown: Iterable[dict[str, Any]]
+) -> list[Line]:
+    """A line about disabled hooks that no line about a file names."""
+    paths = {file["file"] for file in files_shown}
+    others = [hook for hook in disabled if not hook.name or hook.file not in paths]
     if not others:
         return []
     ids = " ".join(dict.fromkeys(hook.shown for hook in others))
-    hooks = amount(len(others), "hook")
-    text = f"{hooks} of other tools disabled; to put back: `hookctl enable {ids}`"
+    text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
     return [Line(text, SKIP)]
 
 

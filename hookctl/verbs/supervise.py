@@ -186,4 +186,6 @@ def _end(run_files: RunFiles, seen: Seen, ended: Ended, respawns: int, reason: s
     end = work_files.read_end(run_files)
     if end is not None and seen.is_armed and not seen.mark:
         lines.append(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
-    return Result(data, tuple(lines), exit_code=OK if seen.mark else ended.status)
+    for line in lines:
+        report.say(line)  # stdout is the agent's
+    return Result(data, exit_code=OK if seen.mark else ended.status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from hookctl import errors, packs, report
@@ -36,6 +36,7 @@ class Request(NamedTuple):
     pack: Pack | None = None  # where its file was given
     hosts: tuple[str, ...] = ()  # only these; empty: all
     scope: str = ""
+    recovered: bool = False  # an interrupted run came first, maybe the install of this pack
 
     def means(self, record: Record) -> bool:
         """Whether the request is about the settings file of a record."""
@@ -132,7 +133,7 @@ def _load_packs(request: Request) -> dict[str, Pack]:
 
 def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
     """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
-    if not request.name or request.pack or request.name in packs.names():
+    if not request.name or request.pack or request.recovered or request.name in packs.names():
         return
     stored = store.load(folders)  # with what is known of projects that are away
     installed: set[str] = set()
@@ -228,14 +229,40 @@ def question(folders: Folders, request: Request) -> str:
     """The question that `--all` asks, with every settings file in it; empty if there is no file."""
     records, unreadable = store.read_known(folders)
     _require_known(folders, request, records)
+    keys = _select_keys(folders, records, request)
+    files = _list_installed(records, keys, request)
+    return removals.question_text(request.name or "every pack", files, unreadable)
+
+
+def question_of_hosts(folders: Folders, request: Request, targets: list[Target]) -> str:
+    """The question before a pack leaves several hosts; empty if there is at most one."""
+    records, _ = store.read_known(folders)
+    records |= store.read(folders, [target.project for target in targets if target.shared])
+    keys = []
+    for target in _add_other_files(folders, request, targets, records):
+        key, record = store.find_record(records, target.path)
+        if record is not None and request.means(record):
+            keys.append(key)
+    files = _list_installed(records, keys, request)
+    if len({records[key].host for key in keys}) < 2:
+        return ""
+    return removals.question_text(request.name, files, [])
+
+
+def _list_installed(
+    records: Mapping[str, Record], keys: list[str], request: Request
+) -> list[removals.Installed]:
+    """The settings files of these records, each with the packs that leave it."""
     files = []
-    for key in _select_keys(folders, records, request):
+    for key in keys:
         record = records[key]
         if not _has_only_gaps(record):
             names = (request.name,) if request.name else tuple(record.packs)
-            path = store.current_path(records, key)
-            files.append(removals.Installed(path, record.scope, record.project, names))
-    return removals.question_text(request.name or "every pack", files, unreadable)
+            path, title = store.current_path(records, key), record.host
+            if title in known.names():
+                title = known.load(title).title
+            files.append(removals.Installed(title, path, record.scope, record.project, names))
+    return files
 
 
 def _make_result(
@@ -258,6 +285,7 @@ def _make_result(
     for line in (*_name_remaining(folders, request, done), *_name_borrowed(folders, request, done)):
         messages.append(Message(line, "stays_installed", "info"))
     messages += [Message(line, "project_away", "info") for line in done.away.values()]
+    messages += _name_disabled(folders, request, dry_run=dry_run)
     below = () if plan.empty else hints(outcome)
     if not problems:
         return Result(data, tuple(text), tuple(messages), hints=below)
@@ -266,6 +294,24 @@ def _make_result(
     error_list = tuple(problem.as_dict() for problem in problems)
     shown = () if plan.empty else tuple(text)
     return Result(data, shown, tuple(messages), error_list, code, below)
+
+
+def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iterator[Message]:
+    """What stays disabled: nothing but hookctl's state folder has it any more."""
+    if not os.path.lexists(folders.disabled):
+        return
+    from hookctl.hooks.disabled import read_disabled  # late: few have anything disabled
+
+    for wanted in read_disabled(folders).hooks:
+        hook = wanted.hook
+        is_leaving = dry_run and request.name in ("", hook.pack)
+        if hook.is_values or is_leaving:
+            continue
+        text = (
+            f"{hook.shown} of {tilde(hook.file)} stays disabled, and is kept in hookctl's state "
+            f"folder alone ({tilde(folders.state)}): `hookctl enable {hook.shown}` puts it back"
+        )
+        yield Message(text, "stays_disabled", host=hook.host, path=hook.file)
 
 
 def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:

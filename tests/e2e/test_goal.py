@@ -22,7 +22,7 @@ pytestmark = pytest.mark.e2e
 
 SETTINGS = '{ "permissions": {"allow": ["Bash"]} }'
 GOAL = "/goal the file done.txt exists"
-SAID = "Stop says: hookctl guard: ended a turn that another stop hook forces on {}. Send a prompt to go on. " + (
+SAID = "Stop says: hookctl guard: ended a turn that another hook or a goal forces on {}. Send a prompt to go on. " + (
     "A goal is not cleared: your next prompt goes on with it, and `/goal clear` ends it."
 )
 WORDS = tuple(f"reply {number}" for number in range(1, 100))

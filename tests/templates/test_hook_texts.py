@@ -65,7 +65,7 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.config(mode="guard", max_stop_blocks=2)
     lab.host = host
     assert lab.call("stop", stop_hook_active=False) == ""
-    said = "hookctl guard: ended a turn that another stop hook forces on without progress. Send a prompt to go on."
+    said = "hookctl guard: ended a turn that another hook or a goal forces on without progress. Send a prompt to go on."
     expected = {"continue": False, "stopReason": said}
     if host == "claude":
         said += " A goal is not cleared: your next prompt goes on with it, and `/goal clear` ends it."

@@ -71,7 +71,8 @@ WHY = {
 }
 UNSAVED = "hookctl guard: its state cannot be saved, so it counts and blocks nothing: "
 ENDED = (
-    "hookctl guard: ended a turn that another stop hook forces on {why}. Send a prompt to go on."
+    "hookctl guard: ended a turn that another hook or a goal forces on {why}. "
+    "Send a prompt to go on."
 )
 GOAL = " A goal is not cleared: your next prompt goes on with it, and `%s` ends it."
 
