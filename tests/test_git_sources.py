@@ -1076,37 +1076,6 @@ def test_doctor_names_the_address_in_its_fix(team: Path, repository: Repository,
     assert not ssh.exists()
 
 
-def test_a_merge_keeps_the_address(team: Path, repository: Repository, hookctl: Hookctl) -> None:
-    """Both sides of a conflict have it, so the record that doctor makes has it too."""
-    text = ledger(team)
-    lines = text.splitlines(keepends=True)
-    at = next(number for number, line in enumerate(lines) if '"source"' in line)
-    conflict = [
-        "<<<<<<< a\n",
-        lines[at],
-        "=======\n",
-        lines[at].replace('"version": "1"', '"version": "9"'),
-        ">>>>>>> b\n",
-    ]
-    put(team / ".hookctl" / "ledger.json", "".join([*lines[:at], *conflict, *lines[at + 1 :]]))
-    hookctl("doctor", "--fix")
-    assert repository.ssh in ledger(team) and "<<<" not in ledger(team)
-
-
-def test_a_pack_that_a_merge_lost_is_named_with_its_address(
-    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path
-) -> None:
-    assert hookctl("install", *PROJECT).code == 0
-    conflict = f"<<<<<<< a\n{ledger(team)}=======\n{ledger(team).replace('true', 'false')}>>>>>>> b\n"
-    settings = json.loads((team / ".claude" / "settings.json").read_text())
-    stops = settings["hooks"]["Stop"]
-    settings["hooks"]["Stop"] = [group for group in stops if "bell" not in json.dumps(group)]
-    put(team / ".claude" / "settings.json", json.dumps(settings))
-    put(team / ".hookctl" / "ledger.json", conflict)
-    done = hookctl("doctor", "--fix")
-    assert f"hookctl install {repository.ssh} --host claude --scope project" in done.out + done.err, done
-
-
 def test_a_kill_leaves_nothing_running(repository: Repository, isolated: Path, ssh: Path) -> None:
     """SIGTERM to hookctl ends git and ssh, which are in a session of their own, and clears the cache."""
     pid = isolated / "pid"

@@ -1,8 +1,7 @@
-"""A ledger in a merge conflict: `doctor --fix` makes it anew from both sides and the settings files."""
+"""A project after a merge: a record or settings in conflict, and mixtures of two versions of hookctl."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -17,15 +16,9 @@ import pytest
 import hookctl
 from hookctl import packs
 from hookctl.checks import entries, project
-from hookctl.ledger.conflict import split_sides
-from hookctl.model import Claim, Current, Entry, Hooks, PackRecord, Record
 from hookctl.packs import guard, programs, released
-from hookctl.planner import remade_ledger
-from hookctl.planner.sources import Sources
-from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import put
-from tests.test_pages_tried import blocks
 from tests.test_project_ledger import INSTALL, THEIRS, Team, bell, hook, ledger, own_git, settings, team, value
 from tests.trees import tree
 
@@ -92,21 +85,17 @@ def test_a_release_is_played_as_one_is_made(team: Team, release: Release) -> Non
 CHANGES = {
     "a limit of 9": ("guard", "--set", "max_stop_blocks=9"),
     "a limit of 7": ("guard", "--set", "max_stop_blocks=7"),
-    "keepalive": ("guard", "--mode", "keepalive"),
-    "off": ("guard", "--mode", "off"),
+    "no claims": ("guard", "--set", "claim=false"),
+    "two hours": ("guard", "--set", "work_hours=2"),
+    "three hours": ("guard", "--set", "work_hours=3"),
+    "another host": ("guard", "--set", "max_stop_blocks=7", "--host", "gemini"),
     "bell": ("bell",),
-    "horn": ("horn",),
+    "chime": ("chime",),
+    "another model": ("guard",),
     "0.4.0": ("guard",),
     "0.5.0": ("guard",),
 }
-PAIRS = [pair for pair in itertools.combinations(CHANGES, 2)]
-# What the settings on record say of a side's wish, and what names it where it is lost.
-WISHES = {
-    "a limit of 9": ("max_stop_blocks", 9, "--set max_stop_blocks=9"),
-    "a limit of 7": ("max_stop_blocks", 7, "--set max_stop_blocks=7"),
-    "keepalive": ("mode", "keepalive", "--mode keepalive"),
-    "off": ("mode", "off", "--mode off"),
-}
+SETTINGS, LEDGER, CONFIG = ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude/config.json"
 
 
 def change(team: Team, name: str, wanted: str, release: Release) -> None:
@@ -117,25 +106,18 @@ def change(team: Team, name: str, wanted: str, release: Release) -> None:
     team.commit(name)
 
 
-def merge(team: Team, side: str) -> bool:
-    """Pull Ann's branch into Bob's, take a side of all but ledger and runtime; whether the ledger is in conflict."""
+def merge(team: Team, side: str) -> None:
+    """Pull Ann's branch into Bob's, and take a side of all but the runtime."""
     team.at("bob")
-    team.git("bob", "config", "merge.conflictStyle", "diff3")
     subprocess.run(
         ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
         cwd=team.clone("bob"), capture_output=True, timeout=60,
     )  # fmt: skip
-    unmerged = team.git("bob", "diff", "--name-only", "--diff-filter=U").split()
-    for path in dict.fromkeys(unmerged):
-        if not path.endswith("ledger.json") and not path.startswith(".hookctl/runtime/"):
+    for path in dict.fromkeys(team.git("bob", "diff", "--name-only", "--diff-filter=U").split()):
+        if not path.startswith(".hookctl/runtime/"):
             done = subprocess.run(["git", "checkout", "-q", f"--{side}", "--", path], cwd=team.clone("bob"))
             if done.returncode:  # that side has removed it
                 team.git("bob", "rm", "-q", "--", path)
-    return ".hookctl/ledger.json" in unmerged
-
-
-def packs_in_settings(text: str) -> set[str]:
-    return set(re.findall(r": hookctl=([a-z-]+)/", text))
 
 
 def is_blocked(team: Team) -> bool:
@@ -159,69 +141,81 @@ def recorded_packs(team: Team) -> dict[str, Any]:
     return {name: pack for name, pack in packs.items() if name}
 
 
-def require_told(team: Team) -> None:
-    """Status says what the record and the settings say of the guard."""
-    (shown,) = team.hookctl("bob", "status", "--json").data["files"]
-    recorded = recorded_packs(team)
-    assert shown["packs"] == {name: pack["version"] for name, pack in recorded.items()}
-    guard = recorded["guard"]["settings"]
-    if guard["mode"] == "breaker":
-        env = value(settings(team, "bob"))["env"]
-        assert f"blocks at most {env['MAX_STOP_BLOCKS']} stops" in shown["guard"], shown
-        assert int(env["MAX_STOP_BLOCKS"]) == guard["knobs"].get("max_stop_blocks", 5)
-    else:
-        wanted = "keeps a run going" if guard["mode"] == "keepalive" else "its mode is off"
-        assert wanted in shown["guard"], shown
+# Two branches that both changed what is installed.
 
 
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-@pytest.mark.parametrize(("mine", "yours"), PAIRS, ids=lambda name: name.replace(" ", "-"))
-def test_the_merge_is_resolved_by_what_the_tools_print(
-    team: Team, release: Release, mine: str, yours: str, side: str
+@pytest.mark.parametrize("start", ["merge", "rebase"])
+@pytest.mark.parametrize(
+    ("mine", "yours", "conflicted"),
+    [
+        ("a limit of 9", "a limit of 7", {SETTINGS, LEDGER}),
+        ("a limit of 9", "another host", {SETTINGS, LEDGER}),
+        ("chime", "bell", {SETTINGS, LEDGER}),
+        ("two hours", "three hours", {CONFIG, LEDGER}),
+        ("no claims", "a limit of 7", {LEDGER}),
+        ("another model", "bell", {SETTINGS}),
+    ],
+    ids=["both", "a host", "a pack each", "the configuration", "the record alone", "the settings alone"],
+)
+def test_a_conflict_is_resolved_by_what_check_and_status_print(
+    team: Team, release: Release, mine: str, yours: str, conflicted: set[str], start: str
 ) -> None:
-    change(team, "ann", yours, release)
-    change(team, "bob", mine, release)
-    newest = max(name if name[0] == "0" else NOW for name in (mine, yours))
-    release(newest)
-    in_conflict = merge(team, side)
-    before = settings(team, "bob").read_bytes()
-    refused = team.hookctl("bob", "check")
-    if in_conflict:
-        assert refused.code == 1 and "`hookctl doctor --fix` makes it anew" in refused.out
-        found = team.hookctl("bob", "doctor", "--json", "--host", "claude").data["findings"]
-        codes = [finding["code"] for finding in found if finding["level"] == "error"]
-        assert codes == ["ledger_unreadable"], "no other advice stands beside it"
-        assert "nothing is installed" not in team.hookctl("bob", "status").out
-    done = team.hookctl("bob", "doctor", "--fix", "--host", "claude")
-    assert settings(team, "bob").read_bytes() == before, "settings are never touched by it"
-    recorded = recorded_packs(team)
-    there = packs_in_settings(before.decode())
-    if in_conflict:
-        assert there <= recorded.keys() <= there | {"guard"}, done
-        if {CHANGES[mine][0], CHANGES[yours][0]} == {"guard"}:  # else git has merged its record by itself
-            assert (recorded["guard"]["settings"]["mode"] == "off") == ("guard" not in there)
-        assert "rebuilt from both sides" in done.err
-        for lost in {CHANGES[mine][0], CHANGES[yours][0]} - recorded.keys():
-            assert f"{lost} is not in the settings any more" in done.err
-    for wish in {mine, yours} & WISHES.keys():
-        name, wanted, option = WISHES[wish]
-        chosen = {**recorded["guard"]["settings"]["knobs"], "mode": recorded["guard"]["settings"]["mode"]}
-        if chosen.get(name) != wanted and in_conflict:
-            assert re.search(rf"the guard's other side: .*{option}.*; to have it: hookctl install ", done.err), done
-    for line in re.findall(r"to have it again: hookctl (.*)", done.err):
+    for name, wanted in (("ann", yours), ("bob", mine)):
+        notes = put(team.clone(name) / ".claude" / "agents" / "a.md", "first\n2\n3\n4\n5\nlast\n")
+        if name == "ann":
+            team.commit("ann")
+            team.pull("bob", "ann")
+        word = {"ann": "last", "bob": "first"}[name]
+        notes.write_text(notes.read_text().replace(word, f"{word} of {name}"))
+        if "another model" in (mine, yours):
+            settings(team, name).write_text(settings(team, name).read_text().replace('"m"', f'"{name}"'))
+        change(team, name, wanted, release)
+    bob = team.clone("bob")
+    how = "--no-rebase" if start == "merge" else "--rebase"
+    team.git("bob", "pull", "-q", how, "--no-edit", str(team.clone("ann")), "main", code=1)
+    assert {*team.git("bob", "diff", "--name-only", "--diff-filter=U").split()} == conflicted
+    before = tree(bob)
+    assert team.hookctl("bob", "doctor", "--fix", "--host", "claude").code == 1
+    assert tree(bob) == before, "no repair touches a conflict"
+
+    found = team.hookctl("bob", "check", "--json", "--require", "guard").data["findings"]
+    doctors = team.hookctl("bob", "doctor", "--json", "--host", "claude", "--scope", "project").data["findings"]
+    named = {str(bob / name) for name in conflicted - {CONFIG}}
+    assert {finding["path"] for finding in found if finding["level"] == "error"} == named
+    assert named <= {finding["path"] for finding in doctors}
+    (fix,) = {finding["fix"] for finding in (*found, *doctors) if "HEAD" in finding["fix"]}
+    command = shlex.split(fix.split("`")[1])
+    names = [SETTINGS, CONFIG, LEDGER]
+    if yours == "another host":
+        names = sorted([*names, ".gemini/settings.json", CONFIG.replace("claude", "gemini")])
+    assert command == ["git", "checkout", "--no-overlay", "HEAD", "--", *names]
+    team.git("bob", *command[1:])
+
+    other = yours if start == "merge" else mine
+    team.git("bob", "worktree", "add", "-q", str(bob.parent / "other"), f"{start.upper()}_HEAD")
+    team.patch.chdir(bob.parent / "other")
+    printed = team.run("status", "--verbose").out
+    team.git("bob", "worktree", "remove", str(bob.parent / "other"))
+    lines = re.findall(r"^ *hookctl (install .*)$", printed, re.MULTILINE)
+    packs = [pack for pack in ("bell", "chime") if pack in (mine, yours)]
+    assert {shlex.split(line)[1] for line in lines} >= {f"./{pack}/pack.toml" for pack in packs if pack == other}
+    for line in lines:
         assert team.hookctl("bob", *shlex.split(line)).code == 0
-    upgraded = team.hookctl("bob", "upgrade", "--project", ".", "--yes")
-    assert upgraded.code == 0, upgraded
-    checked = team.hookctl("bob", "check")
-    assert checked.code == 0, checked
-    assert recorded_packs(team)["guard"]["version"] == newest
-    require_told(team)
-    assert is_blocked(team) == (recorded_packs(team)["guard"]["settings"]["mode"] != "off")
+    checked = team.hookctl("bob", "check", "--require", "guard")
+    assert checked.code == 0 and "complete" in checked.out, checked
+    after = tree(bob)
+    changed = {name for name in before | after if before.get(name, "")[-1:] != after.get(name, "")[-1:]}
+    assert {name for name in changed if not name.startswith(".git/")} <= {*names}
+    assert " ".join(CHANGES[other][1:3]) in team.hookctl("bob", "status", "--verbose").out
+    assert (bob / ".claude" / "agents" / "a.md").read_text() == "first of bob\n2\n3\n4\n5\nlast of ann\n"
+    team.commit("bob")
+    assert {*recorded_packs(team)} == {"guard", *packs}
+    assert is_blocked(team)
     for pack in sorted(recorded_packs(team), reverse=True):
         assert team.hookctl("bob", "uninstall", pack, "--scope", "project").code == 0
-    assert json.loads(settings(team, "bob").read_bytes()) == json.loads(THEIRS)
-    left = sorted(str(path.relative_to(team.clone("bob"))) for path in (team.clone("bob") / ".hookctl").rglob("*"))
-    assert not left, left
+    left = json.loads(settings(team, "bob").read_bytes())
+    assert {**left, "model": "m"} == json.loads(THEIRS)
+    assert not [*(bob / ".hookctl").rglob("*")]
 
 
 def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team, release: Release) -> None:
@@ -233,13 +227,6 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team, relea
     )  # fmt: skip
     found = team.hookctl("bob", "doctor", "--host", "claude")
     assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out
-
-
-def test_the_sides_are_split_with_and_without_an_ancestor_and_however_many_marks_there_are() -> None:
-    marked = b"a\n<<<<<<< HEAD\nb\n||||||| base\nc\n=======\nd\n>>>>>>> main\ne\n"
-    assert split_sides(marked) == (b"a\nb\ne\n", b"a\nd\ne\n")
-    assert split_sides(marked.replace(b"||||||| base\nc\n", b"")) == (b"a\nb\ne\n", b"a\nd\ne\n")
-    assert split_sides(b"<<<<<<< x\n" * 500_000) == (b"", b"")  # a repository could bring it: no pass for each
 
 
 # A hookctl that is older than what stands there.
@@ -330,21 +317,19 @@ def test_a_launcher_with_conflict_marks_is_written_anew(team: Team, release: Rel
     assert team.hookctl("bob", "check").code == 0 and is_blocked(team)
 
 
-@pytest.mark.parametrize("side", ["HEAD", "MERGE_HEAD"])
-def test_the_recipe_of_the_team_page_makes_one_runtime_of_two(team: Team, release: Release, side: str) -> None:
-    change(team, "ann", "0.4.0", release)
-    change(team, "bob", "0.5.0", release)
+@pytest.mark.parametrize("mine", ["0.4.0", "0.5.0"])
+def test_an_upgrade_makes_one_runtime_of_two_once_a_side_is_taken(team: Team, release: Release, mine: str) -> None:
+    change(team, "ann", {"0.4.0": "0.5.0", "0.5.0": "0.4.0"}[mine], release)
+    change(team, "bob", mine, release)
+    release("0.5.0")
     team.git("bob", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main", code=1)
-    for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines():
-        text = line.partition("#")[0].replace("HEAD", side).replace("--require ./hooks/notify", "")
-        program, *words = shlex.split(text)
-        if program == "git":
-            team.git("bob", *words)
-        elif words[0] != "install":  # no pack is lost here
-            done = team.hookctl("bob", *words)
-            assert done.code == 0, done
-    team.git("bob", "commit", "-q", "-m", "merged")
-    assert team.git("bob", "status", "--porcelain") == "" and is_blocked(team)
+    found = team.hookctl("bob", "check", "--json").data["findings"]
+    (fix,) = [finding["fix"] for finding in found if finding["code"] == "ledger_unreadable"]
+    team.git("bob", *shlex.split(fix.split("`")[1])[1:])
+    assert team.hookctl("bob", "upgrade", "--project", ".", "--yes").code == 0
+    assert team.hookctl("bob", "check", "--require", "guard").code == 0
+    team.commit("bob")
+    assert is_blocked(team)
 
 
 def test_a_value_of_hookctls_own_from_another_mode_is_not_given_back_as_the_operators(team: Team) -> None:
@@ -378,15 +363,3 @@ def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team
     said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
     assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
     assert said.out == "bell 1 is here already: nothing to do\n"
-
-
-def test_a_container_goes_with_the_last_of_its_entries() -> None:
-    known = Record("claude", "project", "json", entries=(Entry(("env",), "container"),))
-    assert remade_ledger._join_entries([known], Current({("env",): {}}, {}, Hooks())) == ()
-
-
-def test_what_a_side_has_not_of_another_pack_says_nothing_against_it(isolated: object) -> None:
-    side = Record("claude", "project", "json", packs={"bell": PackRecord("1", {})})
-    held = [Entry(("env", "A"), "leaf", written="1", owners={"horn": Claim("1", "1")})]
-    fit = remade_ledger._measure(Sources(folders.here()), "bell", side, Current({}, {}, Hooks()), held)
-    assert fit.entries == 0

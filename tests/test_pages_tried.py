@@ -63,50 +63,57 @@ def project(isolated: Path, monkeypatch: pytest.MonkeyPatch, fixed_python: None)
     return top
 
 
-@pytest.mark.parametrize("side", ["HEAD", "MERGE_HEAD"])
-def test_the_merge_recipe_of_the_team_page_keeps_the_packs_of_both_branches(
-    project: Path, hookctl: Hookctl, side: str
+@pytest.mark.parametrize(
+    ("start", "packs"),
+    [("merge", []), ("merge", ["./hooks/notify"]), ("rebase", ["./hooks/notify"])],
+    ids=["a setting each", "a pack there", "a pack here, rebased"],
+)
+def test_the_recipe_of_the_team_page_brings_both_branches_together(
+    project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, start: str, packs: list[str]
 ) -> None:
-    def branch(pack: str, limit: str) -> None:
-        assert hookctl("install", f"./hooks/{pack}", *TEAM, "--yes").code == 0
+    def branch(limit: str, old: str, *packs: str) -> None:
+        for pack in packs:
+            assert hookctl("install", pack, *TEAM, "--yes").code == 0
         assert hookctl("install", *TEAM, "--set", f"MAX_STOP_BLOCKS={limit}").code == 0
+        notes.write_text(notes.read_text().replace(old, f"{old} {limit}"))
         git("add", "-A")
-        git("commit", "-qm", pack)
+        git("commit", "-qm", limit)
 
-    lost = "audit" if side == "HEAD" else "notify"
+    notes = put(project / ".claude" / "agents" / "a.md", "first\n2\n3\n4\n5\nlast\n")
     assert hookctl("install", *TEAM).code == 0
     git("add", "-A")
     git("commit", "-qm", "base")
     git("checkout", "-qb", "theirs")
-    branch("audit", "7")
+    branch("7", "last", *(packs if start == "merge" else ()))
     git("checkout", "-q", "main")
-    branch("notify", "9")
-    merged = subprocess.run(["git", "merge", "theirs"], capture_output=True, text=True, timeout=60)
-    assert merged.returncode == 1
-    for conflicted in (".claude/settings.json", ".codex/hooks.json", ".hookctl/ledger.json"):
-        assert conflicted in merged.stdout
-    commands = [line.partition("#")[0] for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines()]
-    assert len(commands) == 6
-    named: list[str] = []
-    for command in commands:
-        words = [word.replace("HEAD", side) for word in shlex.split(command)]
-        if words[0] == "git":
-            git(*words[1:], ".codex")  # this team has Codex too
-            continue
-        if words[1] == "install":  # what doctor has named, and no more
-            assert [line.partition(" --host")[0] for line in named] == [f"./hooks/{lost}/pack.toml"]
-            words = ["hookctl", "install", *shlex.split(named[0])]
-        done = hookctl(*words[1:], agrees=words[1] == "install")
-        named += re.findall("to have it again: hookctl install (.*)", done.err)
-        assert done.code == (1 if words[1] == "doctor" else 0), (command, done)
-    git("commit", "-qm", "merged")
-    required = [word for name in ("guard", "./hooks/notify", "./hooks/audit") for word in ("--require", name)]
-    done = hookctl("check", *required)
-    assert done.code == 0, done
-    limit = "9" if side == "HEAD" else "7"
+    branch("9", "first", *(packs if start == "rebase" else ()))
+    assert subprocess.run(["git", start, "theirs"], capture_output=True, timeout=60).returncode == 1
+    lines: list[str] = []
+    checked = hookctl("check")
+    for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines():
+        command = line.partition("#")[0].replace("MERGE_HEAD", f"{start.upper()}_HEAD").strip()
+        if command.startswith("git "):
+            assert "checkout" not in command or f"`{command}`" in checked.out
+            git(*shlex.split(command)[1:])
+        elif command.startswith("(cd ../other && hookctl "):
+            monkeypatch.chdir(project.parent / "other")
+            lines = re.findall(r"^ *hookctl (install .*)$", hookctl("status", "--verbose").out, re.MULTILINE)
+            monkeypatch.chdir(project)
+        elif command.startswith("hookctl install "):
+            assert not packs or command.removeprefix("hookctl ") in lines
+            for words in map(shlex.split, lines):
+                assert hookctl(*words, agrees=True).code == 0
+        else:
+            checked = hookctl(*shlex.split(command)[1:])
+    assert checked.code == (0 if packs else 1), "notify is required there"
+    git("-c", "core.editor=true", start, "--continue")
+    required = [word for name in ("guard", *packs) for word in ("--require", name)]
+    assert hookctl("check", *required).code == 0
+    limit = "7" if start == "merge" else "9"
     settings = json.loads((project / ".claude" / "settings.json").read_text())
     config = json.loads((project / ".hookctl" / "guard" / "codex" / "config.json").read_text())
     assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))
+    assert notes.read_text() == "first 9\n2\n3\n4\n5\nlast 7\n"
 
 
 def test_the_workflows_of_the_team_page_are_whole() -> None:

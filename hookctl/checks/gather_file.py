@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hookctl import hosts
 from hookctl.checks.facts import FileFacts, OtherReader
-from hookctl.checks.gather_guard import add_guard, add_packs
+from hookctl.checks.gather_guard import add_guard, add_packs, explain_conflict
 from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -78,6 +78,7 @@ def read_entries(
         document = read(target.path, target.host.format)[1]
         current = look(target.host, document, (), record.entries if record else ())
     except HookctlError as error:
+        explain_conflict(target, error)
         return document, None, error
     return document, current, None
 

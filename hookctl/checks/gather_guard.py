@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -19,8 +20,10 @@ from hookctl.checks.facts import (
     value_of,
 )
 from hookctl.checks.machine import Machine, written_at
+from hookctl.documents import CONFLICT
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
+from hookctl.ledger import committed
 from hookctl.model import WRAP, PackRecord
 from hookctl.packs import guard
 from hookctl.packs.programs import load_programs
@@ -39,10 +42,9 @@ def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) ->
     """The facts with the guard's configuration, and where its programs come from."""
     folder, reader = pack_record.folder, machine.reader
     is_wrapping = any(hook.id.startswith(WRAP) for hook in facts.elements)
-    facts = facts._replace(
-        config=configuration(folder, reader.snapshot),
-        lost_programs=_find_lost_programs(facts),
-    )
+    config = configuration(folder, reader.snapshot)
+    explain_conflict(facts.target, config.error)
+    facts = facts._replace(config=config, lost_programs=_find_lost_programs(facts))
     if not is_wrapping and not (facts.settings and facts.settings.events):
         return facts  # nothing runs them
     origin = find_origin(pack_record, wraps=is_wrapping, read=reader.snapshot)
@@ -89,6 +91,13 @@ def configuration(folder: str, read: Callable[[str], files.Snapshot]) -> Configu
     except HookctlError as error:
         return Configuration(path, True, {}, error)
     return Configuration(path, True, value, None)
+
+
+def explain_conflict(target: Target, error: HookctlError | None) -> None:
+    """Let the error of a merge conflict in a project say how to resolve it."""
+    if error and error.message == CONFLICT and target.shared:
+        with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
+            error.hint = committed.conflict_fix(target.project, error.path) or error.hint
 
 
 def _find_python(machine: Machine, target: Target, path: str) -> Python:

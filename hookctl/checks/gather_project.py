@@ -14,7 +14,7 @@ from hookctl import engine, hosts
 from hookctl.checks import self_test
 from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workplace, value_of
 from hookctl.checks.gather_file import read_entries
-from hookctl.checks.gather_guard import configuration, first_python
+from hookctl.checks.gather_guard import configuration, explain_conflict, first_python
 from hookctl.checks.machine import hooks_of
 from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
 from hookctl.documents.rules import RulesDocument
@@ -360,6 +360,7 @@ def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
     if not wraps and not any(id.startswith(f"{GUARD}/") for id in ids):
         return file  # nothing runs them
     config = configuration(guard.folder, functools.partial(read_inside, project))
+    explain_conflict(file.target, config.error)
     outside = tuple(describe_unseen(config.value, project))
     file = file._replace(
         origin=find_origin(guard, wraps=wraps), config=config._replace(outside=outside)

@@ -23,6 +23,7 @@ from hookctl.checks.facts import (
     Trial,
     value_of,
 )
+from hookctl.documents import CONFLICT
 from hookctl.events import WRAPPED
 from hookctl.hosts import loading
 from hookctl.masking import masked, masked_text
@@ -176,6 +177,8 @@ def judge_configuration(file: FileFacts) -> Iterator[Finding]:
     if config.error:
         error = config.error
         fix = f"{error.hint} Or {file.again(GUARD)}".removeprefix(" Or ")
+        if error.message == CONFLICT:
+            fix = error.hint
         yield file.find("config_unreadable", config.path, error=describe_error(error), fix=fix)
     elif not config.is_there:
         yield file.find("config_missing", config.path)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hookctl.checks.codes import Finding, describe_error, levels
 from hookctl.checks.facts import FileFacts, HostFacts
-from hookctl.documents import MISSING, Document
+from hookctl.documents import CONFLICT, MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading, shapes
 from hookctl.masking import masked_text
@@ -32,7 +32,7 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
     """A finding about an unreadable settings file, with the backup that can replace it."""
     costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
-    if file.backup and "merge-conflict marks" not in message:  # it is of neither branch
+    if file.backup and error.message != CONFLICT:  # it is of neither branch
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
             f" Or `{command} --to {file.backup}` restores the text from before hookctl's last "

@@ -22,6 +22,7 @@ STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
 LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
 AGAIN = "Fix it, then run the command again."
+CONFLICT = "the file has merge-conflict marks"  # the message of the error
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 
 
@@ -294,9 +295,8 @@ def conflict_in(text: str, where: str) -> HookctlError | None:
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict is None:
         return None
-    message = "the file has merge-conflict marks"
     hint = "Resolve the conflict, then run the command again."
-    return error_at("unparsable", text, where, conflict.start(), message, hint)
+    return error_at("unparsable", text, where, conflict.start(), CONFLICT, hint)
 
 
 def too_deep(text: str, where: str) -> HookctlError:

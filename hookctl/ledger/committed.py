@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -97,7 +98,7 @@ def load(
 ) -> dict[str, Record]:
     """The records in the bytes of a project's ledger, with the hashes that this machine knows."""
     path = ledger_path(project)
-    _refuse_conflict_marks(data or b"", path)
+    _refuse_conflict_marks(project, data or b"", path)
     if data is None:
         return {}
     records = {}
@@ -214,14 +215,45 @@ def _read_programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes
     return contents
 
 
-def _refuse_conflict_marks(data: bytes, path: str) -> None:
+def _refuse_conflict_marks(project: str, data: bytes, path: str) -> None:
     mark = _CONFLICT_MARK.search(data)
     if mark is None:
         return
     line = data.count(b"\n", 0, mark.start()) + 1
     message = "hookctl's record has merge-conflict marks"
-    hint = "Resolve the settings files first; then `hookctl doctor --fix` makes it anew."
+    hint = conflict_fix(project, path)
     raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
+
+
+def conflict_fix(project: str, path: str) -> str:
+    """How to resolve a merge conflict in a project's ledger, or in a file that goes with it.
+
+    '' for a file that does not go with the ledger, which may be in conflict too.
+    """
+    names = sorted(_list_files(project))
+    if os.path.relpath(path, project) not in names:
+        return ""
+    where = "" if os.path.realpath(os.curdir) == project else f" -C {shlex.quote(project)}"
+    return (
+        f"`git{where} checkout --no-overlay HEAD -- {' '.join(names)}` takes one side of all: "
+        "in a merge that of your branch, in a rebase that of the branch below. Then run again "
+        "what the other side had run; in a checkout of it `hookctl status --verbose` prints that."
+    )
+
+
+def _list_files(project: str) -> set[str]:
+    """The ledger, and the settings files and configurations that either side of it names."""
+    path = ledger_path(project)
+    text = (files.read(path).data or b"").decode(errors="replace")
+    names = {os.path.relpath(path, project)}
+    for host in map(hosts.load, hosts.names()):
+        for layout in host.layouts() if "project" in host.scopes else ():
+            name = layout.files["project"].removeprefix("{project}/")
+            if f'"{name}": {{' in text:
+                names.add(name)
+                config = os.path.join(OWN, GUARD, host.name, CONFIG)
+                names |= {config} if os.path.lexists(os.path.join(project, config)) else set()
+    return names
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:

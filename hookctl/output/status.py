@@ -29,6 +29,8 @@ def file_lines(file: dict[str, Any], title: str, *, is_here: bool, verbose: bool
     lines = [Line(title, _mark(file), path=path)]
     for name, version in file["packs"].items():
         lines.append(Line(f"{name} {version}: {_describe_pack(file, name)}", indent=4))
+        if verbose and name in file["installs"]:
+            lines.append(Line(file["installs"][name], indent=6))
     for rules in file["rules"]:
         state = rules["state"]
         remark = "" if state == "owned" else f": {_STATES.get(state, 'cannot be read')}"

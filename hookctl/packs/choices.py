@@ -179,16 +179,13 @@ def _has_dispatch_limit(options: dict[str, Any]) -> bool:
     return min(options.get("dispatch_max", 1), options.get("dispatch_window_s", 1)) > 0
 
 
-def options_between(settings: Settings, others: Settings) -> list[str]:
-    """The options that lead from some settings to those that others have chosen."""
-    options = []
-    if others.preset != settings.preset:
-        options += ["--preset", others.preset or "none"]
-    if others.mode != settings.mode:
-        options += ["--mode", others.mode]
-    for name, value in others.options.items():
-        if settings.options.get(name) != value:
-            options += ["--set", f"{name}={_as_text(value)}"]
+def options_of(settings: Settings) -> list[str]:
+    """The options of an install that choose these settings."""
+    options = ["--preset", settings.preset] if settings.preset else []
+    if settings.mode != PRESETS.get(settings.preset, {}).get("mode", "breaker"):
+        options += ["--mode", settings.mode]
+    for name, value in settings.options.items():
+        options += ["--set", f"{name}={_as_text(value)}"]
     return options
 
 

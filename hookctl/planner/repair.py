@@ -15,7 +15,7 @@ from typing import Any
 from hookctl import engine, packs
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import load, loading, shapes
+from hookctl.hosts import loading, shapes
 from hookctl.hosts.shapes import split_words
 from hookctl.ledger.store import Records
 from hookctl.model import (
@@ -38,7 +38,6 @@ from hookctl.packs.programs import load_programs
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.remade_ledger import Remade, remake
 from hookctl.planner.repair_files import repair_files
 from hookctl.planner.runtime_files import is_in_conflict
 from hookctl.planner.sources import Sources
@@ -48,51 +47,29 @@ from hookctl.settings.targets import (
     pack_folder,
     read_inside,
     require_inside,
-    target_of_record,
 )
 from hookctl.system import files, interpreter, project
 
 
-def plan_repair(sources: Sources, targets: Iterable[Target], *, in_project: bool = False) -> Plan:
-    """Plan the repair of these settings files, their records and the files that they run.
-
-    A project's ledger that is in a merge conflict is made anew; with `in_project` that of the
-    working folder too, although no settings file may have anything of ours.
-    """
+def plan_repair(sources: Sources, targets: Iterable[Target]) -> Plan:
+    """Plan the repair of these settings files, their records and the files that they run."""
     existing = []
     for target in targets:
         if not target.project or not sources.once(project.is_away, target.project):
             existing.append(target)
-    projects = [target.project for target in existing if target.shared]
-    if in_project:
-        folders = sources.folders
-        projects.append(sources.once(project.search, folders.cwd, folders.environ, key=folders.cwd))
-    stored, remade, readable = _read_records(sources, existing, projects)
-    new = {key: record for ledger in remade for key, record in ledger.records.items()}
-    records = Records({**stored, **new}, stored.projects, stored.ledgers)
+    records, readable = _read_records(sources, existing)
     drafts = []
     for target in readable:
         with contextlib.suppress(HookctlError):
             draft = make_draft(sources, records, target, partial(_decide_on_file, records))
-            if (
-                draft.actions
-                or draft.file_actions
-                or draft.key in new
-                or _runner_needs_repair(sources, records, draft)
-            ):
+            if draft.actions or draft.file_actions or _runner_needs_repair(sources, records, draft):
                 drafts.append(draft)
-    for key in new.keys() - {draft.key for draft in drafts}:
-        target = target_of_record(load(new[key].host), new[key], new[key].known_as)
-        drafts.append(make_draft(sources, records, target))
-    for ledger in remade:
-        first = next(draft for draft in drafts if draft.key in ledger.records)
-        first.tell("ledger_remade", *ledger.lines, level="info")
     approvals = Approvals(sources, records, drafts)
     for draft in drafts:
         for pack in draft.packs:
             approvals.install(draft, pack)
     plans = [plan_file(records, draft) for draft in approvals.drafts]
-    return assemble_plan(sources, stored, plans, install=True)
+    return assemble_plan(sources, records, plans, install=True)
 
 
 def _runner_needs_repair(sources: Sources, records: Records, draft: Draft) -> bool:
@@ -111,26 +88,19 @@ def _runner_needs_repair(sources: Sources, records: Records, draft: Draft) -> bo
     return fault is not None and fault.kind in (GONE, STALE)
 
 
-def _read_records(
-    sources: Sources, targets: list[Target], projects: list[str]
-) -> tuple[Records, list[Remade], list[Target]]:
-    """The records of all ledgers that can be read, those made anew, and the targets with either."""
-    records, remade, unreadable = sources.records(), [], set()
-    for root in dict.fromkeys(projects):
+def _read_records(sources: Sources, targets: list[Target]) -> tuple[Records, list[Target]]:
+    """The records of all ledgers that can be read, and the targets with one of these."""
+    records, unreadable = sources.records(), set()
+    for root in dict.fromkeys(target.project for target in targets if target.shared):
         try:
             records.add(sources.records([root]))
         except HookctlError:
-            ledger = remake(sources, root)
-            if ledger is None:
-                unreadable.add(root)
-            else:
-                remade.append(ledger)
-                records.ledgers[root] = ledger.data
+            unreadable.add(root)
     readable = []
     for target in targets:
         if not target.shared or target.project not in unreadable:
             readable.append(target)
-    return records, remade, readable
+    return records, readable
 
 
 def _decide_on_file(records: Records, draft: Draft) -> None:

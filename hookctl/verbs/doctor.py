@@ -16,8 +16,6 @@ from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data, plan_data, plan_text
 from hookctl.planner.sources import Sources
 from hookctl.run.journal import read_journal
-from hookctl.settings.targets import OWN
-from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
 
@@ -59,7 +57,7 @@ def _fix_and_look(folders: Folders, request: Request) -> Result:
     lines: list[str | Line] = []
     if plan:
         fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
-        lines = _describe_repairs(plan, finished) or _describe_nothing(folders)
+        lines = _describe_repairs(plan, finished) or ["nothing to repair"]
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
@@ -111,7 +109,7 @@ def _repair(
     def make_plan() -> Plan:
         survey = Survey(folders, request.scope, everywhere=request.everywhere)
         targets = [target for host in hosts for target in survey.targets(host)]
-        return plan_repair(sources, targets, in_project=request.scope in ("", "project"))
+        return plan_repair(sources, targets)
 
     try:
         plan = carry_out(sources, make_plan, report.say)
@@ -140,20 +138,6 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
         action = Action(kind, (step.path,), "file", reason=reason)
         actions.append(action_data(action, host, scope, step.path))
     return actions
-
-
-def _describe_nothing(folders: Folders) -> list[str | Line]:
-    """Why nothing was repaired: nothing was broken, or a merge waits for a person."""
-    from hookctl.checks.conflicts import list_conflicts  # late: only with --fix
-
-    root = project.look(folders.cwd, folders.environ)
-    files, has_record = list_conflicts(folders, root)
-    if not files:
-        return ["nothing to repair"]
-    text = f"nothing repaired: first resolve {' and '.join(files)}"
-    if has_record:
-        text += f"; then `hookctl doctor --fix` makes {OWN}/ledger.json anew"
-    return [text]
 
 
 def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str | Line]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect
+from hookctl.checks.facts import FileFacts
 from hookctl.checks.gather_file import add_approvals, bare_facts
 from hookctl.checks.gather_guard import add_programs, add_runner
 from hookctl.checks.gather_record import read_records
@@ -23,6 +25,7 @@ from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.status import file_lines, say_once
 from hookctl.packs import whose_work, wrapping
+from hookctl.packs.choices import options_of
 from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
@@ -251,6 +254,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         "disabled": [],
         "run_packs": [],
         "runner": "",
+        "installs": {},
     }
     is_known = record.host in hosts.names()
     try:
@@ -271,6 +275,7 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
     obstacles = effect.find_obstacles(facts)
     shown["entries"] = _describe_entries(host, record, current, sources)
     shown["disabled"] = sorted(facts.disabled_ids)
+    shown["installs"] = {name: _install_again(facts, name) for name in record.packs}
     shown["idle"] = next(filter(None, obstacles), "")
     shown["unapproved"] = sorted({closed.element.id for closed in facts.closed})
     facts = add_runner(machine, facts)
@@ -283,6 +288,18 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
         shown["guard"] = _describe_foreign_program(facts.origin)
         shown["guard"] = shown["guard"] or effect.describe_guard(facts, states, obstacles)
     return shown
+
+
+def _install_again(facts: FileFacts, pack: str) -> str:
+    """The command that installs a pack as it is on record, with its options."""
+    options: list[str] = []
+    if pack == GUARD and facts.settings:
+        options = options_of(facts.settings)
+        if facts.settings.allow_run and facts.host.permission.texts:
+            options.append("--allow-run")
+    if facts.packs[pack].settings.get("rules"):
+        options.append("--rules")
+    return " ".join([facts.install_of(pack), *map(shlex.quote, options)])
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
