@@ -214,7 +214,7 @@ def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(
     assert "an interrupted run was" in outcome.err
     assert not (place.root / "state" / "journal.json").exists()
     assert "\n~/.claude/settings.json: an interrupted run was carried to its end\n" in outcome.out
-    assert "nothing to repair" not in outcome.out
+    assert "nothing repaired" not in outcome.out
 
 
 # What nobody can mend with certainty: nothing is written at all.

@@ -193,8 +193,7 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
 
     other = yours if start == "merge" else mine
     team.git("bob", "worktree", "add", "-q", str(bob.parent / "other"), f"{start.upper()}_HEAD")
-    team.patch.chdir(bob.parent / "other")
-    printed = team.run("status", "--verbose").out
+    printed = team.hookctl("bob", "status", "--verbose", "--project", "../other").out
     team.git("bob", "worktree", "remove", str(bob.parent / "other"))
     lines = re.findall(r"^ *hookctl (install .*)$", printed, re.MULTILINE)
     packs = [pack for pack in ("bell", "chime") if pack in (mine, yours)]
@@ -216,6 +215,29 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
     left = json.loads(settings(team, "bob").read_bytes())
     assert {**left, "model": "m"} == json.loads(THEIRS)
     assert not [*(bob / ".hookctl").rglob("*")]
+
+
+@pytest.mark.parametrize("name", [SETTINGS, CONFIG, LEDGER])
+def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team, name: str) -> None:
+    path = team.clone("bob") / name
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text()}=======\n>>>>>>> theirs\n")
+    bob = str(team.clone("bob"))
+    for at, command, where in (
+        ("bob", ["check"], ""),
+        ("bob", ["doctor", "--host", "claude"], ""),
+        ("ann", ["check", "--project", bob], f" -C {bob}"),
+    ):
+        found = team.hookctl(at, *command, "--json").data["findings"]
+        (fix,) = [one["fix"] for one in found if "merge-conflict marks" in one["message"]]
+        assert fix.startswith(f"`git{where} checkout --no-overlay HEAD -- {SETTINGS} {CONFIG} {LEDGER}` takes")
+
+
+def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
+    """As in a file that no side's record names."""
+    put(team.clone("bob") / ".gemini" / "settings.json", "<<<<<<< HEAD\n{}\n=======\n>>>>>>> theirs\n")
+    found = team.hookctl("bob", "doctor", "--json", "--host", "gemini").data["findings"]
+    fixes = [one["fix"] for one in found if "merge-conflict marks" in one["message"]]
+    assert fixes == ["Resolve the conflict, then run the command again."]
 
 
 def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team, release: Release) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Iterator
 from hookctl import hosts
 from hookctl.checks.facts import FileFacts, HostFacts, ManagedFile, UnreadFile
 from hookctl.checks.gather_file import bare_facts, file_facts
+from hookctl.checks.gather_guard import explain_conflict
 from hookctl.checks.gather_hooks import add_hooks
 from hookctl.checks.machine import Machine, hooks_of
 from hookctl.documents import formats
@@ -63,11 +64,12 @@ def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> 
         variant, path = machine.active_file(host, scope, start)
         if os.path.lexists(path) and store.real_path(path) not in real_paths:
             document, error = None, None
+            target = Target(variant, scope, path, start)
             try:
                 document = machine.reader.patient_document(path, variant.format)[1]
             except HookctlError as fault:
+                explain_conflict(target, fault)
                 error = fault
-            target = Target(variant, scope, path, start)
             yield bare_facts(machine, target, None, document, error)
 
 

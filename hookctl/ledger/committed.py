@@ -235,9 +235,9 @@ def conflict_fix(project: str, path: str) -> str:
         return ""
     where = "" if os.path.realpath(os.curdir) == project else f" -C {shlex.quote(project)}"
     return (
-        f"`git{where} checkout --no-overlay HEAD -- {' '.join(names)}` takes one side of all: "
-        "in a merge that of your branch, in a rebase that of the branch below. Then run again "
-        "what the other side had run; in a checkout of it `hookctl status --verbose` prints that."
+        f"`git{where} checkout --no-overlay HEAD -- {' '.join(names)}` takes one side of all "
+        "(in a merge yours, in a rebase that of the branch you rebase onto). Then run again what "
+        "the other side had run; there `hookctl status --verbose` prints it."
     )
 
 

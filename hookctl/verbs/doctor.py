@@ -57,7 +57,7 @@ def _fix_and_look(folders: Folders, request: Request) -> Result:
     lines: list[str | Line] = []
     if plan:
         fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
-        lines = _describe_repairs(plan, finished) or ["nothing to repair"]
+        lines = _describe_repairs(plan, finished) or ["nothing repaired"]
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
