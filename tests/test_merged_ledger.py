@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -183,7 +184,7 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
     named = {str(bob / name) for name in conflicted - {CONFIG}}
     assert {finding["path"] for finding in found if finding["level"] == "error"} == named
     assert named <= {finding["path"] for finding in doctors}
-    (fix,) = {finding["fix"] for finding in (*found, *doctors) if "HEAD" in finding["fix"]}
+    (fix,) = {finding["fix"] for finding in (*found, *doctors) if "merge-conflict marks" in finding["message"]}
     command = shlex.split(fix.split("`")[1])
     names = [SETTINGS, CONFIG, LEDGER]
     if yours == "another host":
@@ -217,10 +218,44 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
     assert not [*(bob / ".hookctl").rglob("*")]
 
 
-@pytest.mark.parametrize("name", [SETTINGS, CONFIG, LEDGER])
-def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team, name: str) -> None:
-    path = team.clone("bob") / name
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "--mode keepalive --rules --allow-run --set claim=false --guidance --nudge 'a,b c'",
+        "--preset openhands --set MAX_STOP_BLOCKS=3",
+        "--preset openhands --mode off --dispatch Bash:3/60 --dispatch Task",
+        "--preset rockbot --dispatch '*'",
+    ],
+)
+def test_status_prints_the_lines_that_install_everything_again(team: Team, options: str) -> None:
+    hosts = ("--host", "claude", "--host", "codex", "--scope", "project")
+    assert team.hookctl("ann", "uninstall", *hosts).code == 0
+    team.hookctl("ann", "install", *hosts, *shlex.split(options))  # 1 where a host has no --allow-run
+    assert team.hookctl("ann", "install", bell(team.clone("ann") / "my hooks"), *hosts).code == 0
+    team.commit("ann")
+    lines = re.findall(r"^ *hookctl (install .*)$", team.hookctl("ann", "status", "--verbose").out, re.MULTILINE)
+    assert len(lines) == 4
+    for pack in ("guard", "bell"):
+        assert team.hookctl("ann", "uninstall", pack, "--scope", "project").code == 0
+    assert not ledger(team, "ann").exists()
+    for line in sorted(lines, key=lambda line: "bell" in line):
+        assert team.hookctl("ann", *shlex.split(line)).code == 0
+    before = {path: json.loads(team.git("ann", "show", f"HEAD:{path}")) for path in (SETTINGS, CONFIG, LEDGER)}
+    after = {path: value(team.clone("ann") / path) for path in before}
+    # Only Claude Code can allow it, so only there it is said again.
+    before[LEDGER]["files"][".codex/hooks.json"]["packs"]["guard"]["settings"].pop("allow_run", None)
+    assert after == before
+
+
+def mark(path: Path) -> None:
     path.write_text(f"<<<<<<< HEAD\n{path.read_text()}=======\n>>>>>>> theirs\n")
+
+
+@pytest.mark.parametrize("names", [[SETTINGS], [CONFIG], [LEDGER], [SETTINGS, LEDGER]], ids=" and ".join)
+def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team, names: list[str]) -> None:
+    for name in names:
+        mark(team.clone("bob") / name)
     bob = str(team.clone("bob"))
     for at, command, where in (
         ("bob", ["check"], ""),
@@ -228,8 +263,18 @@ def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team,
         ("ann", ["check", "--project", bob], f" -C {bob}"),
     ):
         found = team.hookctl(at, *command, "--json").data["findings"]
-        (fix,) = [one["fix"] for one in found if "merge-conflict marks" in one["message"]]
+        (fix,) = {one["fix"] for one in found if "merge-conflict marks" in one["message"]}
         assert fix.startswith(f"`git{where} checkout --no-overlay HEAD -- {SETTINGS} {CONFIG} {LEDGER}` takes")
+        assert fix.endswith("prints it.")
+
+
+def test_a_host_without_the_guard_has_no_configuration_to_take(team: Team) -> None:
+    """Git would refuse the command for a name that it does not know."""
+    codex = ".codex/hooks.json"
+    done = team.hookctl("bob", "install", bell(team.clone("bob")), "--host", "codex", "--scope", "project")
+    assert done.code == 0
+    mark(ledger(team, "bob"))
+    assert f" HEAD -- {SETTINGS} {codex} {CONFIG} {LEDGER}`" in team.hookctl("bob", "check").out
 
 
 def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
