@@ -451,7 +451,9 @@ def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: 
     for command in (("uninstall", "notify"), ("uninstall",), ("uninstall", "--host", "gemini"), part):
         said = run(hookctl, *command).err
         for id, name in zip(ids, ("one", "two"), strict=True):
-            line = f"{id} ({name}) of ~/.claude/settings.json stays disabled, and is kept in hookctl's state folder alone"
+            line = (
+                f"{id} ({name}) of ~/.claude/settings.json stays disabled, and is kept in hookctl's state folder alone"
+            )
             assert line in said and f"`hookctl enable {id}`" in said, command
     status = run(hookctl, "status").out
     assert "nothing is installed" not in status and f"2 hooks disabled; to put back: `hookctl enable {ids[0]}" in status
@@ -467,7 +469,9 @@ def test_a_hook_that_cannot_be_put_back_fails_the_uninstall_of_everything(hookct
     (id,) = disabled_here(hookctl, path, "one")
     path.unlink()
     outcome = run(hookctl, "uninstall", "--all", "--yes", code=1)
-    assert "the file is gone" in outcome.err and f"{id[:8]} (one) of ~/.claude/settings.json stays disabled" in outcome.err
+    assert (
+        "the file is gone" in outcome.err and f"{id[:8]} (one) of ~/.claude/settings.json stays disabled" in outcome.err
+    )
 
 
 @pytest.mark.parametrize("verb", ["disable", "enable"])
