@@ -75,7 +75,7 @@ def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
     assert hookctl("upgrade").code == 0
     asked = hookctl(*CLAUDE, "--allow-run")
     assert asked.code == 1
-    assert f"--allow-run has no effect for Claude Code: {RUN} is not allowed" in asked.err
+    assert f"--allow-run has no effect for Claude Code: {RUN} is not in permissions.allow" in asked.err
     assert hookctl("plan", "--host", "claude", "--allow-run").code == 1
     reset = hookctl(*CLAUDE, "--allow-run", "--reset")
     assert (reset.code, kept in reset.out) == (0, True)
@@ -85,6 +85,34 @@ def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
     assert f"- permissions.allow: {RUN}\n" in hookctl(*CLAUDE, "--reset").out
     assert allowed(settings) == [TASK, "Bash(make)"]
     assert hookctl(*CLAUDE, "--mode", "off", "--allow-run").code == 1
+
+
+@pytest.mark.parametrize("rule", [RUN, "Bash"])
+@pytest.mark.parametrize("list_", ["deny", "ask"])
+def test_a_rule_that_stands_against_it_is_named(settings: Path, hookctl: Hookctl, list_: str, rule: str) -> None:
+    put(settings, json.dumps({"permissions": {list_: [rule]}}))
+    for _ in range(2):
+        outcome = hookctl(*CLAUDE, "--allow-run")
+        assert outcome.code == 1 and f"{rule} in permissions.{list_} stands against it" in outcome.err
+
+
+def test_a_strangers_record_takes_no_other_rule_out(isolated: Path, hookctl: Hookctl) -> None:
+    settings, ledger = (isolated / "work" / name for name in (".claude/settings.json", ".hookctl/ledger.json"))
+    hookctl(*CLAUDE, *PROJECT, "--allow-run")
+    edit(settings, f'"{RUN}",', f'"{RUN}", "Bash(*)",')
+    edit(ledger, f'"{RUN}"', '"Bash(*)"')
+    edit(ledger, f'"{RUN}"', '"Bash(*)"')
+    assert hookctl("check").code == 1
+    assert hookctl("uninstall", *PROJECT).code == 4
+    assert "Bash(*)" in allowed(settings)
+
+
+def test_of_two_equal_rules_the_person_s_stays(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, '{"permissions": {"allow": ["Bash(ls)"]}}')
+    hookctl(*CLAUDE, "--allow-run")
+    edit(settings, '"Bash(ls)"', f'"{RUN}"   , "Bash(ls)"')
+    assert hookctl("uninstall").code == 0
+    assert settings.read_text() == f'{{"permissions": {{"allow": ["{RUN}"   , "Bash(ls)"]}}}}'
 
 
 @pytest.mark.parametrize(
@@ -111,7 +139,7 @@ def test_it_goes_and_comes_with_the_guard(settings: Path, hookctl: Hookctl, chan
     ("hosts", "code", "without"),
     [
         (["claude"], 0, []),
-        (["qwen"], 0, []),
+        (["qwen"], 1, ["Qwen Code"]),
         (["codex"], 1, ["Codex CLI"]),
         (["codex", "pi"], 1, ["Codex CLI", "Pi"]),
         (["codex", "claude"], 0, ["Codex CLI"]),
@@ -126,8 +154,9 @@ def test_a_host_without_such_a_list(
     for title in without:
         assert f"--allow-run has no effect for {title}: " in outcome.err
     assert ("`codex exec --sandbox workspace-write`" in outcome.err) == ("codex" in hosts)
-    assert any((isolated / "home").rglob("*.json")) == (code == 0)
-    assert (hookctl("render", "--host", hosts[0], "--allow-run").code == 1) == (hosts[0] == "codex")
+    assert any(path.is_file() for path in (isolated / "home").rglob("*")), "the rest is done"
+    assert hookctl("install", *(f"--host={host}" for host in hosts), "--allow-run", "--reset").code == 0
+    assert (hookctl("render", "--host", hosts[0], "--allow-run").code == 1) == (hosts[0] in ("codex", "qwen"))
 
 
 def test_the_text_alone_has_it_too(hookctl: Hookctl) -> None:

@@ -450,8 +450,10 @@ def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: 
     part = ("uninstall", "--all", "--yes", "--host", "gemini")
     for command in (("uninstall", "notify"), ("uninstall",), ("uninstall", "--host", "gemini"), part):
         said = run(hookctl, *command).err
-        for id in ids:
-            line = f"{id} of ~/.claude/settings.json stays disabled, and is kept in hookctl's state folder alone"
+        for id, name in zip(ids, ("one", "two"), strict=True):
+            line = (
+                f"{id} ({name}) of ~/.claude/settings.json stays disabled, and is kept in hookctl's state folder alone"
+            )
             assert line in said and f"`hookctl enable {id}`" in said, command
     status = run(hookctl, "status").out
     assert "nothing is installed" not in status and f"2 hooks disabled; to put back: `hookctl enable {ids[0]}" in status
@@ -467,7 +469,9 @@ def test_a_hook_that_cannot_be_put_back_fails_the_uninstall_of_everything(hookct
     (id,) = disabled_here(hookctl, path, "one")
     path.unlink()
     outcome = run(hookctl, "uninstall", "--all", "--yes", code=1)
-    assert "the file is gone" in outcome.err and f"{id[:8]} of ~/.claude/settings.json stays disabled" in outcome.err
+    assert (
+        "the file is gone" in outcome.err and f"{id[:8]} (one) of ~/.claude/settings.json stays disabled" in outcome.err
+    )
 
 
 @pytest.mark.parametrize("verb", ["disable", "enable"])
@@ -587,6 +591,16 @@ def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookct
     assert len(gone) == 2
     run(hookctl, "enable", *gone)
     assert path.read_text() == text
+
+
+def test_hooks_that_share_a_name_in_a_hosts_list_come_back_together(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".gemini" / "settings.json", "{}")
+    run(hookctl, "install", "--host", "gemini")
+    before = path.read_bytes()
+    run(hookctl, "disable", "guard")
+    assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["hookctl-guard"]}
+    run(hookctl, "enable", "guard/stop")
+    assert path.read_bytes() == before and not book(isolated).exists()
 
 
 def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
     put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
     findings = {one["code"]: one["message"] for one in found(place, "copilot")}
     named = "npx x" if fields == {"command": "npx x"} else "npx go-on"
-    assert findings["foreign_stop"].startswith(f"{named} forced the agent on"), findings
+    assert findings["foreign_stop"].startswith(f"{named} or a goal forced the agent on"), findings
     assert "runs npx at every agentStop" in findings["floating_hook"]
 
 

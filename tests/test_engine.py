@@ -297,7 +297,7 @@ ROWS = [
     install("9 captures before again", env(LIMIT="9"), [owned("5", before='"7"')], [leaf("5")], env(LIMIT="5"),
             [owned("5", before='"9"')], ["replace overridden>owned"], force=True),
     upgrade("9", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="9"), [owned("5", p="6")],
-            kept=[("overridden", 'kept your LIMIT="9"; --force sets "6", before it was "5"')]),
+            kept=[("overridden", 'kept your LIMIT="9"; --force sets "6", hookctl had set "5"')]),
     upgrade("9", env(LIMIT="9"), [owned("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
             ["replace overridden>owned"], force=True),
     uninstall("9", env(LIMIT="9"), [owned("5", before='"7"'), container("env")], env(LIMIT="9"), [],

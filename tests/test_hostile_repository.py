@@ -260,7 +260,7 @@ NOBODYS: list[Any] = [
     leaf("env", "A", written=1), leaf("env", "A", written=None), leaf("env", "A", written={"x": 1}),
     leaf("env", "A", written=float("nan")), leaf("env", "A", owners={"guard": {"value": float("inf"), "version": "1"}}),
     leaf("env", "A", owners={"guard": {"value": [], "version": "1", "merge": "max"}}),
-    lambda page: page["entries"].append({"path": ["permissions"], "kind": "container"}),
+    lambda page: page["entries"].append({"path": ["permissions", "deny"], "kind": "container"}),
     lambda page: page["entries"].append({"path": ["hooks", "Stop", "x"], "kind": "container"}),
     lambda page: page["entries"].append({"path": ["env", "A"], "kind": "container"}),
     lambda page: page["entries"].append({"path": [], "kind": "container"}),

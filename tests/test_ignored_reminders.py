@@ -46,6 +46,15 @@ def test_the_stop_after_it_has_it_in_the_log_and_check_fails(lab: Lab, hookctl: 
     assert "the reminder before it was ignored" in hookctl("log").out
 
 
+def test_a_guard_that_stopped_blocking_although_work_remains_is_to_be_looked_at(lab: Lab, hookctl: Hookctl) -> None:
+    lab.config(max_stop_blocks=1)
+    hookctl("run", "remaining", "2")
+    assert (lab.stops("0"), check(hookctl)) == ("B", 0)
+    assert (lab.stops("1"), check(hookctl)) == ("R", 1)
+    hookctl("run", "remaining", "0")
+    assert check(hookctl) == 0
+
+
 def test_it_is_counted_once_however_often_the_agent_stops(lab: Lab, hookctl: Hookctl) -> None:
     assert lab.stops("0111") == "BAAA"
     assert ignored(lab) == [False, True, False, False]

@@ -465,7 +465,7 @@ def test_secrets_of_packs(
     put(settings, re.sub('("NOTIFY_TOKEN": )"[^"]*"', rf'\1"{secrets.named()}"', installed))
     assert "your value is ***" in go(("install", one, *CLAUDE), ("uninstall", one, "--dry-run"))
     a_pack(isolated, secrets, "one")
-    assert "; --force sets ***, before it was ***" in go(("plan", one, *CLAUDE))
+    assert "; --force sets ***, hookctl had set ***" in go(("plan", one, *CLAUDE))
     put(settings, installed)
     assert "back to " in go(("uninstall", one))
     assert json.loads(settings.read_text())["env"] == page["env"]

@@ -95,7 +95,7 @@ def test_bmad(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
     assert chain(call) == "BBBBBR"
     assert chain(call, STORY_AUTOMATOR_MAX_STOP_BLOCKS="2") == "BBR"
     assert chain(call, STORY_AUTOMATOR_CHILD="true") == "A"
-    assert "(5 blocks" in hookctl("log").out
+    assert "(kept going 5 times" in hookctl("log").out
     assert marker.read_text() == '{"storiesRemaining": 3, "heartbeat": "t1"}\n'
     marker.write_text('{"storiesRemaining": 0}')
     assert chain(call) == "A"
@@ -121,7 +121,7 @@ def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert hookctl(*start).code == 0
     assert chain(call) == "B" * 10
     shown = hookctl("run", "status").out
-    assert "blocked    10 blocks" in shown and "running    until" in shown
+    assert "kept on    10 times" in shown and "running    until" in shown
     assert json.loads(settings.read_text())["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
     [state] = [path for path in (work.parent / "state" / "guard").iterdir() if path.is_dir()]
     assert (state / "RESPAWN_REQUESTED").exists() and (state / "ACTIVE").exists()

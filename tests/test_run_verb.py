@@ -57,6 +57,8 @@ def test_a_run_says_its_default_length_and_what_keepalive_can_cost(run: Run, mod
     said = run.hookctl("run", "start").out
     assert "(in 12 h, the default)" in said and ("up to 5000 forced stops" in said) is is_told
     assert "(in 2 h)" in run.hookctl("run", "start", "--for", "2h").out
+    run.hookctl("install", "--host", "claude", "--set", "keepalive_cap=20")
+    assert ("stops, 20 of them without progress" in run.hookctl("run", "start").out) is is_told
 
 
 def test_respawns_are_counted_for_each_run(run: Run) -> None:

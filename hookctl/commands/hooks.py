@@ -93,7 +93,7 @@ def _report(
     return show("report", lambda f: report(f, output, since), json)
 
 
-_OFF = "A pack, PACK/ID, or an ID that `hookctl hooks` shows (4 characters are enough)."
+_OFF = "A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more)."
 _Ids = Annotated[list[str], argument("ID ...", _OFF)]
 
 

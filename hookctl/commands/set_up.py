@@ -162,8 +162,10 @@ def _uninstall(
                     say(asked)
                 message = "--all needs confirmation, but no question is possible"
                 raise usage_error(message, "Add --yes.")
-        elif may_ask and not json and (not host or "all" in host) and confirm(""):  # at a terminal
-            confirm(question_of_hosts(folders, request, targets))
+        elif may_ask and not json:
+            asked = question_of_hosts(folders, request, targets)
+            if asked:
+                confirm(asked)  # at a terminal
         others = None
         if all_ and not (name or host or scope) and os.path.lexists(folders.disabled):
             from hookctl.verbs.enable import join  # late: few have anything disabled

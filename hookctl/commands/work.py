@@ -11,7 +11,7 @@ from hookctl.errors import usage_error
 _ACTION = "One of: start, heartbeat, remaining, conclude, stop, release, status, wait."
 _OWNER = "For start and remaining: the session that owns the work; `none`: no session."
 _RUN_FOR = "For start: how long it lasts, such as 30m, at most 7d; default: 12h."
-_IF_STALE = "For status: exit code 1 where work is stale, or a reminder was ignored."
+_IF_STALE = "For status: exit code 1 where work is left alone, or a reminder was ignored."
 _TIMEOUT = "For wait: exit code 124 after this time (wait again); default: 100s."
 _STALL = "For wait: exit code 1 if nothing moves for this long, over all its calls."
 

@@ -7,7 +7,7 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -173,11 +173,16 @@ def syntax(format: str) -> str:
     return format.partition(LISTED)[0]
 
 
+def last_index(values: Sequence[Any], text: str) -> int:
+    """Where a text stands in a list for the last time: ours is behind what was there."""
+    return len(values) - 1 - values[::-1].index(text)
+
+
 def value_at(value: Any, path: Path) -> Any:
     """The value at a path below another one, or MISSING; a text in a list is its own key."""
     for key in path:
         if isinstance(key, str) and isinstance(value, list) and key in value:
-            key = value.index(key)
+            key = last_index(value, key)
         if isinstance(key, str):
             is_inside = isinstance(value, dict) and key in value
         else:

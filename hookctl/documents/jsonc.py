@@ -22,6 +22,7 @@ from hookctl.documents import (
     decode,
     duplicate_key,
     is_too_deep,
+    last_index,
     not_an_object,
     position_of,
     spliced,
@@ -229,7 +230,7 @@ class JsonDocument(Document):
             if path[:length] not in self._spots:
                 container = self._contents(spot)
                 if isinstance(key, str) and isinstance(spot.tree, list) and key in spot.tree:
-                    key = spot.tree.index(key)  # a text in an array is its own key
+                    key = last_index(spot.tree, key)  # a text in an array is its own key
                 if container is None or key not in container.indexes:
                     return None
                 index = container.indexes[key]

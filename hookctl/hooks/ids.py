@@ -40,7 +40,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         message = f"{text} is the beginning of several IDs"
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    hint = "`hookctl hooks` lists every hook with its ID; 4 characters are enough."
+    hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
     hint = suggest(hooks, text) or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
 

@@ -19,7 +19,7 @@ from hookctl.errors import HookctlError
 from hookctl.model import Entry, Record
 
 VERSION = 2
-NEEDS = "0.2.0"  # the first hookctl that can read this version
+NEEDS = "0.3.0"  # the first hookctl that can read what this one writes
 MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
 )
@@ -127,7 +127,7 @@ def _newer(needs: Any, path: str) -> HookctlError:
 
 
 def _older(path: str) -> HookctlError:
-    message = f"a hookctl before {NEEDS} wrote this record, and no such version was released"
+    message = "a hookctl before 0.2.0 wrote this record, and no such version was released"
     return HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
 
 

@@ -485,7 +485,7 @@ def _is_above_hooks(host: Host, path: Path) -> bool:
 
 def _is_permission(host: Host, entry: Entry) -> bool:
     """Whether an entry is a text in the list of what the agent may do; none replaces another."""
-    is_text = entry.written == entry.path[-1] and entry.before is None
+    is_text = entry.written == entry.path[-1] in host.permission.texts and entry.before is None
     return bool(host.shape.texts) and entry.path[:-1] == host.shape.texts and is_text
 
 

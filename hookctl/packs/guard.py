@@ -33,8 +33,8 @@ def cost_of_run(cap: int) -> str:
     idle = f", {cap} of them without progress" if 0 < cap < ARMED_CEILING else ""
     return (
         f"up to {ARMED_CEILING} forced stops{idle}, each at least one model request with the whole "
-        "context; `--for` shortens the run, `hookctl install --set keepalive_cap=N` allows N "
-        "without progress"
+        "context; `--for` shortens the run, `hookctl install --host HOST --set keepalive_cap=N` "
+        "allows N without progress"
     )
 
 

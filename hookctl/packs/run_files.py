@@ -445,6 +445,17 @@ def read_chain(run_files: RunFiles) -> tuple[int, int]:
     return (newest.total, newest.host) if newest else (0, 0)
 
 
+def has_let_go(run_files: RunFiles) -> bool:
+    """Whether the guard stopped blocking a session, which has neither moved nor had a prompt."""
+    read_session = guard_module("state").read_session
+    with contextlib.suppress(OSError):
+        for name in os.listdir(run_files.state):
+            match = re.fullmatch(_SESSION_FILE, name)
+            if match and read_session(run_files.state, match[1]).open:
+                return True
+    return False
+
+
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     """Whether a required tool was called, or a prompt came, since a reminder was ignored."""
     name = f"{session}.json"

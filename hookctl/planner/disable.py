@@ -294,6 +294,10 @@ def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
     for path, hooks in by_path.items():
         if path not in known:
             continue
+        names = [hook.steps[0] for hook in hooks if hook.steps[0].kind == NAME]
+        for other in known[path].hooks:  # the host switches all hooks of a name on together
+            if other not in hooks and other.steps[0] in names:
+                hooks.append(other)
         for hook in hooks:  # a switch of the host's may stand in another file
             host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
             loading.require(host, sources.read(hook.file, host.format)[1])

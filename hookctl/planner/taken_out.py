@@ -51,7 +51,7 @@ def without(host: Host, before: Document, steps: Iterable[Step]) -> Document:
     for step in steps:
         if step.kind == SWITCH:
             document = document.set(step.path, False)
-        elif step.kind == NAME:
+        elif step.kind == NAME and step.raw not in (document.get(step.path) or []):
             document = document.append(step.path, step.raw)
     return document
 

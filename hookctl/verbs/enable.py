@@ -19,7 +19,7 @@ from hookctl.ledger import store
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.planner.disable import Wanted, plan_enable
+from hookctl.planner.disable import Wanted, describe, plan_enable
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, pending_first
 from hookctl.planner.sources import Sources
@@ -141,10 +141,11 @@ def others_question(folders: Folders) -> str:
     lines = []
     for wanted in list_others(folders).values():
         for one in wanted:
-            lines.append(f"  {one.hook.shown}  {one.hook.event} hook of {tilde(one.hook.file)}")
+            what = describe(one.hook) or f"{one.hook.event} hook"
+            lines.append(f"  {one.hook.shown}  {what}, of {tilde(one.hook.file)}")
     if not lines:
         return ""
-    return "\n".join(["Disabled hooks of other tools:", *lines, "Put them back?"])
+    return "\n".join(["Hooks that you disabled:", *lines, "Put them back?"])
 
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:

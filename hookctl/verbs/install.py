@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from hookctl import errors, report
+from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import WRAP, Action, Conflict, Line, Message, Result
@@ -42,9 +43,6 @@ def install(
     """
     check_request(pack, choice.settings)
     lacking = [*find_lacking([target.host for target in targets], choice.settings)]
-    if lacking and len(lacking) == len(targets):
-        error_list = tuple(error.as_dict() for error in lacking)
-        return Result({}, errors=error_list, exit_code=errors.FAILED)
     sources = Sources(folders)
     show_progress = _progress_reporter(targets) if len(targets) > 1 else None
     ask = None if dry_run else permission or Permission()
@@ -60,12 +58,15 @@ def install(
         error_list = tuple(problem.as_dict() for problem in problems)
         return Result({}, errors=error_list, exit_code=error.exit_code)
     messages = tuple(message for file in plan.files for message in file.messages)
-    messages += tuple(Message(str(error), error.code) for error in lacking)
     if plan.conflicts:
         return _refuse(plan, messages)
     ineffective = list(_find_ineffective(plan, pack, choice))
-    if choice.settings.allow_run:
-        ineffective += _find_refused(plan, targets)
+    if choice.settings.allow_run and not ineffective:
+        ineffective += _find_refused(plan)
+    if len(lacking) == len(targets):
+        ineffective += lacking
+    else:
+        messages += tuple(Message(str(error), error.code) for error in lacking)
     if choice.reset:  # it asks for a state, and what a person has changed since is no failure
         for error in ineffective:
             messages += (Message(error.message, error.code, path=error.path),)
@@ -130,20 +131,24 @@ def _no_effect(file: FilePlan, message: str, hint: str) -> HookctlError:
     return HookctlError("no_effect", message, path=path, hint=hint, exit_code=exit_code)
 
 
-def _find_refused(plan: Plan, targets: list[Target]) -> Iterator[HookctlError]:
-    """What --allow-run could not add, since a person took it out, or since the guard is off."""
+def _find_refused(plan: Plan) -> Iterator[HookctlError]:
+    """The files after whose change the agent must still ask before `hookctl run`, and why."""
     for file in plan.files:
-        if file.target not in targets:
+        host, permission = file.target.host, file.target.host.permission
+        if not permission.path or file.after is None or host.format == RULES:
             continue
-        host, recorded = file.target.host, file.record.entries if file.record else ()
-        kept = {action.path: action.reason for action in file.decision.kept}
-        written = {entry.path for entry in recorded} - kept.keys()
-        for text in host.permission.texts:
-            path = (*host.shape.texts, text)
-            if path not in written:
-                message = f"--allow-run has no effect for {host.title}: {text} is not allowed"
-                hint = kept.get(path, "the guard is off; --mode breaker puts it back")
-                yield HookctlError("no_effect", message, path=file.path, hint=hint)
+        document = formats.parse(host.format, file.after, where=file.path)
+        reason = hint = ""
+        for above in permission.against:
+            for rule in permission.rules_in(document, above):
+                reason = f"{rule} in {'.'.join(above)} stands against it"
+                hint = "Say yourself what is left: `hookctl run remaining N`."
+        for text in permission.texts[::-1]:
+            if document.get((*permission.path, text)) is MISSING:
+                reason = f"{text} is not in {'.'.join(permission.path)}"
+                hint = "Add --force if you took it out; with --mode off nothing is allowed."
+        if reason:
+            yield _no_effect(file, f"--allow-run has no effect for {host.title}: {reason}", hint)
 
 
 def _plan_command(pack: Pack, targets: list[Target]) -> str:

@@ -79,8 +79,7 @@ def _describe_guard(
         return [Line(f"The guard is off: it registers no hook of its own. {command} starts it.")]
     reporting = _advise_on_reporting(plan, scope)
     if all(_was_like_that(file, settings) for file in plan.files):
-        asks = any("--rules" not in step for step in reporting)
-        return _next(folders, plan, targets, reporting) if asks else []
+        return _next(folders, plan, targets, [one for one in reporting if "--rules" not in one])
     steps = ["doctor"]
     only_watches = not any(target.host.dialect.block for target in targets)
     if settings.mode == "breaker" and settings.reads_anothers_task:

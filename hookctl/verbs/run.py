@@ -336,13 +336,7 @@ def _needs_a_look(run_files: RunFiles) -> bool:
     except HookctlError:
         return True
     work = whose_work.find_work(run_files)
-    return work.is_stale or (work.remaining > 0 and _has_let_go(run_files))
-
-
-def _has_let_go(run_files: RunFiles) -> bool:
-    """Whether the guard stopped blocking at the last stop that it decided on."""
-    stops = [line for line in events.read_folder(run_files.state) if line.get("event") == "stop"]
-    return bool(stops) and stops[-1].get("decision") in ("release", "end")
+    return work.is_stale or (work.remaining > 0 and work_files.has_let_go(run_files))
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:

@@ -301,14 +301,17 @@ def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iter
     if not os.path.lexists(folders.disabled):
         return
     from hookctl.hooks.disabled import read_disabled  # late: few have anything disabled
+    from hookctl.planner.disable import describe  # late, too
 
     for wanted in read_disabled(folders).hooks:
         hook = wanted.hook
         is_leaving = dry_run and request.name in ("", hook.pack)
         if hook.is_values or is_leaving:
             continue
+        command = describe(hook)
+        name = f"{hook.shown} ({command})" if command else hook.shown
         text = (
-            f"{hook.shown} of {tilde(hook.file)} stays disabled, and is kept in hookctl's state "
+            f"{name} of {tilde(hook.file)} stays disabled, and is kept in hookctl's state "
             f"folder alone ({tilde(folders.state)}): `hookctl enable {hook.shown}` puts it back"
         )
         yield Message(text, "stays_disabled", host=hook.host, path=hook.file)
@@ -352,9 +355,14 @@ def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line
 
 def _describe_kept_state(folders: Folders) -> str:
     """What of hookctl stays on this machine; there is a log only where a hook ran."""
-    has_log = has_files(os.path.join(folders.state, GUARD))
-    kept = "Backups of your settings and the log" if has_log else "Backups of your settings"
-    return f"{kept} stay in {tilde(folders.state)}."
+    kept = ["Backups of your settings"]
+    if has_files(os.path.join(folders.state, GUARD)):
+        kept.append("the log")
+    if os.path.lexists(folders.disabled):
+        kept.append("the hooks that stay disabled")
+    last = kept.pop()
+    names = f"{', '.join(kept)} and {last}" if kept else last
+    return f"{names} stay in {tilde(folders.state)}."
 
 
 def _describe_work_in_hand(targets: list[Target]) -> list[Line]:

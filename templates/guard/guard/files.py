@@ -215,9 +215,12 @@ def make_folder(path, project=""):
         make_folder(above)
         make_folder(path)
     if project and not exists(path + "/project"):
-        fd = open_new(path + "/project")
-        posix.write(fd, project.encode("utf-8", "surrogateescape"))
-        posix.close(fd)
+        try:
+            fd = open_new(path + "/project")
+            posix.write(fd, project.encode("utf-8", "surrogateescape"))
+            posix.close(fd)
+        except OSError:
+            pass  # the line of the log matters more
 
 
 def is_foreign(path):
