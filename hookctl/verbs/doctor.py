@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Action, Line, Result
+from hookctl.ledger import store
+from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
-from hookctl.output.plans import action_data, plan_data, plan_text
-from hookctl.planner.sources import Sources
+from hookctl.output.plans import action_data
+from hookctl.packs.choices import Permission
 from hookctl.run.journal import read_journal
-from hookctl.settings.targets import OWN
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
-
-if TYPE_CHECKING:  # late: doctor makes no plan without --fix
-    from hookctl.planner.plan import Plan
 
 
 class Request(NamedTuple):
@@ -50,16 +45,19 @@ def _fix_and_look(folders: Folders, request: Request) -> Result:
     failures = _finish_interrupted(folders)
     survey = Survey(folders, request.scope, everywhere=request.everywhere)
     hosts = [*request.hosts] or survey.hosts_in_use()
-    plan = None
-    if not failures:
-        plan, failures = _repair(folders, hosts, request)
-        survey = Survey(folders, request.scope, everywhere=request.everywhere)
+    done = _install_again(folders, hosts, request) if not failures else []
+    survey = Survey(folders, request.scope, everywhere=request.everywhere)
     result = _make_result(survey, _collect(survey, hosts, failures), hosts, request)
-    fixed: list[object] = []
-    lines: list[str | Line] = []
-    if plan:
-        fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
-        lines = _describe_repairs(plan, finished) or _describe_nothing(folders)
+    fixed: list[object] = list(finished)
+    lines = [Line(f"{tilde(str(action['file']))}: {action['reason']}") for action in finished]
+    for one in done:
+        for message in one.messages:
+            report.say(message)
+        if one.data["actions"]:
+            fixed += one.data["actions"]
+            lines += one.text
+    if not failures and not fixed:
+        lines = [Line("nothing to repair")]
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
@@ -99,28 +97,31 @@ def _finish_interrupted(folders: Folders) -> list[Finding]:
     return []
 
 
-def _repair(
-    folders: Folders, hosts: list[Host], request: Request
-) -> tuple[Plan | None, list[Finding]]:
-    """Repair what is ours; the plan that was carried out, or the finding if that fails."""
-    from hookctl.planner.repair import plan_repair  # late: only with --fix
-    from hookctl.planner.run import carry_out
+def _install_again(folders: Folders, hosts: list[Host], request: Request) -> list[Result]:
+    """Install every pack again where it is on record here, with its recorded settings.
 
-    sources = Sources(folders)
+    A pack from git stays as it is: nothing is fetched. Each host and scope is done alone, so that
+    a file that cannot be read keeps none of the others from being repaired.
+    """
+    from hookctl.verbs import upgrade  # late: only with --fix
 
-    def make_plan() -> Plan:
-        survey = Survey(folders, request.scope, everywhere=request.everywhere)
-        targets = [target for host in hosts for target in survey.targets(host)]
-        return plan_repair(sources, targets, in_project=request.scope in ("", "project"))
-
-    try:
-        plan = carry_out(sources, make_plan, report.say)
-    except HookctlError as error:
-        return None, [codes.finding("fix_failed", path=error.path, error=error)]
-    for file in plan.files:
-        for message in file.messages:
-            report.say(message)
-    return plan, []
+    here = project.look(folders.cwd, folders.environ)
+    names = {host.name for host in hosts}
+    places = {}
+    for record in store.read_known(folders)[0].values():
+        is_own = request.everywhere or record.project in ("", here)
+        if is_own and record.host in names and request.scope in ("", record.scope):
+            for name, pack in record.packs.items():
+                if not pack.source.startswith(GIT):
+                    places[record.project, record.scope, record.host, name] = None
+    results = []
+    for root, scope, host_name, name in sorted(places):
+        again = upgrade.Request(name, hosts=(host_name,), scope=scope, project=root)
+        try:
+            results.append(upgrade.upgrade(folders, again, Permission()))
+        except HookctlError as error:
+            report.say(f"{name} is left as it is for {host_name}: {error}")
+    return results
 
 
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
@@ -140,26 +141,3 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
         action = Action(kind, (step.path,), "file", reason=reason)
         actions.append(action_data(action, host, scope, step.path))
     return actions
-
-
-def _describe_nothing(folders: Folders) -> list[str | Line]:
-    """Why nothing was repaired: nothing was broken, or a merge waits for a person."""
-    from hookctl.checks.conflicts import list_conflicts  # late: only with --fix
-
-    root = project.look(folders.cwd, folders.environ)
-    files, has_record = list_conflicts(folders, root)
-    if not files:
-        return ["nothing to repair"]
-    text = f"nothing repaired: first resolve {' and '.join(files)}"
-    if has_record:
-        text += f"; then `hookctl doctor --fix` makes {OWN}/ledger.json anew"
-    return [text]
-
-
-def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str | Line]:
-    lines: list[str | Line] = [
-        f"{tilde(str(action['file']))}: {action['reason']}" for action in finished
-    ]
-    if plan.empty:
-        return lines
-    return [*lines, *plan_text(plan, dry_run=False, done=[])]
