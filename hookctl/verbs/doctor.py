@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl import errors, report
+from hookctl import errors, packs, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
@@ -11,7 +11,7 @@ from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, tilde
+from hookctl.output.lines import other_projects, program, tilde
 from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
 from hookctl.run.journal import read_journal
@@ -42,17 +42,20 @@ def doctor(folders: Folders, request: Request) -> Result:
 
 def _fix_and_look(folders: Folders, request: Request) -> Result:
     finished = _list_interrupted(folders)
-    failures = _finish_interrupted(folders)
+    failures, done = [], []
+    try:
+        _finish_interrupted(folders)
+        done = _install_again(folders, request)
+    except HookctlError as error:
+        failures = [codes.finding("fix_failed", path=error.path, error=error)]
     survey = Survey(folders, request.scope, everywhere=request.everywhere)
     hosts = [*request.hosts] or survey.hosts_in_use()
-    done = _install_again(folders, hosts, request) if not failures else []
-    survey = Survey(folders, request.scope, everywhere=request.everywhere)
     result = _make_result(survey, _collect(survey, hosts, failures), hosts, request)
     fixed: list[object] = list(finished)
     lines = [Line(f"{tilde(str(action['file']))}: {action['reason']}") for action in finished]
+    for message in {message.text: message for one in done for message in one.messages}.values():
+        report.say(message)
     for one in done:
-        for message in one.messages:
-            report.say(message)
         if one.data["actions"]:
             fixed += one.data["actions"]
             lines += one.text
@@ -86,41 +89,46 @@ def _make_result(
     return Result(data, tuple(lines), exit_code=exit_code)
 
 
-def _finish_interrupted(folders: Folders) -> list[Finding]:
-    """Finish an interrupted run; the finding if that fails."""
+def _finish_interrupted(folders: Folders) -> None:
     from hookctl.planner.run import pending_first  # late: only with --fix
 
-    try:
-        pending_first(folders, report.say, dry_run=False)
-    except HookctlError as error:
-        return [codes.finding("fix_failed", path=error.path, error=error)]
-    return []
+    pending_first(folders, report.say, dry_run=False)
 
 
-def _install_again(folders: Folders, hosts: list[Host], request: Request) -> list[Result]:
+def _install_again(folders: Folders, request: Request) -> list[Result]:
     """Install every pack again where it is on record here, with its recorded settings.
 
-    A pack from git stays as it is: nothing is fetched. Each host and scope is done alone, so that
-    a file that cannot be read keeps none of the others from being repaired.
+    Nothing is fetched, and of a project's ledger, which may be a stranger's, only hookctl's own
+    packs are installed. Each host and scope is done alone, so that a file that cannot be read
+    keeps none of the others from being repaired.
     """
     from hookctl.verbs import upgrade  # late: only with --fix
 
     here = project.look(folders.cwd, folders.environ)
-    names = {host.name for host in hosts}
-    places = {}
-    for record in store.read_known(folders)[0].values():
+    names = {host.name for host in request.hosts}
+    places = set()
+    records = store.read_known(folders)[0]
+    away = store.away(folders, records)
+    for key, record in records.items():
+        if key in away:
+            continue
         is_own = request.everywhere or record.project in ("", here)
-        if is_own and record.host in names and request.scope in ("", record.scope):
+        is_named = record.host in names or not names
+        if is_own and is_named and request.scope in ("", record.scope):
             for name, pack in record.packs.items():
-                if not pack.source.startswith(GIT):
-                    places[record.project, record.scope, record.host, name] = None
+                is_known = name in packs.names() or record.scope != "project"
+                if is_known and not pack.source.startswith(GIT):
+                    places.add((record.project, record.scope, record.host, name))
     results = []
     for root, scope, host_name, name in sorted(places):
-        again = upgrade.Request(name, hosts=(host_name,), scope=scope, project=root)
+        again = upgrade.Request(
+            name, hosts=(host_name,), scope=scope, project=root, keep_removed=True
+        )
         try:
             results.append(upgrade.upgrade(folders, again, Permission()))
         except HookctlError as error:
-            report.say(f"{name} is left as it is for {host_name}: {error}")
+            reason = f"{error.message}; `{program()} upgrade {name}` asks first"
+            report.say(f"{name} is left as it is for {host_name}: {reason}")
     return results
 
 
