@@ -276,16 +276,6 @@ def without_a_packs_file(change: Callable[[Path], object]) -> Callable[[Place], 
     return arrange
 
 
-def record_that_names_a_file_of_this_machine(place: Place) -> None:
-    place.install()
-    file = pack(place)
-    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
-    ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["notify"]["settings"].update(
-        source=str(file)), ledger)  # fmt: skip
-    Path(".hookctl/packs/notify/notify.py").unlink()
-
-
 def edited(old: str, new: str) -> Callable[[Path], object]:
     return lambda folder: put(folder / "pack.toml", (folder / "pack.toml").read_text().replace(old, new))
 
@@ -301,7 +291,6 @@ UNCERTAIN: list[tuple[str, Callable[[Place], None]]] = [
     ("hook_missing", without_a_packs_file(lambda folder: (folder / "notify.py").unlink())),
     ("hook_missing", without_a_packs_file(lambda folder: (folder / "pack.toml").unlink())),
     ("hook_missing", without_a_packs_file(lambda folder: put(folder / "pack.toml", "["))),
-    ("hook_missing", record_that_names_a_file_of_this_machine),
 ]  # fmt: skip
 
 
@@ -334,6 +323,28 @@ def test_of_a_strangers_record_only_what_this_guard_wants_is_written(
     fixed, left = fix(place)
     assert fixed and "entries_wiped" not in left
     assert content(place) == wanted
+
+
+def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_where_the_record_says(
+    place: Place,
+) -> None:
+    file = pack(place)
+    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
+    wanted = content(place)
+    other, script = place.root / "other", Path(".hookctl/packs/notify/notify.py")
+    shutil.copytree(file.parent, other)
+    put(other / "notify.py", "secret")
+    for field in ("settings", "source"):
+        source = str(other / file.name)
+        change = {"settings": {"source": source}} if field == "settings" else {"source": source}
+        script.unlink(missing_ok=True)
+        place.change(lambda page, change=change: page["files"][".claude/settings.json"]["packs"]["notify"].update(
+            change), Path(".hookctl/ledger.json"))  # fmt: skip
+        fix(place)
+        assert script.exists() == (field == "settings"), "nobody agreed to the other one"
+        left = {name: about for name, about in content(place).items() if not name.startswith("other")}
+        wanted.pop("" if script.exists() else "work/.hookctl/packs/notify/notify.py", None)
+        assert left == wanted
 
 
 def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:

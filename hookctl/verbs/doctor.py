@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookctl import errors, packs, report
+from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
@@ -98,9 +98,8 @@ def _finish_interrupted(folders: Folders) -> None:
 def _install_again(folders: Folders, request: Request) -> list[Result]:
     """Install every pack again where it is on record here, with its recorded settings.
 
-    Nothing is fetched, and of a project's ledger, which may be a stranger's, only hookctl's own
-    packs are installed. Each host and scope is done alone, so that a file that cannot be read
-    keeps none of the others from being repaired.
+    Nothing is fetched, and of a pack nothing is written but what a person agreed to here. Each host
+    and scope is done alone, so that a file that cannot be read keeps no other from being repaired.
     """
     from hookctl.verbs import upgrade  # late: only with --fix
 
@@ -116,8 +115,7 @@ def _install_again(folders: Folders, request: Request) -> list[Result]:
         is_named = record.host in names or not names
         if is_own and is_named and request.scope in ("", record.scope):
             for name, pack in record.packs.items():
-                is_known = name in packs.names() or record.scope != "project"
-                if is_known and not pack.source.startswith(GIT):
+                if not pack.source.startswith(GIT):
                     places.add((record.project, record.scope, record.host, name))
     results = []
     for root, scope, host_name, name in sorted(places):
