@@ -252,15 +252,6 @@ def _hook_text(fields: dict[str, Any]) -> str:
     return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
 
 
-def changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """The files whose digests differ between two records of a pack, old and new."""
-    lines = []
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            lines += _digest_lines(name, old.get(name), new.get(name))
-    return lines
-
-
 def _digest_lines(name: str, before: str | None, after: str | None) -> list[str]:
     return [
         f"  file {name}",
