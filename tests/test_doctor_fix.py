@@ -96,7 +96,9 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
     assert code not in left
     assert fixed
     after = content(place)
-    ours = re.compile(r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*|/CLAUDE\.md)?|data(/.*)?|home|home/\.claude(/CLAUDE\.md)?")
+    ours = re.compile(
+        r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*|/CLAUDE\.md)?|data(/.*)?|home|home/\.claude(/CLAUDE\.md)?"
+    )
     for name in {**before, **after}:
         assert ours.fullmatch(name) or before.get(name) == after.get(name), name
     for name in ("home/.claude/settings.json", "work/.claude/settings.json"):
@@ -218,7 +220,7 @@ def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(
     assert "an interrupted run was" in outcome.err
     assert not (place.root / "state" / "journal.json").exists()
     assert "\n~/.claude/settings.json: an interrupted run was carried to its end\n" in outcome.out
-    assert "nothing to repair" not in outcome.out
+    assert "nothing repaired" not in outcome.out
 
 
 # What nobody can mend with certainty: nothing is written at all.

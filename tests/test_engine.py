@@ -909,7 +909,10 @@ WHY = {
     "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
     "row 15 uninstall": ["hookctl's record of it is missing; it is known by its name"],
     "row 17 install": ["it was registered twice"],
-    "row 17 upgrade with what was edited in each": ["", "it was registered twice; removed with the hook: your timeout=4"],
+    "row 17 upgrade with what was edited in each": [
+        "",
+        "it was registered twice; removed with the hook: your timeout=4",
+    ],
 }
 
 

@@ -60,7 +60,7 @@ def _fix_and_look(folders: Folders, request: Request) -> Result:
             fixed += one.data["actions"]
             lines += one.text
     if not failures and not fixed:
-        lines = [Line("nothing to repair")]
+        lines = [Line("nothing repaired")]
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
