@@ -109,26 +109,6 @@ def uninstall(
     return builder.decision()
 
 
-def repair(
-    entries: Sequence[Entry], current: Current, orphans: Mapping[str, tuple[str, Sequence[Wanted]]]
-) -> Decision:
-    """What `doctor --fix` repairs in one file; it changes no value of the operator's.
-
-    `orphans` are packs without a record in the ledger: their version, and what they want.
-    """
-    builder = _DecisionBuilder(entries, current)
-    if is_wiped(entries, current):
-        builder.write_back(set())  # 12
-    for pack, (version, wants) in orphans.items():
-        _rebuild(builder, pack, version, wants)
-    for entry in list(builder.entries.values()):
-        if entry.kind == "element":
-            builder.remove_duplicates(entry)
-        else:
-            builder.merge(entry)
-    return builder.decision()
-
-
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
     """The state of one entry in the table's words; `missing` may mean that alone or a wipe."""
     hooks = current.elements.by_id.get(id, []) if id else []
@@ -303,24 +283,6 @@ class _DecisionBuilder:
             from_state = "overridden"
             reasons.append(f"removed with the hook: your {_show_fields(hook.fields, edited)}")
         self.act("remove", entry, (from_state, "free"), "; ".join(reasons))
-
-    def remove_duplicates(self, entry: Entry) -> None:
-        """17: of several hooks with exactly our command, keep the first; keep all that we wrap."""
-        if entry.id.startswith(WRAP):
-            return
-        hooks = self.current.elements.by_id.get(entry.id, [])
-        for hook in _copies(hooks, entry)[1:]:
-            self.remove_copy(entry, hook, "it was registered more than once")
-
-    def merge(self, entry: Entry) -> None:
-        """13: apply the merge rule that all packs share; without one the operator decides."""
-        value = claimed_value(entry.owners, written=entry.written)
-        if not common_rule(entry.owners) or same(value, entry.written):
-            return
-        if all(same(claim.value, value) for claim in entry.owners.values()):
-            return
-        if state(entry, self.current, entry.path) == "owned":
-            self.write(entry, value, "owned", reason="what the packs' common rule gives")
 
     def decision(self) -> Decision:
         """The decision; our containers that nothing needs any more are pruned."""
@@ -584,11 +546,11 @@ def _update_element(
         _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
     if moves:
         fields = ours | {name: hook.fields[name] for name in theirs if name in hook.fields}
-        _move_element(builder, entry, hook, duplicates, fields)
+        _move_element(builder, entry, hook, fields)
     else:
         _edit_element(builder, entry, hook, written, theirs)
-        if duplicates:
-            _update_duplicates(builder, entry, duplicates, want.value["command"])
+    for duplicate in duplicates:  # 17
+        builder.remove_copy(entry, duplicate, "it was registered twice")
 
 
 def _keep_edited_command(builder: _DecisionBuilder, entry: Entry, want: Wanted) -> None:
@@ -643,7 +605,6 @@ def _move_element(
     builder: _DecisionBuilder,
     entry: Entry,
     hook: HookEntry,
-    duplicates: list[HookEntry],
     fields: dict[str, Any],
 ) -> None:
     """Move a hook to another event, with the fields that the operator edited."""
@@ -651,52 +612,8 @@ def _move_element(
         builder.edits.append(DropHook(hook))
     else:
         builder.edits.append(Put(hook.path, raw=entry.before))
-    for duplicate in duplicates:
-        builder.remove_copy(entry, duplicate, "it was registered twice")
     builder.write(entry, fields, "owned", reason="it moves to another event")
     builder.entries[entry.id] = entry._replace(before=None)
-
-
-def _update_duplicates(
-    builder: _DecisionBuilder, entry: Entry, duplicates: list[HookEntry], command: str
-) -> None:
-    """17: give our duplicate hooks the new command too, so that they are still known as ours."""
-    for hook in duplicates:
-        if hook.fields["command"] != command:
-            builder.edits.append(EditHook(hook, {"command": command}))
-            builder.act("replace", entry, ("doubled", "doubled"))
-    reason = "it is registered twice and runs twice; `hookctl doctor --fix` leaves one"
-    builder.keep(entry, "doubled", reason)
-
-
-def _rebuild(builder: _DecisionBuilder, pack: str, version: str, wants: Sequence[Wanted]) -> None:
-    """15, 16: record a pack again whose record is lost, if a hook shows that it was installed."""
-    is_installed = False
-    for want in wants:
-        hooks = builder.current.elements.by_id.get(want.id, [])
-        ours = [hook for hook in hooks if _is_ours(hook, want)]
-        if want.id not in builder.entries and ours:
-            _take_back(builder, want, {pack: Claim(want.value, version)}, ours[0])
-            is_installed = True
-    if not is_installed:
-        return
-    for want in wants:
-        if want.kind == "leaf":
-            _rebuild_leaf(builder, pack, version, want)
-
-
-def _rebuild_leaf(builder: _DecisionBuilder, pack: str, version: str, want: Wanted) -> None:
-    current = builder.current.values.get(want.path, _ABSENT)
-    if current is _ABSENT or not same(current, want.value):
-        return
-    entry = builder.entries.get(want.path)
-    owners = {pack: Claim(want.value, version, want.merge)}
-    if entry is None:
-        _adopt(builder, Entry(want.path, "leaf", owners=owners), want.value)
-    elif pack not in entry.owners:
-        joined = entry._replace(owners={**entry.owners, **owners})
-        builder.entries[want.path] = joined
-        builder.act("share", joined, ("owned", "owned"))
 
 
 def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:

@@ -263,6 +263,9 @@ def rules_are(change: Callable[[str], str | bytes | None]) -> Callable[[Place], 
     return make
 
 
+rules_file_gone = rules_are(lambda text: None)
+
+
 def rules_of_a_project_missing(place: Place) -> None:
     place.install("--rules", "--scope", "project")
     (place.root / "work" / "CLAUDE.md").unlink()
@@ -968,7 +971,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("managed_only", "error", managed_text(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
     ("rules_missing", "warning", rules_are(lambda text: "# Mine\n")),
-    ("rules_missing", "warning", rules_are(lambda text: None)),
+    ("rules_missing", "warning", rules_file_gone),
     ("rules_missing", "error", rules_of_a_project_missing),
     ("rules_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),

@@ -166,29 +166,6 @@ class Model:
                     spot.remove()
         self._tidy()
 
-    def repair(self, orphans: dict[str, tuple[dict[str, tuple[int, str]], dict[str, WantedHook]]]) -> None:
-        if self.wiped():
-            self._write_back(set())
-        for pack, (keys, hooks) in orphans.items():
-            found = False
-            for id, want in hooks.items():
-                ours = [spot for spot in self.spots(id) if spot.handler["command"] in want.known]
-                if ours and id not in self.hooks:
-                    found = True
-                    command = ours[0].handler["command"]
-                    self.hooks[id] = Hook(pack, want.event, want.fields, {**want.fields, "command": command})
-            for name, wish in keys.items() if found else ():
-                if self.env.get(name) == wish[0]:
-                    key = self.keys.setdefault(name, Key({}, wish[0], adopted=True))
-                    key.owners.setdefault(pack, wish)
-        for id, hook in self.hooks.items():
-            for double in self._copies(id, hook.written["command"])[1:]:
-                double.remove()
-        for name, key in self.keys.items():
-            rules, values = {rule for _, rule in key.owners.values()}, {value for value, _ in key.owners.values()}
-            if self.state(name) == "owned" and len(rules) == 1 and "" not in rules and len(values) > 1:
-                key.written = self.env[name] = key.wanted()
-
     # Keys
 
     def _disagree(self, pack: str, name: str, wish: tuple[int, str], wiped: bool) -> bool:
@@ -264,7 +241,7 @@ class Model:
             self._update_hook(hook, want, ours or spots[:1], force)
 
     def _update_hook(self, hook: Hook, want: WantedHook, spots: list[Spot], force: bool) -> None:
-        """The first of these becomes as wanted, but for what the operator changed; the others follow."""
+        """The first of these becomes as wanted, but for what the operator changed; the others go."""
         first, live, written = spots[0], spots[0].fields, hook.written
         moves = want.event not in (hook.event, first.event)
         names = {*written, *live, *want.fields}
@@ -281,11 +258,10 @@ class Model:
         hook.event = want.event
         if not moves:
             first.become(target)
-            for double in spots[1:]:
-                double.handler["command"] = want.fields["command"]
-            return
         for spot in spots[1:]:
             spot.remove()
+        if not moves:
+            return
         self._give_back(first, hook)
         hook.before = None
         self._register(want.event, target)

@@ -21,14 +21,16 @@ from .conftest import Hookctl, put
 from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack, pack_file
 from .trees import tree
 
-# What --fix mends. Every other finding stays, and with it every byte.
+# What an install again mends. Every other finding stays, and with it every byte.
 MENDED: set[Callable[[Place], None]] = {
-    findings.entries_wiped, findings.entry_doubled, findings.ledger_missing, findings.interrupted_run,
+    findings.entries_wiped, findings.entry_doubled, findings.interrupted_run,
     findings.hook_missing, findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
-    findings.interpreter_unsafe,
-    findings.pack_file_missing, findings.clone_without_our_folder, findings.clone_without_the_settings,
+    findings.interpreter_unsafe, findings.rules_file_gone, findings.rules_of_a_project_missing,
+    findings.state_elsewhere,
+    findings.pack_file_missing, findings.clone_without_the_settings,
     findings.clone_without_the_hook, findings.wrap_missing, findings.wrap_missing_while_off,
 }  # fmt: skip
+MENDED_CODES = {"hook_old", "wrap_gone", "wrap_unknown"}  # however they came about
 
 
 @pytest.fixture
@@ -40,7 +42,8 @@ def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.
 
 def content(place: Place) -> dict[str, tuple[object, ...]]:
     """All bytes below the place, hookctl's own bookkeeping apart."""
-    own = re.compile(r"state(/lock|/backups.*|/ledger\.json|/pending.*|/journal\.json)?|work/\.hookctl/ledger\.json")
+    state = r"(state|home/\.local/state/hookctl)(/lock|/backups.*|/ledger\.json|/pending.*|/journal\.json)?"
+    own = re.compile(state + r"|work/\.hookctl/ledger\.json")
     return {name: (about[0], about[2]) for name, about in tree(place.root).items() if not own.fullmatch(name)}
 
 
@@ -62,8 +65,8 @@ def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
     return data["fixed"], [finding["code"] for finding in data["findings"]]
 
 
-MENDING = [case for case in MADE if case[2] in MENDED]
-STAYING = list({case[0]: case for case in MADE if case[2] not in MENDED}.values())  # one of each code
+MENDING = [case for case in MADE if case[2] in MENDED or case[0] in MENDED_CODES]
+STAYING = list({case[0]: case for case in MADE if case not in MENDING}.values())  # one of each code
 
 
 def named(case: object) -> str:
@@ -75,16 +78,11 @@ def test_what_is_not_mended_stays_byte_for_byte(
     place: Place, code: str, level: str, arrange: Callable[[Place], None]
 ) -> None:
     arrange(place)
-    before = tree(place.root)
+    before = content(place)
     fixed, left = fix(place, *(["--all"] if code == "project_gone" else []))
-    assert fixed == []
+    assert (fixed, content(place)) == ([], before)
     if code not in ("self_test_passed", "self_test_failed", "hook_slow"):  # not played here
         assert code in left
-    after = tree(place.root)
-    if code == "ledger_unreadable":  # an unreadable journal is found under the lock
-        before["state"], after["state"] = (), ()
-        after.pop("state/lock", None)
-    assert after == before
 
 
 @pytest.mark.parametrize(("code", "level", "arrange"), MENDING, ids=named)
@@ -98,7 +96,9 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
     assert code not in left
     assert fixed
     after = content(place)
-    ours = re.compile(r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*)?|data(/.*)?|home|home/\.claude")
+    ours = re.compile(
+        r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*|/CLAUDE\.md)?|data(/.*)?|home|home/\.claude(/CLAUDE\.md)?"
+    )
     for name in {**before, **after}:
         assert ours.fullmatch(name) or before.get(name) == after.get(name), name
     for name in ("home/.claude/settings.json", "work/.claude/settings.json"):
@@ -118,38 +118,13 @@ def stop_entry(place: Place) -> dict[str, Any]:
     return json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
 
 
-def test_a_lost_page_is_made_again_beside_that_of_another_pack(place: Place) -> None:
-    place.install()
-    pack(place)
-    page = json.loads(place.ledger.read_text())
-    (record,) = page["files"].values()
-    del record["packs"]["guard"]
-    record["entries"] = [entry for entry in record["entries"] if "guard" not in entry.get("owners", {})]
-    put(place.ledger, json.dumps(page))
-    fix(place)
-    (record,) = json.loads(place.ledger.read_text())["files"].values()
-    assert set(record["packs"]) == {"guard", "notify"}
-    assert record["packs"]["guard"]["settings"]["python"]
-    assert {entry["id"] for entry in record["entries"] if "id" in entry} == {"guard/stop", "notify/done"}
-
-
-def test_a_changed_hook_is_not_taken_for_ours_with_the_page(place: Place) -> None:
-    place.install().hook.write_text("mine")
-    place.ledger.unlink()
-    _, left = fix(place)
-    assert "hook_unknown" in left
-    assert place.hook.read_text() == "mine"
-    assert place.hookctl("uninstall").code == 0
-    assert place.hook.read_text() == "mine"
-
-
 def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
     findings.with_python(place, "exit 0").unlink()
     place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
     text = place.settings.read_text()
     gone = str(place.root / "bin" / "python3")
     fixed, left = fix(place)
-    assert [action["reason"] for action in fixed] == ["its Python was gone"]
+    assert [action["action"] for action in fixed] == ["replace"]
     new = json.loads(place.ledger.read_text())["files"][str(place.settings)]["packs"]["guard"]["settings"]["python"]
     assert new != gone
     assert place.settings.read_text() == text.replace(gone, new)
@@ -177,14 +152,44 @@ def test_what_the_operator_changed_or_removed_stays_while_a_file_is_put_back(pla
     assert place.hook.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_read_only_file_stays_and_our_own_files_are_put_back(place: Place) -> None:
-    findings.entries_wiped(place)
-    place.hook.unlink()
-    place.settings.chmod(0o444)
+def test_edits_of_the_operator_outlive_the_repair_of_a_wiped_file(place: Place) -> None:
+    place.install().change(lambda page: page.update(mode="keepalive"), place.config)
+    put(place.settings, json.dumps({"env": {"MINE": "1"}}))
+    config = place.config.read_bytes()
+    _, left = fix(place)
+    assert "guard/stop" in place.settings.read_text() and '"MINE": "1"' in place.settings.read_text()
+    assert place.config.read_bytes() == config
+    assert "config_changed" in left
+
+
+def test_a_pack_that_the_operator_took_out_alone_stays_out(place: Place) -> None:
+    place.install()
+    pack(place)
+    place.change(lambda page: (page["hooks"]["Stop"].pop(0), page.pop("env")))
+    assert "notify/done" in place.settings.read_text()
+    text = place.settings.read_bytes()
+    assert fix(place)[0] == []
+    assert place.settings.read_bytes() == text
+
+
+def test_one_host_that_cannot_be_repaired_keeps_no_other_from_it(place: Place) -> None:
+    place.install()
+    assert place.hookctl("install", "--host", "gemini").code == 0
+    gemini = place.root / "home" / ".gemini" / "settings.json"
+    put(place.settings, "{}").chmod(0o444)
+    put(gemini, "{}")
     fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["create-file"]
+    assert {action["file"] for action in fixed} == {str(gemini)}
     assert place.settings.read_text() == "{}"
+    assert "guard/stop" not in place.settings.read_text() and "guard/" in gemini.read_text()
     assert {"entries_wiped", "read_only"} <= set(left)
+
+
+def test_what_an_install_says_is_said_once(place: Place) -> None:
+    place.install("--mode", "off")
+    assert place.hookctl("install", "--host", "gemini", "--mode", "off").code == 0
+    lines = place.hookctl("doctor", "--fix").err.splitlines()
+    assert lines and len(lines) == len(set(lines))
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
@@ -272,16 +277,6 @@ def without_a_packs_file(change: Callable[[Path], object]) -> Callable[[Place], 
     return arrange
 
 
-def record_that_names_a_file_of_this_machine(place: Place) -> None:
-    place.install()
-    file = pack(place)
-    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
-    ledger = Path(".hookctl/ledger.json")
-    place.change(lambda page: page["files"][".claude/settings.json"]["packs"]["notify"]["settings"].update(
-        source=str(file)), ledger)  # fmt: skip
-    Path(".hookctl/packs/notify/notify.py").unlink()
-
-
 def edited(old: str, new: str) -> Callable[[Path], object]:
     return lambda folder: put(folder / "pack.toml", (folder / "pack.toml").read_text().replace(old, new))
 
@@ -289,32 +284,68 @@ def edited(old: str, new: str) -> Callable[[Path], object]:
 UNCERTAIN: list[tuple[str, Callable[[Place], None]]] = [
     ("ledger_missing", runs_from_elsewhere),
     ("ledger_missing", copy_of_the_settings),
-    ("interpreter_missing", edited_command_without_its_python),
+    ("entry_edited", edited_command_without_its_python),
     ("link_leaves_project", link_that_leaves_the_project),
-    ("entries_wiped", program_of_the_repositorys),
-    ("entries_wiped", committed(lambda page: page["entries"][0]["written"].update(
-        command=": hookctl=guard/stop; evil"))),
-    ("entries_wiped", committed(lambda page: page["entries"][1]["owners"]["guard"].update(value="9999"))),
-    ("entries_wiped", committed(lambda page: page["entries"].insert(
-        0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]}))),
-    ("entries_wiped", committed(lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []}))),
     ("hook_missing", without_a_packs_file(edited('"1.0"', '"1.1"'))),
     ("hook_missing", without_a_packs_file(edited('"notify"', '"other"'))),
     ("hook_missing", without_a_packs_file(lambda folder: put(folder / "notify.py", "other bytes"))),
     ("hook_missing", without_a_packs_file(lambda folder: (folder / "notify.py").unlink())),
     ("hook_missing", without_a_packs_file(lambda folder: (folder / "pack.toml").unlink())),
     ("hook_missing", without_a_packs_file(lambda folder: put(folder / "pack.toml", "["))),
-    ("hook_missing", record_that_names_a_file_of_this_machine),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "arrange"), UNCERTAIN, ids=named)
 def test_what_is_uncertain_stays_as_it_is(place: Place, code: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
-    before = tree(place.root)
+    before = content(place)
     fixed, left = fix(place)
-    assert (fixed, tree(place.root)) == ([], before)
+    assert (fixed, content(place)) == ([], before)
     assert code in left
+
+
+# What a stranger's record says. Of it only the guard's own entries and programs are written, as this hookctl has them.
+STRANGERS = {
+    "program": program_of_the_repositorys,
+    "command": committed(lambda page: page["entries"][0]["written"].update(command=": hookctl=guard/stop; evil")),
+    "value": committed(lambda page: page["entries"][1]["owners"]["guard"].update(value="9999")),
+    "key": committed(lambda page: page["entries"].insert(0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]})),
+    "pack": committed(lambda page: page["packs"].update(evil={**page["packs"]["guard"], "files": []})),
+}
+
+
+@pytest.mark.parametrize("arrange", STRANGERS.values(), ids=STRANGERS)
+def test_of_a_strangers_record_only_what_this_guard_wants_is_written(
+    place: Place, arrange: Callable[[Place], None]
+) -> None:
+    put(Path(".claude/settings.json"), "{}")
+    wanted = content(place.install("--scope", "project"))
+    arrange(place)
+    fixed, left = fix(place)
+    assert fixed and "entries_wiped" not in left
+    assert content(place) == wanted
+
+
+def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_where_the_record_says(
+    place: Place,
+) -> None:
+    file = pack(place)
+    assert place.hookctl("install", str(file), "--host", "claude", "--scope", "project").code == 0
+    wanted = content(place)
+    other, script = place.root / "other", Path(".hookctl/packs/notify/notify.py")
+    shutil.copytree(file.parent, other)
+    put(other / "notify.py", "secret")
+    for field in ("settings", "source"):
+        source = str(other / file.name)
+        change = {"settings": {"source": source}} if field == "settings" else {"source": source}
+        script.unlink(missing_ok=True)
+        place.change(lambda page, change=change: page["files"][".claude/settings.json"]["packs"]["notify"].update(
+            change), Path(".hookctl/ledger.json"))  # fmt: skip
+        fix(place)
+        assert script.exists() == (field == "settings"), "nobody agreed to the other one"
+        left = {name: about for name, about in content(place).items() if not name.startswith("other")}
+        wanted.pop("" if script.exists() else "work/.hookctl/packs/notify/notify.py", None)
+        assert left == wanted
 
 
 def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:

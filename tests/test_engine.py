@@ -78,7 +78,7 @@ class Row(NamedTuple):
     """One case of a cell: what there is, what is done, and what must come of it."""
 
     id: str  # the number of the row, and what is special about the case
-    verb: str  # install | upgrade | uninstall | fix
+    verb: str  # install | upgrade | uninstall
     here: dict[str, Any]
     entries: list[Entry]
     wants: list[Wanted]
@@ -127,15 +127,6 @@ def uninstall(
     return Row(id, "uninstall", here, entries, wants or [], then, ledger, did or [], kept or [])
 
 
-def fix(
-    id: str, here: Any, entries: list[Entry], then: Any = None, ledger: list[Entry] | None = None,
-    did: list[str] | None = None, kept: list[tuple[str, str]] | None = None, wants: list[Wanted] | None = None,
-) -> Row:  # fmt: skip
-    """`doctor --fix`; with wants, those of a pack whose page is lost. Nothing happens unless something is named."""
-    then, ledger = here if then is None else then, entries if ledger is None else ledger
-    return Row(id, "fix", here, entries, wants or [], then, ledger, did or [], kept or [])
-
-
 CAPS = owned("8", CAP)  # a second key of ours that is still there: what is missing was removed by hand
 ROWS = [
     # 1 free
@@ -153,8 +144,6 @@ ROWS = [
     uninstall("1 nothing to do", {"a": 1}, [], {"a": 1}, [], wants=[leaf("5"), hook()]),
     *either(upgrade("1", env(CAP="8"), [CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8", LIMIT="5"), [owned("5"), CAPS],
                     ["write free>owned"])),
-    fix("1", {"a": 1}, []),
-    fix("1 a pack that no hook shows to be installed is not", env(CAP="8"), [], wants=[leaf("8", CAP), hook()]),
     # 2 foreign
     install("2", env(LIMIT="7"), [], [leaf("5")], env(LIMIT="7"), [],
             kept=[("foreign", 'kept your LIMIT="7"; --force sets "5"')]),
@@ -167,7 +156,6 @@ ROWS = [
             kept=[("foreign", 'kept your LIMIT="7"; --force sets "5"')]),
     upgrade("2", env(CAP="8", LIMIT="7"), [CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8", LIMIT="5"),
             [owned("5", before='"7"'), CAPS], ["replace foreign>owned"], force=True),
-    fix("2", env(CAP="8", LIMIT="7"), [CAPS]),
     # 3 foreign and equal
     *either(install("3", env(LIMIT="5"), [], [leaf("5")], env(LIMIT="5"), [adopted("5")], ["adopt foreign>adopted"])),
     install("3 a number is not its text", env(LIMIT=5), [], [leaf("5")], env(LIMIT=5), [],
@@ -177,7 +165,6 @@ ROWS = [
     uninstall("3 nothing to do", env(LIMIT="5"), [], env(LIMIT="5"), [], wants=[leaf("5")]),
     *either(upgrade("3", env(CAP="8", LIMIT="5"), [CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8", LIMIT="5"),
                     [adopted("5"), CAPS], ["adopt foreign>adopted"])),
-    fix("3", env(CAP="8", LIMIT="5"), [CAPS]),
     # 4 adopted
     *either(install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")])),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="5"),
@@ -192,14 +179,12 @@ ROWS = [
     uninstall("4", env(LIMIT="5"), [adopted("5")], env(LIMIT="5"), [], ["drop adopted>foreign"]),
     uninstall("4 a second pack stays", env(LIMIT="5"), [adopted("5", "p", "q")], env(LIMIT="5"),
               [adopted("5", "q")], ["drop adopted>adopted"]),
-    fix("4", env(LIMIT="5"), [adopted("5")]),
     # 5 adopted and gone
     *either(install("5", {"env": {}}, [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5")],
                     ["write adopted-gone>owned"])),
     *either(upgrade("5", {"env": {}}, [adopted("5")], [leaf("6")], env(LIMIT="6"), [owned("6")],
                     ["write adopted-gone>owned"])),
     uninstall("5", {"env": {}}, [adopted("5")], {"env": {}}, [], ["drop adopted>foreign"]),
-    fix("5", env(CAP="8"), [adopted("5"), CAPS]),
     # 6 adopted and edited
     install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="9"), [adopted("5")],
             kept=[("adopted", 'kept your LIMIT="9"; --force sets "5"')]),
@@ -210,7 +195,6 @@ ROWS = [
     uninstall("6", env(LIMIT="9"), [adopted("5")], env(LIMIT="9"), [], ["drop adopted>foreign"]),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
             ["replace adopted>owned"], force=True),
-    fix("6", env(LIMIT="9"), [adopted("5")]),
     # 7 owned
     *either(install("7", env(LIMIT="5"), [owned("5")], [leaf("5")], env(LIMIT="5"), [owned("5")])),
     *either(upgrade("7 keeps before", env(LIMIT="5"), [owned("5", before='"7"')], [leaf("6")], env(LIMIT="6"),
@@ -232,8 +216,6 @@ ROWS = [
               ["remove owned>free"]),
     uninstall("7 element, containers of theirs stay", stop(group(handler())), [element()], stop(), [],
               ["remove owned>free"]),
-    fix("7", {**env(LIMIT="5"), **stop(group(handler()))}, [owned("5"), element(), container("env")]),
-    fix("7 also if the pack wants something else by now", env(LIMIT="5"), [owned("5", p="6")]),
     # 8 no longer wanted
     upgrade("8", env(LIMIT="5", CAP="8"), [owned("5"), CAPS], [leaf("8", CAP)], env(CAP="8"), [CAPS],
             ["remove owned>free"]),
@@ -275,7 +257,7 @@ ROWS = [
             {"hooks": {"SessionEnd": [group(handler())]}}, [element(END)]),
     upgrade("8 all of a doubled element to another event", stop(group(handler()), group(handler())), [element()],
             [hook(path=END)], {"hooks": {"Stop": [], "SessionEnd": [group(handler())]}},
-            [element(END), container("hooks", "SessionEnd")], ["remove owned>free", "replace owned>owned"]),
+            [element(END), container("hooks", "SessionEnd")], ["replace owned>owned", "remove owned>free"]),
     upgrade("8 a removed element stays away from another event too", env(CAP="8"), [element(), CAPS],
             [hook(path=END), leaf("8", CAP)], env(CAP="8"), [element(END), CAPS], kept=[("missing", "you removed it")]),
     upgrade("8 a removed element under another event", env(CAP="8"), [element(), CAPS],
@@ -290,7 +272,6 @@ ROWS = [
             [element(END), container("hooks", "SessionEnd")], ["replace owned>owned"], force=True),
     uninstall("8", env(LIMIT="5", CAP="8"), [owned("5", before='"7"'), CAPS], env(LIMIT="7"), [],
               ["replace owned>foreign", "remove owned>free"], wants=[leaf("8", CAP)]),
-    fix("8", env(LIMIT="5", CAP="8"), [owned("5"), CAPS]),
     # 9 overridden
     install("9", env(LIMIT="9"), [owned("5")], [leaf("5")], env(LIMIT="9"), [owned("5")],
             kept=[("overridden", 'kept your LIMIT="9"; --force sets "5"')]),
@@ -302,7 +283,6 @@ ROWS = [
             ["replace overridden>owned"], force=True),
     uninstall("9", env(LIMIT="9"), [owned("5", before='"7"'), container("env")], env(LIMIT="9"), [],
               kept=[("overridden", 'your value is "9"')]),
-    fix("9", env(LIMIT="9"), [owned("5")]),
     # 9a fields of an element
     install("9a", stop(group(handler(timeout=30))), [element()], [hook()], stop(group(handler(timeout=30))),
             [element()], kept=[("overridden", "kept your timeout=30 (ours: timeout=10)")]),
@@ -341,7 +321,6 @@ ROWS = [
               ["remove overridden>free"]),
     uninstall("9a a matcher and a field of their own go too", stop(group(handler(async_=True), matcher="x")),
               [element()], stop(), [], ["remove overridden>free"]),
-    fix("9a", stop(group(handler(timeout=30), matcher="x")), [element()]),
     # 9b the command edited
     install("9b", stop(group(handler(EDITED))), [element()], [hook()], stop(group(handler(EDITED))), [element()],
             kept=[("edited copy", "you edited its command; --force")]),
@@ -358,7 +337,6 @@ ROWS = [
               kept=[("edited copy", "its command was edited, so it stays")]),
     uninstall("9b is said once", stop(group(handler(EDITED))), [element()], stop(group(handler(EDITED))), [],
               kept=[("edited copy", "its command was edited, so it stays")], wants=[hook(), hook(path=END)]),
-    fix("9b", stop(group(handler(EDITED))), [element()]),
     # 10 overridden and by chance as wanted now
     install("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("5", p="9")]),
     install("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("9", before='"9"')],
@@ -371,7 +349,6 @@ ROWS = [
     upgrade("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("5", p="9")]),
     upgrade("10", env(LIMIT="9"), [owned("5")], [leaf("9")], env(LIMIT="9"), [owned("9", before='"9"')],
             ["replace overridden>owned"], force=True),
-    fix("10", env(LIMIT="9"), [owned("5", p="9")]),
     # 11 one of several is missing
     install("11", env(CAP="8"), [owned("5"), CAPS], [leaf("5"), leaf("8", CAP)], env(CAP="8"), [owned("5"), CAPS],
             kept=[("missing", "you removed it; --force writes it again")]),
@@ -397,7 +374,6 @@ ROWS = [
               ["drop missing>free", "remove owned>free"]),
     uninstall("11 element", env(CAP="8"), [element(), CAPS, container("env")], {}, [],
               ["drop missing>free", "remove owned>free"]),
-    fix("11", env(CAP="8"), [owned("5"), element(), CAPS]),
     # 12 all are missing
     *either(install("12", {}, [owned("5", before='"7"'), CAPS, container("env")], [leaf("5"), leaf("8", CAP)],
                     env(LIMIT="5", CAP="8"), [owned("5"), CAPS, container("env")], ["write missing>owned"] * 2)),
@@ -425,17 +401,6 @@ ROWS = [
     install("12 only adopted values were there: nothing was wiped", {"env": {}}, [adopted("5", "q")], [], {"env": {}},
             [adopted("5", "q")]),
     uninstall("12", {}, [owned("5"), element(), container("env")], {}, [], ["drop missing>free"] * 2),
-    fix("12 the entries of every pack", {"a": 1}, [owned("5", before='"7"'), owned("8", CAP, q="8"), element()],
-        {"a": 1, **env(LIMIT="5", CAP="8"), **stop(group(handler()))},
-        [owned("5"), owned("8", CAP, q="8"), element(), container("env"), container("hooks"),
-         container("hooks", "Stop")], ["write missing>owned"] * 3),
-    fix("12 as they are wanted now", {}, [owned("5", p="6")], env(LIMIT="6"), [owned("6"), container("env")],
-        ["write missing>owned"]),
-    fix("12 the value that was in effect where packs disagree", {}, [owned("6", p="6", q="5")], env(LIMIT="6"),
-        [owned("6", p="6", q="5"), container("env")], ["write missing>owned"]),
-    fix("12 also while the hooks of a pack without a page stand", stop(group(handler())), [owned("8", CAP, q="8")],
-        {**stop(group(handler())), **env(CAP="8")}, [owned("8", CAP, q="8"), element(), container("env")],
-        ["write missing>owned", "take-back orphan>owned"], wants=[hook()]),
     # 13 conflict, and its ways out
     install("13", env(LIMIT="5"), [owned("5", before='"7"', q="5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
@@ -530,20 +495,6 @@ ROWS = [
             ["replace owned>owned"], force=True),
     uninstall("13 what a remaining pack wants and has is not touched", env(LIMIT="6"),
               [owned("6", p="6", q="6", r="5")], env(LIMIT="6"), [owned("6", q="6", r="5")], ["drop owned>owned"]),
-    fix("13", env(LIMIT="6"), [owned("6", q="5", p="6")]),
-    fix("13 what no pack wants any more", env(LIMIT="7"), [owned("7", q="5", p="6")]),
-    fix("13 max", env(LIMIT="5"), [owned("5", before='"7"')._replace(
-            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})], env(LIMIT="12"),
-        [owned("12", before='"7"')._replace(owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})],
-        ["replace owned>owned"]),
-    fix("13 merged already", env(LIMIT="12"), [owned("12")._replace(
-            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})]),
-    fix("13 not where one of them has no rule", env(LIMIT="5"), [owned("5")._replace(
-            owners={"q": Claim("5", "1"), "p": Claim("12", "1", "max")})]),
-    fix("13 not where the operator has changed it", env(LIMIT="9"), [owned("5")._replace(
-            owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})]),
-    fix("13 not where the packs agree on something else", env(LIMIT="5"), [owned("5")._replace(
-            owners={"q": Claim("12", "1", "max"), "p": Claim("12", "1", "max")})]),
     # 14 two owners, one wish
     *either(install("14", env(LIMIT="5"), [owned("5", q="5")], [leaf("5")], env(LIMIT="5"), [owned("5", q="5", p="5")],
                     ["share owned>owned"])),
@@ -564,7 +515,6 @@ ROWS = [
     *either(upgrade("14 to what another pack has written by now", env(LIMIT="6"), [owned("6", p="5", q="6")],
                     [leaf("6")],
                     env(LIMIT="6"), [owned("6", p="6", q="6")])),
-    fix("14", env(LIMIT="5"), [owned("5", q="5", p="5")]),
     # 15 an element that the ledger does not know
     *either(install("15", stop(group(handler())), [], [hook()], stop(group(handler())), [element()],
                     ["take-back orphan>owned"])),
@@ -589,19 +539,6 @@ ROWS = [
             [element()], ["take-back orphan>owned", "replace overridden>owned"], force=True),
     install("15 without a known form", stop(group(handler())), [], [hook()._replace(forms="")],
             stop(group(handler())), [element()], ["take-back orphan>owned"]),
-    fix("15", {**stop(group(handler(OLDER, timeout=30)), group(THEIRS)), **env(LIMIT="5", CAP="9")}, [],
-        ledger=[element(command=OLDER)._replace(owners={"p": Claim(handler(), "1")}), adopted("5")],
-        did=["take-back orphan>owned", "adopt foreign>adopted"], wants=[leaf("5"), hook(), leaf("8", CAP)]),
-    fix("15 a key that another pack has is shared", {**stop(group(handler())), **env(LIMIT="5")}, [owned("5", q="5")],
-        ledger=[owned("5", q="5", p="5"), element()], did=["take-back orphan>owned", "share owned>owned"],
-        wants=[hook(), leaf("5")]),
-    fix("15 a key that another pack has otherwise is not", {**stop(group(handler())), **env(LIMIT="5")},
-        [owned("5", q="5")], ledger=[owned("5", q="5"), element()], did=["take-back orphan>owned"],
-        wants=[hook(), leaf("6")]),
-    fix("15 what the ledger knows is not taken twice", {**stop(group(handler(OLDER))), **env(LIMIT="5")},
-        [element(), owned("5")], wants=[hook(path=END), leaf("5")]),
-    fix("15 half a page", {**stop(group(handler())), **env(LIMIT="5")}, [owned("5")],
-        ledger=[owned("5"), element()], did=["take-back orphan>owned"], wants=[hook(), leaf("5")]),
     # 15a an edited copy that the ledger does not know
     install("15a", stop(group(handler(EDITED))), [], [hook()], stop(group(handler(EDITED))), [],
             kept=[("edited copy", "left alone; --force replaces it")]),
@@ -617,9 +554,6 @@ ROWS = [
             kept=[("edited copy", "left alone; --force replaces it")]),
     upgrade("15a", stop(group(handler(EDITED))), [], [hook(OLDER)], stop(group(handler(OLDER))),
             [element(command=OLDER)], ["replace overridden>owned"], force=True),
-    fix("15a", {**stop(group(handler(EDITED))), **env(LIMIT="5")}, [], wants=[hook(), leaf("5")]),
-    fix("15a beside one of ours", stop(group(handler(EDITED)), group(handler())), [], ledger=[element()],
-        did=["take-back orphan>owned"], wants=[hook()]),
     # 16 a key whose ledger is lost
     *either(install("16 equal", env(LIMIT="5"), [], [leaf("5")], env(LIMIT="5"), [adopted("5")],
                     ["adopt foreign>adopted"])),
@@ -635,21 +569,19 @@ ROWS = [
     upgrade("16", env(LIMIT="5"), [], [leaf("6")], env(LIMIT="5"), [], kept=[("foreign", "kept your")]),
     upgrade("16", env(LIMIT="5"), [], [leaf("6")], env(LIMIT="6"), [owned("6", before='"5"')],
             ["replace foreign>owned"], force=True),
-    fix("16", {**env(LIMIT="5", CAP="8"), **stop(group(handler()))}, [], ledger=[adopted("5"), element()],
-        did=["take-back orphan>owned", "adopt foreign>adopted"], wants=[leaf("5"), leaf("9", CAP), hook()]),
-    fix("16 nothing is written where the key is not there", stop(group(handler())), [], ledger=[element()],
-        did=["take-back orphan>owned"], wants=[leaf("5"), hook()]),
     # 17 twice
-    *either(install("17", stop(group(handler()), group(handler())), [element()], [hook()],
-                    stop(group(handler()), group(handler())), [element()], kept=[("doubled", "registered twice")])),
-    *either(upgrade("17 updates the first", stop(group(handler()), group(handler())), [element()], [hook(OLDER)],
-                    stop(group(handler(OLDER)), group(handler(OLDER))), [element(command=OLDER)],
-                    ["replace owned>owned", "replace doubled>doubled"], [("doubled", "registered twice")])),
-    upgrade("17 only the command of the others", stop(group(handler(timeout=3)), group(handler(timeout=4))),
-            [element()], [hook(OLDER, 15)], stop(group(handler(OLDER, timeout=3)), group(handler(OLDER, timeout=4))),
+    *either(install("17", stop(group(handler()), group(THEIRS, handler())), [element()], [hook()],
+                    stop(group(handler()), group(THEIRS)), [element()], ["remove owned>free"])),
+    *either(upgrade("17 the first is updated", stop(group(handler()), group(handler())), [element()], [hook(OLDER)],
+                    stop(group(handler(OLDER))), [element(command=OLDER)],
+                    ["replace owned>owned", "remove owned>free"])),
+    upgrade("17 with what was edited in each", stop(group(handler(timeout=3)), group(handler(timeout=4))),
+            [element()], [hook(OLDER, 15)], stop(group(handler(OLDER, timeout=3))),
             [element(command=OLDER)._replace(owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
-            ["replace overridden>overridden", "replace doubled>doubled"],
-            [("overridden", "kept your timeout=3"), ("doubled", "registered twice")]),
+            ["replace overridden>overridden", "remove overridden>free"], [("overridden", "kept your timeout=3")]),
+    install("17 an edited copy stays, and the first that is ours", stop(group(handler(EDITED)), group(handler()),
+            group(handler())), [element()], [hook()], stop(group(handler(EDITED)), group(handler())), [element()],
+            ["remove owned>free"], [("doubled", "an edited copy of it runs too")]),
     install("17 one that is ours comes before an edited copy", stop(group(handler(EDITED)), group(handler())),
             [element()], [hook(timeout=15)], stop(group(handler(EDITED)), group(handler(timeout=15))),
             [element(timeout=15)], ["replace owned>owned"], [("doubled", "an edited copy of it runs too")]),
@@ -664,17 +596,8 @@ ROWS = [
     uninstall("17 an edited copy of the two stays", stop(group(handler()), group(handler(EDITED))), [element()],
               stop(group(handler(EDITED))), [], ["remove owned>free"], [("edited copy", "so it stays")]),
     upgrade("17 without a ledger", stop(group(handler(OLDER)), group(handler())), [], [hook()],
-            stop(group(handler()), group(handler())), [element()],
-            ["take-back orphan>owned", "replace owned>owned"], [("doubled", "registered twice")]),
-    fix("17", stop(group(handler()), group(THEIRS, handler()), group(handler(timeout=3))), [element()],
-        stop(group(handler()), group(THEIRS)), [element()], ["remove owned>free", "remove overridden>free"]),
-    fix("17 an edited copy stays, and the first that is ours", stop(group(handler(EDITED)), group(handler()),
-        group(handler())), [element()], stop(group(handler(EDITED)), group(handler())), [element()],
-        ["remove owned>free"]),
-    fix("17 without a ledger", stop(group(handler(OLDER)), group(handler(OLDER)), group(handler())), [],
-        stop(group(handler(OLDER)), group(handler())),
-        [element(command=OLDER)._replace(owners={"p": Claim(handler(), "1")})],
-        ["take-back orphan>owned", "remove owned>free"], wants=[hook()]),
+            stop(group(handler())), [element()],
+            ["take-back orphan>owned", "replace owned>owned", "remove owned>free"]),
     # 18 moved
     *either(install("18 into a group of theirs", stop(group(THEIRS, handler(), matcher="x")), [element()], [hook()],
                     stop(group(THEIRS, handler(), matcher="x")), [element()])),
@@ -687,7 +610,6 @@ ROWS = [
               stop(group(THEIRS, matcher="x")), [], ["remove owned>free"]),
     uninstall("18 removed from another event", {"hooks": {"Stop": [], "SubagentStop": [group(handler())]}},
               [element(), container("hooks", "Stop")], {"hooks": {"SubagentStop": []}}, [], ["remove owned>free"]),
-    fix("18", {"hooks": {"SubagentStop": [group(THEIRS, handler(), matcher="x")]}}, [element()]),
 ]  # fmt: skip
 
 
@@ -695,8 +617,6 @@ def decide(row: Row) -> Decision:
     live = plain.live(row.here)
     if row.verb == "uninstall":
         return engine.uninstall(row.entries, live, "p", row.wants)
-    if row.verb == "fix":
-        return engine.repair(row.entries, live, {"p": ("1", row.wants)} if row.wants else {})
     return engine.install(row.entries, live, "p", "1", row.wants, force=row.force)
 
 
@@ -734,7 +654,7 @@ def test_doing_it_again_without_force_changes_nothing(row: Row) -> None:
 
 # Every cell has a test.
 
-VERBS = ("install", "install --force", "upgrade", "upgrade --force", "uninstall", "fix")
+VERBS = ("install", "install --force", "upgrade", "upgrade --force", "uninstall")
 ENGINES = [str(number) for number in range(1, 19)] + ["9a", "9b", "15a"]
 # What the table itself calls the same as another cell.
 AS = {("8", "install"): ("8", "upgrade"), ("8", "install --force"): ("8", "upgrade --force")}
@@ -743,23 +663,16 @@ ON_DISK = "tests/test_table_on_disk.py"
 REST = {
     **{("19", verb): "tests/test_crash.py::test_the_run_after_a_kill_ends_as_if_nothing_had_happened"
        for verb in ("install", "upgrade", "uninstall")},
-    ("19", "fix"):
-        "tests/test_doctor_fix.py::test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong",
     **{("20", verb): "tests/test_overrides.py::test_a_file_of_a_wrong_shape_is_refused_with_its_line"
        for verb in ("install", "upgrade", "uninstall")},
-    ("20", "fix"):
-        "tests/test_doctor_fix.py::test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended",
     **{("21", verb): "tests/test_invariants.py::test_invariant_17_comments_stop_an_install_and_not_an_uninstall"
        for verb in ("install", "upgrade", "uninstall")},
-    ("21", "fix"): "tests/test_doctor_fix.py::test_what_is_not_mended_stays_byte_for_byte",
     **{("22", verb): "tests/stories/linked-settings.txt" for verb in ("install", "uninstall")},
     ("22", "upgrade"): "tests/test_files.py::test_a_chain_of_links_is_followed_and_kept",
-    ("22", "fix"): f"{ON_DISK}::test_row_22_fix_works_on_the_real_file_and_leaves_the_link",
     **{("23", verb): "tests/stories/operators-last-word.txt"
        for verb in ("install", "upgrade", "uninstall")},
-    ("23", "fix"): "tests/test_doctor_fix.py::test_a_read_only_file_stays_and_our_own_files_are_put_back",
     **{("24", verb): f"{ON_DISK}::test_row_24_who_writes_meanwhile_loses_nothing"
-       for verb in ("install", "upgrade", "uninstall", "fix")},
+       for verb in ("install", "upgrade", "uninstall")},
     ("1", "doctor"): "tests/findings.py::not_ours",
     ("3", "doctor"): f"{ON_DISK}::test_row_3_doctor_has_nothing_against_a_value_that_is_as_wanted",
     ("4", "doctor"): f"{ON_DISK}::test_row_4_doctor_has_nothing_against_an_adopted_value",
@@ -788,7 +701,7 @@ OPEN = {(row, "doctor") for row in ("2", "5", "6", "8", "10", "13")}
 def cells() -> set[tuple[str, str]]:
     """All of them; 24 has nothing for doctor, which reads once, and force changes nothing from 19 on."""
     engines = {(row, verb) for row in ENGINES for verb in (*VERBS, "doctor")}
-    verbs = ("install", "upgrade", "uninstall", "doctor", "fix")
+    verbs = ("install", "upgrade", "uninstall", "doctor")
     others = {(str(row), verb) for row in range(19, 25) for verb in verbs}
     return engines | others - {("24", "doctor")}
 
@@ -987,22 +900,18 @@ WHY = {
     "row 4 uninstall": ["it counts as yours and stays"],
     "row 7 uninstall before comes back": ["back to 7"],
     "row 8 upgrade element to another event, the operator's fields with it": ["it moves to another event"],
-    "row 8 upgrade all of a doubled element to another event": ["it was registered twice", "it moves to another event"],
+    "row 8 upgrade all of a doubled element to another event": ["it moves to another event", "it was registered twice"],
     "row 11 uninstall": ["it was gone already", ""],
     "row 12 install the entries of every pack": ["", "all our entries were gone"],
     "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
     "row 13 install max": [""],
-    "row 13 fix max": ["what the packs' common rule gives"],
     "row 14 uninstall the first one leaves": ["another pack still wants it"],
     "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
     "row 15 uninstall": ["hookctl's record of it is missing; it is known by its name"],
-    "row 15 fix": [
-        "hookctl's record of it is missing; it is known by its name",
-        "hookctl's record of it is missing, so it counts as yours: uninstall leaves it",
-    ],
-    "row 17 fix": [
-        "it was registered more than once",
-        "it was registered more than once; removed with the hook: your timeout=3",
+    "row 17 install": ["it was registered twice"],
+    "row 17 upgrade with what was edited in each": [
+        "",
+        "it was registered twice; removed with the hook: your timeout=4",
     ],
 }
 

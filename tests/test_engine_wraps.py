@@ -65,10 +65,5 @@ def test_a_wrap_says_nothing_of_a_wipe(entries: list[Entry], there: dict[str, An
 
 def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
     entries = [entry(), entry("guard/stop", OWN)]
-    decision = engine.repair(entries, plain.live(settings()), {})
+    decision = engine.install(entries, plain.live(settings()), "other", "1", [])
     assert [edit.fields["command"] for edit in decision.edits if hasattr(edit, "fields")] == [OWN]
-
-
-def test_a_hook_that_its_tool_registered_twice_is_not_ours_to_remove() -> None:
-    there = plain.live(settings(handler(), handler()))
-    assert engine.repair([entry()], there, {}).edits == ()

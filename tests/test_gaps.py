@@ -212,7 +212,6 @@ RUNS = {
     "install and uninstall": [("install",), ("uninstall",)],
     "uninstall": [("uninstall",)],
     "uninstall another pack": [("install", "{one}"), ("uninstall", "one")],
-    "doctor": [("doctor", "--fix", "--all")],
 }
 
 
@@ -233,7 +232,7 @@ def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
         codex.drop_last(late)
     for words in runs:
         words = tuple(word.replace("{one}", str(isolated / "one.toml")) for word in words)
-        hookctl(words[0], *words[1:], *(codex.options if words[0] != "doctor" else ["--host", "codex"]))
+        hookctl(words[0], *words[1:], *codex.options)
     assert codex.groups() == before
     assert codex.file.exists() == bool(text)
     if place == "config.toml":
@@ -275,7 +274,7 @@ def test_upgrade_and_uninstall_all_know_an_empty_place(codex: Codex) -> None:
     assert codex.groups() == before
 
 
-STEPS = ["install guard", "install one", "uninstall guard", "uninstall one", "add", "add", "drop", "doctor --fix"]
+STEPS = ["install guard", "install one", "uninstall guard", "uninstall one", "add", "add", "drop"]
 
 
 def test_no_history_moves_a_hook_of_theirs_or_leaves_an_empty_place_behind(
@@ -313,11 +312,9 @@ def test_no_history_moves_a_hook_of_theirs_or_leaves_an_empty_place_behind(
             elif verb == "uninstall" and name in places:
                 codex.run("uninstall", name)
                 places = [None if entry == name else entry for entry in places]
-            elif verb == "doctor":
-                hookctl("doctor", "--fix", "--all", "--host", "codex")
             else:
                 continue
-            if verb in ("install", "uninstall", "doctor"):
+            if verb in ("install", "uninstall"):
                 while places and places[-1] is None:
                     places.pop()
             assert codex.groups() == [[] if entry is None else [entry] for entry in places], step

@@ -463,7 +463,7 @@ def test_a_command_that_install_writes_back_is_planned_in_full_and_a_commit_coul
 
 
 def test_doctor_brings_back_the_guards_own_entries_alone(isolated: Path, project: Path, hookctl: Hookctl) -> None:
-    """After a wipe, if the ledger has nothing else; in whatever order it names them."""
+    """After a wipe, whatever else the ledger has; in whatever order it names them."""
     page = page_of(project)
     container = {"path": ["env"], "kind": "container"}
     page["entries"] = [container, *(entry for entry in page["entries"] if entry["kind"] != "container")]
@@ -473,7 +473,7 @@ def test_doctor_brings_back_the_guards_own_entries_alone(isolated: Path, project
         craft(project, page)
         put(project / PAGE, "{}")
         assert "cannot be read" not in hookctl("doctor", "--fix", "--host", "claude").out
-        assert ("hookctl=guard/stop" in (project / PAGE).read_text()) is is_ours
+        assert "hookctl=guard/stop" in (project / PAGE).read_text()
         assert "EVIL" not in (project / PAGE).read_text()
 
 

@@ -137,22 +137,6 @@ class Histories(RuleBasedStateMachine):
     def hooks_of(self, pack: str) -> dict[str, WantedHook]:
         return self.last[pack].hooks if pack in self.last else {}
 
-    def orphans(self) -> dict[str, Wants]:
-        """The packs that were installed, and of which the ledger knows nothing."""
-        recorded = {name for entry in self.entries for name in entry.owners}
-        return {pack: wants for pack, wants in self.last.items() if pack not in recorded}
-
-    def mend(self) -> Decision:
-        orphans = {pack: ("1", wants.wants) for pack, wants in self.orphans().items()}
-        return engine.repair(self.entries, plain.live(self.file), orphans)
-
-    @rule()
-    def repair(self) -> None:
-        orphans = {pack: (wants.keys, wants.hooks) for pack, wants in self.orphans().items()}
-        self.carry_out(self.mend())
-        self.model.repair(orphans)
-        self.once_more(self.mend())
-
     @rule(pack=PACKS, keys=WISHES, hooks=HOOKS, force=FORCE, written=st.booleans())
     def a_crash(self, pack: str, keys: dict[str, Any], hooks: dict[str, Any], force: bool, written: bool) -> None:
         """A run dies before the file was written, or before the ledger was; the next one takes the page that fits."""

@@ -15,7 +15,6 @@ from hookctl.packs.choices import Choice, Request
 from hookctl.packs.pack import load_file
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
-from hookctl.planner.repair import plan_repair
 from hookctl.planner.sources import Sources
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings import targets
@@ -52,7 +51,6 @@ def test_a_plan_asks_the_disk_once(
     plans: dict[str, Callable[[Sources], Plan]] = {
         "install": partial(install, targets=[target], choice=Choice(Request()), name="guard"),
         "pack": partial(install, targets=[target], choice=Choice(Request()), name="notify"),
-        "repair": partial(plan_repair, targets=[target]),
     }
     if installed:
         leaving = [Leaving(target, installed)]

@@ -180,7 +180,7 @@ def test_doctor_names_what_is_wrong_with_the_runner_and_puts_back_what_is_gone(
     if scope == "project":
         assert place.codes("check") == expected
     place.hookctl("doctor", "--fix", "--host", "claude", "--scope", scope)
-    assert (content(folder) == written) == is_repaired
+    assert (content(folder) == written) == (is_repaired or (fault, scope) == ("module edited", "project"))
     assert place.install("one", scope, "--force").code == 0
     assert content(folder) == written
     assert place.asked(scope) == ["no by one"]
@@ -310,13 +310,11 @@ def test_another_versions_runner_runs_on_until_a_pack_is_installed_again(
     release(monkeypatch, folder)
     assert place.asked(scope) == ["no by one"]
     assert place.codes("doctor", "--scope", scope) == []
-    assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
-    assert content(folder) != written
     assert place.hookctl("install", "--host", "gemini", "--scope", scope).code == 0
     assert place.asked(scope) == ["no by one"]
     if scope == "project":
         assert place.codes("check") == [("hook_old", "hook.py")]
-    place.install("one", scope)
+    assert place.hookctl("doctor", "--fix", "--scope", scope).code == 0
     assert content(folder).items() >= written.items()  # a call may still read the old package
     assert (folder / "hook.py").read_bytes() == written["hook.py"]
     make_old(folder)

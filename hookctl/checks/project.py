@@ -122,9 +122,10 @@ def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
 def _report_no_record(facts: ProjectFacts) -> Finding:
     """The only finding about a missing record: all others follow from it."""
     checkout = fixes.checkout_command(facts.project, OWN, facts.workplace.project)
-    repair = fixes.repair_command(facts.project, facts.workplace.project)
+    where = fixes.project_option(facts.project, facts.workplace.project)
+    install = f"hookctl install --scope project{where}"
     path = os.path.join(facts.project, OWN, LEDGER)
-    return finding("ledger_missing.project", path=path, checkout=checkout, repair=repair)
+    return finding("ledger_missing.project", path=path, checkout=checkout, install=install)
 
 
 def _judge_file(

@@ -69,16 +69,6 @@ def find_event(command: str) -> str:
     return match[1] if match else ""
 
 
-def renew_command(command: str, programs: Programs) -> str:
-    """A registered command with the places where its programs lie now; '' if it is no such one."""
-    match = _REGISTERED.fullmatch(command)
-    if match is None:
-        return ""
-    files_text = f" --files {programs.files}" if match["files"] else ""
-    call = f"{programs.is_ready} && {programs.call}"
-    return f"{match['head']}{call} {match['options']}{files_text}{match['rest']}"
-
-
 def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
     """Whether a hook speaks Claude Code's protocol; a host's own hook speaks the host's."""
     return pack.protocol == CLAUDE and not hook.native

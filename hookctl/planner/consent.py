@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from hookctl.errors import USAGE, HookctlError
@@ -250,15 +249,6 @@ def _hook_text(fields: dict[str, Any]) -> str:
     others = {key: value for key, value in fields.items() if key not in ("type", "command")}
     text = str(fields["command"])
     return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
-
-
-def changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """The files whose digests differ between two records of a pack, old and new."""
-    lines = []
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            lines += _digest_lines(name, old.get(name), new.get(name))
-    return lines
 
 
 def _digest_lines(name: str, before: str | None, after: str | None) -> list[str]:

@@ -250,11 +250,6 @@ class Draft:
                 kept.append(entry)
         self.entries = tuple(kept)
 
-    @property
-    def has_stranded_hooks(self) -> bool:
-        """Whether the record has hooks in a place that the host no longer reads."""
-        return any(self._is_stranded(entry) for entry in self.pack_entries())
-
     def _is_stranded(self, entry: Entry) -> bool:
         """Whether a hook's recorded place is one of another layout of the file."""
         if not entry.id or entry.path[:2] == APPROVALS or not self.host.variants:

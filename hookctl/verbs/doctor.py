@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Action, Line, Result
+from hookctl.ledger import store
+from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, tilde
-from hookctl.output.plans import action_data, plan_data, plan_text
-from hookctl.planner.sources import Sources
+from hookctl.output.lines import other_projects, program, tilde
+from hookctl.output.plans import action_data
+from hookctl.packs.choices import Permission
 from hookctl.run.journal import read_journal
+from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.values import NamedTuple
-
-if TYPE_CHECKING:  # late: doctor makes no plan without --fix
-    from hookctl.planner.plan import Plan
 
 
 class Request(NamedTuple):
@@ -45,19 +42,25 @@ def doctor(folders: Folders, request: Request) -> Result:
 
 def _fix_and_look(folders: Folders, request: Request) -> Result:
     finished = _list_interrupted(folders)
-    failures = _finish_interrupted(folders)
+    failures, done = [], []
+    try:
+        _finish_interrupted(folders)
+        done = _install_again(folders, request)
+    except HookctlError as error:
+        failures = [codes.finding("fix_failed", path=error.path, error=error)]
     survey = Survey(folders, request.scope, everywhere=request.everywhere)
     hosts = [*request.hosts] or survey.hosts_in_use()
-    plan = None
-    if not failures:
-        plan, failures = _repair(folders, hosts, request)
-        survey = Survey(folders, request.scope, everywhere=request.everywhere)
     result = _make_result(survey, _collect(survey, hosts, failures), hosts, request)
-    fixed: list[object] = []
-    lines: list[str | Line] = []
-    if plan:
-        fixed = [*finished, *plan_data(plan, dry_run=False)["actions"]]
-        lines = _describe_repairs(plan, finished) or ["nothing repaired"]
+    fixed: list[object] = list(finished)
+    lines = [Line(f"{tilde(str(action['file']))}: {action['reason']}") for action in finished]
+    for message in {message.text: message for one in done for message in one.messages}.values():
+        report.say(message)
+    for one in done:
+        if one.data["actions"]:
+            fixed += one.data["actions"]
+            lines += one.text
+    if not failures and not fixed:
+        lines = [Line("nothing repaired")]
     data = {**result.data, "fixed": fixed}
     return result._replace(data=data, text=(*lines, *result.text))
 
@@ -86,39 +89,45 @@ def _make_result(
     return Result(data, tuple(lines), exit_code=exit_code)
 
 
-def _finish_interrupted(folders: Folders) -> list[Finding]:
-    """Finish an interrupted run; the finding if that fails."""
+def _finish_interrupted(folders: Folders) -> None:
     from hookctl.planner.run import pending_first  # late: only with --fix
 
-    try:
-        pending_first(folders, report.say, dry_run=False)
-    except HookctlError as error:
-        return [codes.finding("fix_failed", path=error.path, error=error)]
-    return []
+    pending_first(folders, report.say, dry_run=False)
 
 
-def _repair(
-    folders: Folders, hosts: list[Host], request: Request
-) -> tuple[Plan | None, list[Finding]]:
-    """Repair what is ours; the plan that was carried out, or the finding if that fails."""
-    from hookctl.planner.repair import plan_repair  # late: only with --fix
-    from hookctl.planner.run import carry_out
+def _install_again(folders: Folders, request: Request) -> list[Result]:
+    """Install every pack again where it is on record here, with its recorded settings.
 
-    sources = Sources(folders)
+    Nothing is fetched, and of a pack nothing is written but what a person agreed to here. Each host
+    and scope is done alone, so that a file that cannot be read keeps no other from being repaired.
+    """
+    from hookctl.verbs import upgrade  # late: only with --fix
 
-    def make_plan() -> Plan:
-        survey = Survey(folders, request.scope, everywhere=request.everywhere)
-        targets = [target for host in hosts for target in survey.targets(host)]
-        return plan_repair(sources, targets)
-
-    try:
-        plan = carry_out(sources, make_plan, report.say)
-    except HookctlError as error:
-        return None, [codes.finding("fix_failed", path=error.path, error=error)]
-    for file in plan.files:
-        for message in file.messages:
-            report.say(message)
-    return plan, []
+    here = project.look(folders.cwd, folders.environ)
+    names = {host.name for host in request.hosts}
+    places = set()
+    records = store.read_known(folders)[0]
+    away = store.away(folders, records)
+    for key, record in records.items():
+        if key in away:
+            continue
+        is_own = request.everywhere or record.project in ("", here)
+        is_named = record.host in names or not names
+        if is_own and is_named and request.scope in ("", record.scope):
+            for name, pack in record.packs.items():
+                if not pack.source.startswith(GIT):
+                    places.add((record.project, record.scope, record.host, name))
+    results = []
+    for root, scope, host_name, name in sorted(places):
+        again = upgrade.Request(
+            name, hosts=(host_name,), scope=scope, project=root, keep_removed=True
+        )
+        try:
+            results.append(upgrade.upgrade(folders, again, Permission()))
+        except HookctlError as error:
+            reason = f"{error.message}; `{program()} upgrade {name}` asks first"
+            report.say(f"{name} is left as it is for {host_name}: {reason}")
+    return results
 
 
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
@@ -138,12 +147,3 @@ def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
         action = Action(kind, (step.path,), "file", reason=reason)
         actions.append(action_data(action, host, scope, step.path))
     return actions
-
-
-def _describe_repairs(plan: Plan, finished: list[dict[str, object]]) -> list[str | Line]:
-    lines: list[str | Line] = [
-        f"{tilde(str(action['file']))}: {action['reason']}" for action in finished
-    ]
-    if plan.empty:
-        return lines
-    return [*lines, *plan_text(plan, dry_run=False, done=[])]

@@ -176,4 +176,3 @@ def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], back
         return True
     # Empty where the file was edited between two of our writes.
     return backup.first and record is not None and not record.sha256_before
-

@@ -36,6 +36,7 @@ class Request(NamedTuple):
     scope: str = ""  # empty: every one
     project: str = ""  # its real path; empty: user scope and every known project
     diff: bool = False  # show the unified diff of it
+    keep_removed: bool = False  # also where every entry of one pack alone was taken out
 
 
 class _Installed(NamedTuple):
@@ -90,7 +91,7 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
             pack = _load(folders, item)
             ask = None if request.dry_run else permission
             command = f"{program()} upgrade {item.name} --dry-run"
-            for choice, targets in _find_targets(sources, item):
+            for choice, targets in _find_targets(sources, item, request):
                 prepared = prepare(sources, pack, targets, choice, ask=ask, command=command)
                 steps.append((item, pack, prepared))
         except HookctlError as error:
@@ -215,7 +216,9 @@ def _gone(message: str, path: str, hint: str) -> HookctlError:
     return HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
 
 
-def _find_targets(sources: Sources, item: _Installed) -> Iterator[tuple[Choice, list[Target]]]:
+def _find_targets(
+    sources: Sources, item: _Installed, request: Request
+) -> Iterator[tuple[Choice, list[Target]]]:
     """Where a pack is installed; apart, and with --force, where all of its entries vanished."""
     present: list[Target] = []
     vanished: list[Target] = []
@@ -227,7 +230,9 @@ def _find_targets(sources: Sources, item: _Installed) -> Iterator[tuple[Choice, 
             hint = "Use the newer hookctl that wrote it."
             raise HookctlError("ledger_newer", message, path=path, hint=hint)
         target = target_of_record(known.load(record.host), record, path)
-        has_vanished = _has_vanished(sources, target, record, item.name)
+        has_vanished = not request.keep_removed and _has_vanished(
+            sources, target, record, item.name
+        )
         (vanished if has_vanished else present).append(target)
     if present:
         yield Choice(), present
