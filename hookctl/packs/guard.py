@@ -14,10 +14,11 @@ from hookctl.hosts import Host, load_facts
 from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
+from hookctl.packs import commands
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack, PackHook
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
+from hookctl.settings.targets import GUARD, OWN, Target
 from hookctl.system import files
 from hookctl.system.packages import HOOK
 
@@ -25,7 +26,6 @@ HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
-_QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
 
 
 def cost_of_run(cap: int) -> str:
@@ -40,35 +40,15 @@ def cost_of_run(cap: int) -> str:
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
     """The registered command: exits with 0 if a file is missing or the hook crashes."""
-    is_ready, call = condition_and_call(target, f"{folder}/{HOOK}", python)
-    return f"{head(id)}{is_ready} && {call} {event} --host {target.host.name}; exit 0"
-
-
-def condition_and_call(target: Target, path: str, python: str) -> tuple[str, str]:
-    """Whether a launcher and its interpreter are there, and its call without arguments, for sh."""
-    file = in_sh(target, path)
-    program = "python3" if target.shared else quote(target.host, python)
-    has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
-    return f"[ -f {file} ] && [ -r {file} ] && {has_python}", f"{program} -I -S {file}"
+    start = commands.lead(target) + commands.call(target, f"{folder}/{HOOK}", python)
+    return f"{head(id)}{start} {event} --host {target.host.name}{commands.end(target.host)}exit 0"
 
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
-    started = start_forms(host, f"{GUARD}/{host.name}")
-    arguments = rf"{re.escape(event)} --host {re.escape(host.name)}; exit 0"
+    started = commands.start_forms(host, f"{GUARD}/{host.name}")
+    arguments = f"{re.escape(event)} --host {re.escape(host.name)}{commands.end_form(host)}exit 0"
     return f"{re.escape(head(id))}{started} {arguments}"
-
-
-def start_forms(host: Host, folder: str) -> str:
-    """A pattern for the start of a launcher, wherever it and its interpreter lie.
-
-    `folder` is the launcher's in a project's .hookctl.
-    """
-    shared = re.escape(f"{host.environment.in_command}/{OWN}/{folder}/{HOOK}")
-    hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
-    own = rf"\[ -x (?P<python>{_QUOTED}) \] && (?P=python)"
-    python = f"(?:{own}|command -v python3 >/dev/null 2>&1 && python3)"
-    return f"{hook} && {python} -I -S (?P=hook)"
 
 
 def hook_path(text: str, id: str, event: str, target: Target) -> str:
@@ -88,16 +68,15 @@ def lost_program(command: str) -> str:
 
     A command of project scope names no absolute path, so it always gives ''.
     """
-    form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
-    match = re.match(form, command, re.DOTALL)
-    path = "".join(split_words(match[1])) if match else ""
+    path = commands.read(command)[1]
     return path if os.path.isabs(path) and not os.path.isfile(path) else ""
 
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
-    """Whether a command is this version's own for the project's settings of this host."""
-    event, folder = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    return event in target.host.events and text == command(id, target, folder, "", event)
+    """Whether a released version writes a command into the project's settings of this host."""
+    event = id.partition("/")[2]
+    match = re.fullmatch(command_forms(id, event, target.host), text)
+    return event in target.host.events and match is not None and match["python"] is None
 
 
 def wants(

@@ -12,17 +12,18 @@ from __future__ import annotations
 import functools
 import re
 import shlex
+from collections.abc import Sequence
 
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
-from hookctl.packs.guard import condition_and_call
-from hookctl.settings.targets import GUARD, OWN, Target
+from hookctl.packs import commands
+from hookctl.packs.commands import IS_FILE, ON_PATH, WORD
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
 from hookctl.system.packages import WRAPPER
 
 ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
-WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
 
 
 def id_of(original: str) -> str:
@@ -32,41 +33,49 @@ def id_of(original: str) -> str:
 
 def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
-    is_ready, call = condition_and_call(target, f"{folder}/{WRAPPER}", python)
+    path = f"{folder}/{WRAPPER}"
+    file, call = in_sh(target, path), commands.call(target, path, python)
+    has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
+    is_ready = f"{commands.lead(target)}[ -f {file} ] && [ -r {file} ] && {has_python}"
     guarded = f'exec {call} stop --host {target.host.name} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
+def original_of(text: str) -> str | None:
+    """The original command inside a wrapping one, with any paths; None if it is none of ours."""
+    match = _match(text, names()) if text.startswith(f": hookctl={WRAP}") else None
+    return _original_in(match) if match else None
+
+
 def is_shared_command(text: str, target: Target) -> bool:
-    """Whether hookctl writes this command into the project's settings of this host."""
-    match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if ", text)
-    if match is None:
-        return False
-    original = "".join(split_words(match["original"]))
-    folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    return text == command(original, target, folder, "")
+    """Whether a released version writes this command into the project's settings of this host."""
+    match = _match(text, [target.host.name])
+    return match is not None and match["python"] is None
+
+
+def _match(text: str, hosts: Sequence[str]) -> re.Match[str] | None:
+    match = _forms(*hosts).fullmatch(text)
+    return match if match and text.startswith(head(id_of(_original_in(match)))) else None
+
+
+def _original_in(match: re.Match[str]) -> str:
+    return "".join(split_words(match["original"]))
 
 
 @functools.cache
-def _project_forms() -> str:
-    """A pattern for the project's folder as hosts write it in a command."""
-    forms = {load(name).environment.in_command for name in names()}
-    return "(?:" + "|".join(re.escape(form) for form in sorted(forms) if form) + ")"
-
-
-def original_of(text: str) -> str | None:
-    """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    if not text.startswith(f": hookctl={WRAP}"):
-        return None
-    shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
-    file = rf"\[ -f (?P<file>{WORD}|{shared}) \] && \[ -r (?P=file) \]"
-    on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
-    python = rf"(?:\[ -x (?P<python>{WORD}) \]; then exec (?P=python)|{on_path})"
-    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
+def _forms(*hosts: str) -> re.Pattern[str]:
+    """The commands that released versions write for these hosts."""
+    file = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
+    own = rf"{file} && \[ -x (?P<python>{WORD}) \]; then exec (?P=python) -I -S (?P=file)"
+    calls = [f"{own} stop --host [a-z]+"]
+    for host in map(load, hosts):
+        environment = host.environment
+        now = (environment.finds_project, environment.in_command)
+        for lead, project in (now, ("", environment.in_command_0_2_0)):
+            path = re.escape(f"{project}/{OWN}/{GUARD}/{host.name}/{WRAPPER}")
+            is_ready = f"{re.escape(lead)}{IS_FILE.format(path, path)} && {ON_PATH}"
+            call = f"{is_ready}; then exec python3 -I -S {path} stop --host {host.name}"
+            calls += [call] * bool(project)
     begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
-    match = re.fullmatch(f"{begin}{file} && {python} {call}", text)
-    if match is None:
-        return None
-    original = "".join(split_words(match["original"]))
-    return original if text.startswith(head(id_of(original))) else None
+    return re.compile(rf'{begin}(?:{"|".join(calls)}) "\$1"; else {re.escape(ALONE)}; fi')

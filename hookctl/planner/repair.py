@@ -222,7 +222,7 @@ def _renewed_commands_of_packs(draft: Draft) -> tuple[dict[str, str], dict[str, 
         pythons[_pack_of(entry)] = python = python if is_usable else draft.sources.python()[0]
         runtime = runtime_folder(draft.folders, draft.target)
         programs = find_programs(draft.target, known.folder, runtime, python)
-        renewed = renew_command(command, programs)
+        renewed = renew_command(entry.id, command, draft.host, programs)
         if renewed:
             commands[entry.id] = renewed
     return pythons, commands
