@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import re
 import shlex
-from collections.abc import Sequence
 
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
@@ -44,18 +43,18 @@ def command(original: str, target: Target, folder: str, python: str) -> str:
 
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    match = _match(text, names()) if text.startswith(f": hookctl={WRAP}") else None
+    match = _match(text) if text.startswith(f": hookctl={WRAP}") else None
     return _original_in(match) if match else None
 
 
 def is_shared_command(text: str, target: Target) -> bool:
     """Whether a released version writes this command into the project's settings of this host."""
-    match = _match(text, [target.host.name])
+    match = _match(text, target.host.name)
     return match is not None and match["python"] is None
 
 
-def _match(text: str, hosts: Sequence[str]) -> re.Match[str] | None:
-    match = _forms(*hosts).fullmatch(text)
+def _match(text: str, host: str = "") -> re.Match[str] | None:
+    match = _forms(host).fullmatch(text)
     return match if match and text.startswith(head(id_of(_original_in(match)))) else None
 
 
@@ -64,12 +63,12 @@ def _original_in(match: re.Match[str]) -> str:
 
 
 @functools.cache
-def _forms(*hosts: str) -> re.Pattern[str]:
-    """The commands that released versions write for these hosts."""
+def _forms(only: str) -> re.Pattern[str]:
+    """The commands that released versions write for a host; '': for any."""
     file = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
     own = rf"{file} && \[ -x (?P<python>{WORD}) \]; then exec (?P=python) -I -S (?P=file)"
     calls = [f"{own} stop --host [a-z]+"]
-    for host in map(load, hosts):
+    for host in map(load, [only] if only else names()):
         environment = host.environment
         now = (environment.finds_project, environment.in_command)
         for lead, project in (now, ("", environment.in_command_0_2_0)):
