@@ -491,7 +491,7 @@ def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) 
 def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
     put(tmp_path / "guard/config.json", '{"locked": true}')
     put(tmp_path / "guard/hook.py", "")
-    command = f": hookctl=guard/stop; [ -f {tmp_path}/guard/hook.py ] && touch {tmp_path}/mark; exit 0"
+    command = f": hookctl=guard/stop; /usr/bin/touch -I -S {tmp_path}/guard/hook.py {tmp_path}/mark; exit 0"
     put(settings, events(Stop=[command]))
     assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run"] and not (tmp_path / "mark").exists()
 
