@@ -15,7 +15,7 @@ from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.model import WRAP
-from hookctl.packs import commands
+from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.project import is_inside
@@ -182,7 +182,7 @@ def _matcher_of(hook: Hook) -> str | None:
 
 def _is_locked(command: str) -> bool:
     """Whether the guard's registration keeps its state where nothing moves it."""
-    path = commands.read(command)[1]
+    path = guard.read(command)[1]
     try:  # a project's hook can look like ours, and name a pipe
         data = files.read(os.path.join(os.path.dirname(path), "config.json")).data
         config = json.loads(data or b"{}")

@@ -32,8 +32,8 @@ from hookctl.hooks.model import (
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.model import WRAP
-from hookctl.packs import commands
-from hookctl.packs.commands import WORD
+from hookctl.packs import guard
+from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
@@ -92,7 +92,7 @@ class Programs:
 
     def _find_lost_program(self, command: str) -> str:
         """The program that one of our commands runs, and that is not there; or ''."""
-        python, path, _ = commands.read(command)
+        python, path, _ = guard.read(command)
         first = _FIRST.search(command)  # of a pack whose protocol is the host's
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):

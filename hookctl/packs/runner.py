@@ -15,9 +15,9 @@ from hookctl import __version__
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
-from hookctl.packs import commands, guard
-from hookctl.packs.commands import WORD
+from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
+from hookctl.packs.guard import END_FORM, QUIET, WORD
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.shortfalls import (
@@ -58,8 +58,9 @@ class Programs(NamedTuple):
 
 def find_programs(target: Target, folder: str, runtime: str, python: str) -> Programs:
     """The programs of a pack with its files in `folder` and the runner in `runtime`."""
-    call = commands.call(target, f"{runtime}/{HOOK}", python)
-    return Programs(in_sh(target, folder), call, commands.lead(target))
+    call = guard.call(target, f"{runtime}/{HOOK}", python)
+    lead = target.host.environment.finds_project * target.shared
+    return Programs(in_sh(target, folder), call, lead)
 
 
 def find_event(command: str) -> str:
@@ -70,7 +71,7 @@ def find_event(command: str) -> str:
 
 def renew_command(id: str, command: str, host: Host, programs: Programs) -> str:
     """A registered command with the places where its programs lie now; '' if it is no such one."""
-    match = _ARGUMENTS.fullmatch(commands.read(command)[2])
+    match = _ARGUMENTS.fullmatch(guard.read(command)[2])
     if match is None:
         return ""
     files_text = f" --files {programs.files}" if match["files"] else ""
@@ -159,7 +160,7 @@ def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options
 
 def _end(host: Host) -> str:
     """The end of a registered command; Python itself ends with 2 where it finds no file."""
-    return f"{commands.end(host)}{_status(host)}"
+    return f"{QUIET * host.registration.quiet}; {_status(host)}"
 
 
 def _status(host: Host) -> str:
@@ -186,9 +187,9 @@ def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
     mark = "\0"  # stands in no command
     words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
     id = re.escape(head(f"{pack.name}/{hook.id}"))
-    started = commands.start_forms(host, PACKAGES)
-    end = commands.end_form(host) + re.escape(_status(host))
-    return f"{id}{started} {words.replace(re.escape(mark), commands.files_form(host))}{end}"
+    started = guard.start_forms(host, PACKAGES)
+    end = END_FORM + re.escape(_status(host))
+    return f"{id}{started} {words.replace(re.escape(mark), guard.files_form(host))}{end}"
 
 
 # The table beside the runner

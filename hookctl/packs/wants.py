@@ -10,8 +10,8 @@ from hookctl.hosts import Host
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
-from hookctl.packs.commands import files_form
 from hookctl.packs.fields import fields_of, top_wants
+from hookctl.packs.guard import files_form
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
 from hookctl.packs.shortfalls import Note, possible_answers

@@ -16,8 +16,8 @@ import shlex
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
-from hookctl.packs import commands
-from hookctl.packs.commands import IS_FILE, ON_PATH, WORD
+from hookctl.packs import guard
+from hookctl.packs.guard import IS_FILE, ON_PATH, WORD
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
 from hookctl.system.packages import WRAPPER
@@ -33,48 +33,46 @@ def id_of(original: str) -> str:
 def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
     path = f"{folder}/{WRAPPER}"
-    file, call = in_sh(target, path), commands.call(target, path, python)
+    file, call = in_sh(target, path), guard.call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
-    is_ready = f"{commands.lead(target)}[ -f {file} ] && [ -r {file} ] && {has_python}"
+    lead = target.host.environment.finds_project * target.shared
+    is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
     guarded = f'exec {call} stop --host {target.host.name} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
-def original_of(text: str) -> str | None:
-    """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    match = _match(text) if text.startswith(f": hookctl={WRAP}") else None
-    return _original_in(match) if match else None
-
-
 def is_shared_command(text: str, target: Target) -> bool:
     """Whether a released version writes this command into the project's settings of this host."""
-    match = _match(text, target.host.name)
-    return match is not None and match["python"] is None
+    original = original_of(text)
+    if original is None:
+        return False
+    folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
+    own = command(original, target, folder, "")
+    return text in (own, guard.as_0_2_0(target.host, own))
 
 
-def _match(text: str, host: str = "") -> re.Match[str] | None:
-    match = _forms(host).fullmatch(text)
-    return match if match and text.startswith(head(id_of(_original_in(match)))) else None
-
-
-def _original_in(match: re.Match[str]) -> str:
-    return "".join(split_words(match["original"]))
+def original_of(text: str) -> str | None:
+    """The original command inside a wrapping one, with any paths; None if it is none of ours."""
+    match = _forms().fullmatch(text) if text.startswith(f": hookctl={WRAP}") else None
+    if match is None:
+        return None
+    original = "".join(split_words(match["original"]))
+    return original if text.startswith(head(id_of(original))) else None
 
 
 @functools.cache
-def _forms(only: str) -> re.Pattern[str]:
-    """The commands that released versions write for a host; '': for any."""
-    file = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
-    own = rf"{file} && \[ -x (?P<python>{WORD}) \]; then exec (?P=python) -I -S (?P=file)"
-    calls = [f"{own} stop --host [a-z]+"]
-    for host in map(load, [only] if only else names()):
-        environment = host.environment
-        now = (environment.finds_project, environment.in_command)
-        for lead, project in (now, ("", environment.in_command_0_2_0)):
-            path = re.escape(f"{project}/{OWN}/{GUARD}/{host.name}/{WRAPPER}")
-            is_ready = f"{re.escape(lead)}{IS_FILE.format(path, path)} && {ON_PATH}"
-            call = f"{is_ready}; then exec python3 -I -S {path} stop --host {host.name}"
-            calls += [call] * bool(project)
+def _forms() -> re.Pattern[str]:
+    """Every command that a released version wrote for a wrapped hook, on any host."""
+    environments = [load(name).environment for name in names()]
+    leads = {environment.finds_project for environment in environments}
+    folders = {environment.in_command for environment in environments}
+    folders |= {environment.in_command_0_2_0 for environment in environments}
+    lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
+    shared = rf"(?:{folder})/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
+    is_ready = f"(?:{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
+    own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
+    python = f"(?:{own}|{ON_PATH}; then exec python3)"
+    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
     begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
-    return re.compile(rf'{begin}(?:{"|".join(calls)}) "\$1"; else {re.escape(ALONE)}; fi')
+    return re.compile(f"{begin}{is_ready} && {python} {call}")
