@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
+from hookctl.packs import guard, wrapping
+from hookctl.settings.targets import Target
 from tests.conftest import Hookctl, put
-from tests.made_by_0_2_0 import Hook, registered
+from tests.made_by_0_2_0 import CASES, TOP, Hook, registered, said
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -113,3 +115,20 @@ def test_whatever_becomes_of_its_files_the_host_sees_nothing(commands: list[Hook
         for path, text in texts.items():
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
             path.write_bytes(text)
+
+
+OLD = [(case, hook) for case in CASES for hook in said(case)[0] if " guard/" in hook.name]
+
+
+@pytest.mark.parametrize(("case", "hook"), OLD, ids=[f"{case} {hook.name}" for case, hook in OLD])
+def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(case: str, hook: Hook) -> None:
+    name, scope, id = hook.name.split()
+    project = "" if scope == "user" else str(TOP / case / "project")
+    target = Target(hosts.load(name), scope, "/settings", project)
+    edits = [hook.command + " ", hook.command.replace(" -S ", " ", 1), hook.command.replace("] &&", "] ||", 1)]
+    for command, is_ours in [(hook.command, True), *((edit, False) for edit in edits)]:
+        if "wrap-" in id:
+            assert (wrapping.original_of(command) is not None) == is_ours
+            continue
+        assert bool(guard.hook_path(command, id, id.partition("/")[2], target)) == is_ours
+        assert scope != "project" or guard.is_shared_command(command, id, target) == is_ours
