@@ -125,7 +125,7 @@ def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(cas
     name, scope, id = hook.name.split()
     project = "" if scope == "user" else str(TOP / case / "project")
     target = Target(hosts.load(name), scope, "/settings", project)
-    edits = [hook.command + " ", hook.command.replace(" -S ", " ", 1), hook.command.replace(".py ", ".sh ", 1)]
+    edits = [hook.command + " ", hook.command.replace(" -S ", " ", 1), hook.command.replace(" -S ", " -S /tmp", 1)]
     for command, is_ours in [(hook.command, True), *((edit, False) for edit in edits)]:
         if "wrap-" in id:
             assert (wrapping.original_of(command) is not None) == is_ours
