@@ -246,7 +246,7 @@ def test_no_command_of_ours_has_a_variable_but_the_hosts_own(case: Case) -> None
     `$?` is the shell's, and no host takes it for one.
     """
     project = hosts.load(case.kind.host).data["environment"].get("project", "")
-    own = {"$", "$1", "$p", "$PWD"} if case.kind.host == "codex" else {f"${project}"} if project else set()
+    own = {"$", "$d", "$p"} if case.kind.host == "codex" else {f"${project}"} if project else set()
     text = case.golden.read_text()
     commands = re.findall(r": hookctl=(?:guard|tidy)/[^\n]*", text)
     assert commands

@@ -362,7 +362,7 @@ def test_the_package_and_the_python_of_the_guard(hookctl: Hookctl, settings: Pat
     (hook,) = listed(hookctl)
     assert (hook["state"], str(package) in hook["reason"]) == ("missing", True)
     (isolated / "away").rename(package)
-    python = text.partition("[ -x ")[2].partition(" ]")[0]
+    python = text.partition("guard/stop; ")[2].partition(" -I ")[0]
     settings.write_text(text.replace(python, "/no/python3"))
     (hook,) = listed(hookctl)
     assert (hook["state"], hook["reason"]) == ("missing", "/no/python3 is not there")

@@ -160,11 +160,11 @@ def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_g
 ) -> None:
     first = machine.python("usr/bin/python3")
     assert hookctl("install", "--host", "claude").code == 0
-    assert f"[ -x {first} ] && {first} -I -S " in settings.read_text()
+    assert f"hookctl=guard/stop; {first} -I -S " in settings.read_text()
     machine.path("other/bin")
     second = machine.python("other/bin/python3")
     assert hookctl("install", "--host", "claude").out == "nothing to do\n"
     os.unlink(first)
     assert hookctl("install", "--host", "claude").code == 0
-    assert f"[ -x {second} ] && {second} -I -S " in settings.read_text()
+    assert f"hookctl=guard/stop; {second} -I -S " in settings.read_text()
     assert first not in settings.read_text()

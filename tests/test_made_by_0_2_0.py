@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,6 +116,7 @@ def test_its_commands_answer_after_an_upgrade_and_so_do_the_new_ones(
 ) -> None:
     """An open session holds the old commands; what people removed stays away."""
     old, expected = made.said(name)
+    assert with_old_commands(top)
     ran = sum("bell/" in hook.name for hook in old)
     hookctl("upgrade --yes")
     hooks = data(hookctl("hooks --json"))["hooks"]
@@ -125,9 +127,16 @@ def test_its_commands_answer_after_an_upgrade_and_so_do_the_new_ones(
     assert rung(top) == ran
     new = made.registered(hookctl("status --all --json"))
     assert {hook.name for hook in new} == registered_by(name)
+    assert not with_old_commands(top)
     hookctl("run start --remaining 3")
     assert silent(answers(new, top)) == silent({hook.name: expected[hook.name] for hook in new})
     assert rung(top) == 2 * ran
+
+
+def with_old_commands(top: Path) -> list[str]:
+    """The files with a command in 0.2.0's form; that of a wrapped hook is the same."""
+    old = re.compile(rb": hookctl=(?!guard/wrap-|chime/)[^;]*; \[ -f ")
+    return [name for name, (_, content) in files(top).items() if old.search(content) and "ledger" not in name]
 
 
 def silent(said: dict[str, str]) -> dict[str, bool]:
@@ -190,6 +199,8 @@ def test_what_is_disabled_comes_back(way: str, top: Path, name: str, case: Case,
     hookctl(f"enable {ids}")
     assert "disabled" not in states(hookctl)
     assert {hook.name for hook in made.registered(hookctl("status --all --json"))} == registered_by(name)
+    hookctl("upgrade --yes")
+    assert not with_old_commands(top)
     hookctl("uninstall --all --yes")
     assert without_blanks(files(top)) == without_blanks(given_back(top, case))
 

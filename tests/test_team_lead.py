@@ -329,5 +329,5 @@ def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Ho
         return  # it wraps nothing there
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, done.data["findings"]) == (0, [])
-    forge(work, "; if [ -f", f"; {EVIL}; if [ -f")
+    forge(work, "; else eval ", f"; else {EVIL}; eval ")
     assert "command_unknown" in levels(hookctl, "check")

@@ -21,6 +21,7 @@ from hookctl.settings import targets
 from hookctl.system import files, interpreter, owners, project
 
 from .conftest import Hookctl, put
+from .templates.lab import TEMPLATES
 from .templates.modules import module
 
 STRANGER = 12345
@@ -440,22 +441,33 @@ def repository(folder: Path) -> Path:
 
 
 def plant(folder: Path) -> Path:
-    """A program of a project's hook that prints the folder that it lies in."""
-    put(folder / ".hookctl" / "guard" / "codex" / "hook.py", f"print(end={str(folder)!r})\n")
+    """The launcher of a project's hook, and a program for it that prints the folder that it lies in."""
+    place = folder / ".hookctl" / "guard" / "codex"
+    put(place / "hook.py", (TEMPLATES / "hook.py").read_text())
+    put(
+        place / "guard" / "call.py",
+        f"import posix\nprepare = lambda _: lambda: posix.write(1, {os.fsencode(folder)!r})\n",
+    )
     return folder
 
 
-def run_from(folder: Path, **options: object) -> str:
-    """The folder whose program Codex's hook of project scope runs, started in this one."""
+def command_of_codex() -> str:
+    """The command of project scope."""
     target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
-    command = guard.command("guard/stop", target, "/p/.hookctl/guard/codex", "", "stop")
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=True, **options)
+    return guard.command("guard/stop", target, "/p/.hookctl/guard/codex", "", "stop")
+
+
+def run_from(folder: Path, shell: str = "sh", **options: object) -> str:
+    """The folder whose program Codex's hook of project scope runs, started in this one."""
+    call = [shell, "-c", command_of_codex()]
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True, timeout=10, **options)
     return done.stdout
 
 
-ODD = 'it\'s "my" $HOME `x`\n'
+ODD = 'it\'s "my"\n$HOME `x`'
 
 
+@pytest.mark.parametrize("shell", ["dash", "bash"])
 @pytest.mark.parametrize("name", ["lib", ODD])
 @pytest.mark.parametrize(
     ("mark", "runs"),
@@ -465,12 +477,14 @@ ODD = 'it\'s "my" $HOME `x`\n'
         (lambda folder: (folder / ".git").mkdir(parents=True), "project"),
         (lambda folder: put(folder / ".git", "gitdir: /nowhere\n"), "planted"),
         (repository, "planted"),
+        (lambda folder: put(folder / "HEAD", "ref: refs/heads/main\n"), "project"),
     ],
-    ids=["a folder", "an empty .git", "a worktree or submodule", "a repository"],
+    ids=["a folder", "an empty .git", "a worktree or submodule", "a repository", "a bare one"],
 )
 def test_a_hook_finds_its_program_in_the_repository_that_the_client_was_started_in(
-    tmp_path: Path, mark: Callable[[Path], object], runs: str, name: str
+    tmp_path: Path, mark: Callable[[Path], object], runs: str, name: str, shell: str
 ) -> None:
+    needs(shell)
     project = plant(repository(tmp_path / name))
     planted = project / "vendor" / name
     mark(planted)
@@ -479,26 +493,34 @@ def test_a_hook_finds_its_program_in_the_repository_that_the_client_was_started_
     (tmp_path / "link").symlink_to(planted / "deep")
     expected = {"project": str(project), "planted": str(planted)}[runs]
     for start in (planted, planted / "deep", tmp_path / "link"):
-        assert run_from(start) == expected
-        assert run_from(start, env={**os.environ, "PWD": str(start), "p": "/", "CDPATH": "/"}) == expected
-    assert run_from(project) == str(project)
+        assert run_from(start, shell) == expected
+        misleading = {"PWD": str(start), "d": "/", "CDPATH": "/", "GIT_DIR": "/x/.git", "GIT_WORK_TREE": "/x"}
+        assert run_from(start, shell, env={**os.environ, **misleading}) == expected
+    assert run_from(project, shell) == str(project)
 
 
-def test_without_a_repository_the_nearest_folder_of_ours_counts(tmp_path: Path) -> None:
+def needs(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+
+
+def test_without_a_repository_the_folder_that_the_client_was_started_in_counts(tmp_path: Path) -> None:
     project = plant(tmp_path / "project")
     (project / "sub").mkdir()
-    assert run_from(project) == run_from(project / "sub") == str(project)
-    assert run_from(tmp_path) == ""
-    nearest = plant(project / "sub")
-    assert run_from(nearest) == str(nearest)
+    assert run_from(project) == str(project)
+    assert run_from(project / "sub") == run_from(tmp_path) == ""
+    assert run_from(plant(project / "sub")) == f"{project}/sub"
 
 
-def test_a_folder_that_is_gone_ends_the_search(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_a_folder_that_is_gone_ends_the_search(tmp_path: Path, shell: str) -> None:
+    needs(shell)
+    plant(repository(tmp_path))
     gone = tmp_path / "a" / "b"
     gone.mkdir(parents=True)
-    script = f"cd {gone}; rm -r {gone.parent}; printf %s {load('codex').environment.in_command}"
-    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=10)
-    assert done.stdout == "/dev/null"
+    script = f"cd {gone}; rm -r {gone.parent}; {command_of_codex()}"
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, timeout=10)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 @needs_root
@@ -510,7 +532,7 @@ def test_a_folder_that_is_gone_ends_the_search(tmp_path: Path) -> None:
         ((".hookctl",), 0, False),
         ((".", ".hookctl"), STRANGER, True),
         ((".hookctl",), STRANGER, True),
-        ((), STRANGER, True),  # root's
+        ((), STRANGER, False),  # root's: it is not the caller's own
         ((), None, False),
     ],
 )
@@ -532,7 +554,7 @@ def test_a_hook_runs_no_program_in_a_folder_of_another_user(
 @pytest.mark.parametrize(
     ("link", "folder", "runs"),
     [(STRANGER, STRANGER, True), (0, STRANGER, True), (STRANGER + 1, STRANGER, False), (STRANGER, STRANGER + 1, False),
-     (STRANGER + 1, 0, False), (0, 0, True)],
+     (STRANGER + 1, 0, False), (0, 0, False)],
 )  # fmt: skip
 def test_a_link_to_a_folder_is_looked_at_too(link: int, folder: int, runs: bool) -> None:
     with tempfile.TemporaryDirectory() as root:

@@ -28,6 +28,7 @@ from hookctl.checks.scripts import NOT_EXECUTABLE, Script
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.model import Path
+from hookctl.packs import guard
 from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
@@ -145,8 +146,8 @@ def _find_missing_scripts(
         source, folder = layer.source, machine.start_of(layer.source.host)
         for hook in layer.hooks:
             command = hook.command
-            if hook.id.startswith(f"{GUARD}/"):  # but another tool's hook that it wraps
-                command = original_of(hook.command) or ""
+            if hook.id.startswith(f"{GUARD}/") or guard.read(command)[1]:
+                command = original_of(command) or ""  # another tool's hook that ours wraps
             for script in find_scripts(home, source.host, source.scope, command, folder):
                 broken = find_broken(script, machine.environ, source.host)
                 if broken:

@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hookctl import engine, hosts
 from hookctl.checks import self_test
@@ -21,9 +22,9 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
-from hookctl.model import HEAD, WRAP, Current, Hooks, PackRecord, Record, Wanted
+from hookctl.model import HEAD, WRAP, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
-from hookctl.packs.guard import host_table
+from hookctl.packs.guard import as_0_2_0, host_table
 from hookctl.packs.guard_options import confine, schema
 from hookctl.packs.model import MANIFEST, MISSING, RELEASED, Pack
 from hookctl.packs.pack import committed_files, load_file, parse, read_files
@@ -229,7 +230,16 @@ def _as_wanted(record: Record, manifests: Manifests) -> Record:
             entries, _NOTHING, name, pack.version, wanted, force=True, others=False
         )
         entries = decision.entries
+    was = {entry.id: entry.written for entry in record.entries if entry.id}
+    entries = tuple(_as_0_2_0(target.host, entry, was.get(entry.id)) for entry in entries)
     return record._replace(packs=packs, entries=entries)
+
+
+def _as_0_2_0(host: Host, entry: Entry, was: Any) -> Entry:
+    """The entry with 0.2.0's command, where `enable` put that back after an upgrade."""
+    if not was or was.get("command") != as_0_2_0(host, entry.written["command"]):
+        return entry
+    return entry._replace(written={**entry.written, "command": was["command"]})
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:

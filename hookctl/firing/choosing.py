@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from hookctl.errors import HookctlError
@@ -16,13 +15,13 @@ from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.model import WRAP
+from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.project import is_inside
 from hookctl.values import NamedTuple
 
 _OF_PROJECT = ("project", "local")
-_LAUNCHER = re.compile(r"\[ -f ('[^']*'|[^\s']+) \]")
 
 
 class Chosen(NamedTuple):
@@ -183,8 +182,7 @@ def _matcher_of(hook: Hook) -> str | None:
 
 def _is_locked(command: str) -> bool:
     """Whether the guard's registration keeps its state where nothing moves it."""
-    match = _LAUNCHER.search(command)
-    path = match[1].strip("'") if match else ""
+    path = guard.read(command)[1]
     try:  # a project's hook can look like ours, and name a pipe
         data = files.read(os.path.join(os.path.dirname(path), "config.json")).data
         config = json.loads(data or b"{}")

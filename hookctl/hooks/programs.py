@@ -32,6 +32,8 @@ from hookctl.hooks.model import (
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.model import WRAP
+from hookctl.packs import guard
+from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
@@ -47,8 +49,7 @@ _OPTIONS = {  # of the programs that can read a script without running it
     "zsh": ("-f", "-n"),
     **dict.fromkeys(("node", "nodejs"), ("--check",)),
 }
-_WORD = r"(?:'[^'\n]*'|\"'\"|\"[^\"\n]*\"|[A-Za-z0-9_@%+=:,./-])+"
-_CONDITION = re.compile(rf"\[ -([fx]) ({_WORD}) \]")  # of our commands, before they call a program
+_FIRST = re.compile(rf"\[ -f ({WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
 
 
 class Programs:
@@ -74,8 +75,10 @@ class Programs:
         if handler.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
-                name = f"{file.host.environment.in_command}/{OWN}/"
-                text = command.replace(name, f"{shlex.quote(folder)}/{OWN}/")
+                environment = file.host.environment
+                text = command.replace(environment.finds_project, "")
+                name = f"{environment.in_command}/{OWN}/"
+                text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             lost = self._find_lost_program(text)
             if lost:
                 return Obstacle(MISSING, f"{lost} is not there")
@@ -88,16 +91,17 @@ class Programs:
         return None
 
     def _find_lost_program(self, command: str) -> str:
-        """The program that one of our commands asks for, and that is not there; or ''."""
-        for kind, word in _CONDITION.findall(command):
-            path = "".join(split_words(word))
-            is_there = os.access(path, os.X_OK) if kind == "x" else os.path.isfile(path)
-            if not is_there:
-                return path
-            package = self._package_of(path) if os.path.basename(path) == HOOK else ""
-            if package and not os.path.isdir(package):
-                return package
-        return ""
+        """The program that one of our commands runs, and that is not there; or ''."""
+        python, path, _ = guard.read(command)
+        first = _FIRST.search(command)  # of a pack whose protocol is the host's
+        path = path or (os.path.join(*split_words(first[1])) if first else "")
+        if path and not os.path.isfile(path):
+            return path
+        package = self._package_of(path) if os.path.basename(path) == HOOK else ""
+        if package and not os.path.isdir(package):
+            return package
+        is_there = not python or shutil.which(python, path=self._machine.environ.get("PATH", ""))
+        return "" if is_there else python
 
     def _package_of(self, launcher: str) -> str:
         """The folder of the package that a launcher starts, or ''."""

@@ -69,6 +69,7 @@ class HookFormat(NamedTuple):
     top: dict[str, Any] = _NOTHING
     wraps: bool = False
     expands: bool = False  # variables in every settings string
+    quiet: bool = False  # it takes what a hook says on stderr for an answer
     fails_closed: Sequence[str] = ()  # canonical events: a hook that fails refuses
 
 
@@ -80,6 +81,8 @@ class Environment(NamedTuple):
     project: str = ""
     project_is_start: bool = False
     in_command: str = ""
+    in_command_0_2_0: str = ""  # as that version wrote it, where it is another text
+    finds_project: str = ""  # stands before a command with it, up to its `&&`
     project_is_repository: bool = False
     starts_there: bool = False  # a hook, in the folder that the agent was started in
     session: str = ""

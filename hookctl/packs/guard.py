@@ -25,7 +25,20 @@ HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
-_QUOTED = r"""(?:'[^'\n]*'|"'"|[\w@%+=:,./-])+"""
+WORD = r"""(?:'[^']*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""  # quoted by shlex
+# What {files} becomes: quoted, behind a variable of the host where the project is meant.
+_FILES_FORM = rf"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?{WORD}"""
+_ABSOLUTE = rf"(?='?/){WORD}"
+QUIET = " 2>/dev/null"  # where the host takes what the shell says for an answer
+END_FORM = f"(?:{QUIET})?; "  # a pattern for what stands behind the arguments; 0.2.0 had no QUIET
+# Whether both files are there: 0.2.0 asked that before each call, now only a wrapped hook does.
+IS_FILE = r"\[ -f {0} \] && \[ -r {1} \]"
+ON_PATH = "command -v python3 >/dev/null 2>&1"
+_STARTED = (
+    rf": hookctl=[^;]*; (?:set -- {WORD}; if )?"
+    rf"(?:{IS_FILE.format(_FILES_FORM, _FILES_FORM)} && (?:\[ -x {WORD} \]|{ON_PATH})"
+    rf"(?: && |; then exec ))?(?P<python>{WORD}) -I -S (?P<hook>{_FILES_FORM}) "
+)
 
 
 def cost_of_run(cap: int) -> str:
@@ -40,35 +53,72 @@ def cost_of_run(cap: int) -> str:
 
 def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
     """The registered command: exits with 0 if a file is missing or the hook crashes."""
-    is_ready, call = condition_and_call(target, f"{folder}/{HOOK}", python)
-    return f"{head(id)}{is_ready} && {call} {event} --host {target.host.name}; exit 0"
+    host = target.host
+    start = host.environment.finds_project * target.shared
+    start += call(target, f"{folder}/{HOOK}", python)
+    end = QUIET * host.registration.quiet
+    return f"{head(id)}{start} {event} --host {host.name}{end}; exit 0"
 
 
-def condition_and_call(target: Target, path: str, python: str) -> tuple[str, str]:
-    """Whether a launcher and its interpreter are there, and its call without arguments, for sh."""
-    file = in_sh(target, path)
+def call(target: Target, path: str, python: str) -> str:
+    """The call of a program of ours, without its arguments."""
     program = "python3" if target.shared else quote(target.host, python)
-    has_python = "command -v python3 >/dev/null 2>&1" if target.shared else f"[ -x {program} ]"
-    return f"[ -f {file} ] && [ -r {file} ] && {has_python}", f"{program} -I -S {file}"
+    return f"{program} -I -S {in_sh(target, path)}"
 
 
 def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
     started = start_forms(host, f"{GUARD}/{host.name}")
-    arguments = rf"{re.escape(event)} --host {re.escape(host.name)}; exit 0"
+    arguments = f"{re.escape(event)} --host {re.escape(host.name)}{END_FORM}exit 0"
     return f"{re.escape(head(id))}{started} {arguments}"
 
 
 def start_forms(host: Host, folder: str) -> str:
-    """A pattern for the start of a launcher, wherever it and its interpreter lie.
+    """A pattern for the start of a launcher, up to its arguments, wherever it lies.
 
-    `folder` is the launcher's in a project's .hookctl.
+    `folder` is the launcher's in a project's .hookctl. The groups are `python`, which a command of
+    project scope does not have, and `hook`.
     """
-    shared = re.escape(f"{host.environment.in_command}/{OWN}/{folder}/{HOOK}")
-    hook = rf"\[ -f (?P<hook>{_QUOTED}|{shared}) \] && \[ -r (?P=hook) \]"
-    own = rf"\[ -x (?P<python>{_QUOTED}) \] && (?P=python)"
-    python = f"(?:{own}|command -v python3 >/dev/null 2>&1 && python3)"
-    return f"{hook} && {python} -I -S (?P=hook)"
+    environment, launcher = host.environment, f"/{OWN}/{folder}/{HOOK}"
+    files_0_2_0 = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
+    own_0_2_0 = rf"{files_0_2_0} && \[ -x (?P<program>{WORD}) \] && "
+    same = "(?=(?P=program) -I -S (?P=file) )"
+    own = rf"(?:{own_0_2_0}{same})?(?P<python>{_ABSOLUTE}) -I -S (?P<hook>{_ABSOLUTE})"
+    path = environment.in_command + launcher
+    shared = re.escape(f"{environment.finds_project}python3 -I -S {path}")
+    path = re.escape((environment.in_command_0_2_0 or environment.in_command) + launcher)
+    shared_0_2_0 = f"{IS_FILE.format(path, path)} && {ON_PATH} && python3 -I -S {path}"
+    return f"(?:{own}|{shared}|{shared_0_2_0})"
+
+
+def files_form(host: Host) -> str:
+    """A pattern for what {files} becomes."""
+    old = re.escape(host.environment.in_command_0_2_0)
+    return f"(?:{_FILES_FORM}|{old}/{OWN}/packs/[a-z0-9-]+)" if old else _FILES_FORM
+
+
+def as_0_2_0(host: Host, command: str) -> str:
+    """A command of project scope, word for word as that version wrote it."""
+    environment = host.environment
+    text = command.replace(environment.finds_project, "") if environment.finds_project else command
+    call = re.match(r"(: hookctl=[^;]*; )(python3 -I -S (\S+) .*)", text, re.DOTALL)
+    if call:
+        before, _, last = call[2].rpartition(f"{QUIET * host.registration.quiet}; ")
+        is_ready = f"[ -f {call[3]} ] && [ -r {call[3]} ] && {ON_PATH}"
+        text = f"{call[1]}{is_ready} && {before}; {last}"
+    if not environment.in_command_0_2_0:
+        return text
+    was = f"{environment.in_command_0_2_0}/{OWN}/"
+    return text.replace(f"{environment.in_command}/{OWN}/", was)
+
+
+def read(command: str) -> tuple[str, str, str]:
+    """Interpreter, program of ours and arguments of a registered command; '' if it has none."""
+    match = re.match(_STARTED, command)
+    if match is None:
+        return "", "", ""
+    python, hook = split_words(f"{match['python']} {match['hook']}")
+    return python, hook, command[match.end() :]
 
 
 def hook_path(text: str, id: str, event: str, target: Target) -> str:
@@ -88,16 +138,15 @@ def lost_program(command: str) -> str:
 
     A command of project scope names no absolute path, so it always gives ''.
     """
-    form = rf": hookctl=[^;]*; (?:set -- .*; if )?\[ -f ({_QUOTED}) \] && \[ -r "
-    match = re.match(form, command, re.DOTALL)
-    path = "".join(split_words(match[1])) if match else ""
+    path = read(command)[1]
     return path if os.path.isabs(path) and not os.path.isfile(path) else ""
 
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
-    """Whether a command is this version's own for the project's settings of this host."""
+    """Whether a released version writes a command into the project's settings of this host."""
     event, folder = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    return event in target.host.events and text == command(id, target, folder, "", event)
+    own = command(id, target, folder, "", event)
+    return event in target.host.events and text in (own, as_0_2_0(target.host, own))
 
 
 def wants(

@@ -17,6 +17,7 @@ from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
+from hookctl.packs.guard import END_FORM, QUIET, WORD
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.shortfalls import (
@@ -26,7 +27,7 @@ from hookctl.packs.shortfalls import (
     notes_on_answers,
     unknown_mcp_names,
 )
-from hookctl.packs.slots import FILES_FORM, list_named_files
+from hookctl.packs.slots import list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES
@@ -38,14 +39,12 @@ DEFAULT_TIMEOUT = 10  # seconds
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 
 
-END = rf"; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"  # of a registered command
-_WORD = r"(?:'[^'\n]*'|\"'\"|[A-Za-z0-9_@%+=:,./-])+"
-# A command of ours in a person's own settings.
-_REGISTERED = re.compile(
-    rf"(?P<head>: hookctl=[^;]*; )\[ -f (?P<hook>{_WORD}) \] && \[ -r (?P=hook) \] && "
-    rf"\[ -x (?P<python>{_WORD}) \] && (?P=python) -I -S (?P=hook) "
-    rf"(?P<options>run {_WORD}(?: --may-allow| --(?!files? )[a-z-]+ {_WORD})*)"
-    rf"(?P<files> --files {_WORD})?(?P<rest>(?: --file {_WORD})* {_WORD}{END})"
+# The end of a registered command.
+END = rf"(?: 2>/dev/null)?; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"
+# What a command of ours in a person's own settings gives the runner.
+_ARGUMENTS = re.compile(
+    rf"(?P<options>run {WORD}(?: --may-allow| --(?!files? )[a-z-]+ {WORD})*)"
+    rf"(?P<files> --files {WORD})?(?P<rest>(?: --file {WORD})* {WORD}){END}"
 )
 
 
@@ -53,14 +52,15 @@ class Programs(NamedTuple):
     """Where a pack's files and the runner lie, as text for sh in a host's settings."""
 
     files: str  # what {files} becomes
-    is_ready: str = ""  # whether the runner and its interpreter are there
     call: str = ""  # the runner without arguments
+    lead: str = ""  # what stands before a command that names either
 
 
 def find_programs(target: Target, folder: str, runtime: str, python: str) -> Programs:
     """The programs of a pack with its files in `folder` and the runner in `runtime`."""
-    is_ready, call = guard.condition_and_call(target, f"{runtime}/{HOOK}", python)
-    return Programs(in_sh(target, folder), is_ready, call)
+    call = guard.call(target, f"{runtime}/{HOOK}", python)
+    lead = target.host.environment.finds_project * target.shared
+    return Programs(in_sh(target, folder), call, lead)
 
 
 def find_event(command: str) -> str:
@@ -145,11 +145,15 @@ def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options
     """The registered command; it ends with 0 whatever happens, or with 2 where that refuses."""
     words = _words(pack, hook, host, programs.files, options)
     id = f"{pack.name}/{hook.id}"
-    return f"{head(id)}{programs.is_ready} && {programs.call} {' '.join(words)}; {_end(host)}"
+    return f"{head(id)}{programs.lead}{programs.call} {' '.join(words)}{_end(host)}"
 
 
 def _end(host: Host) -> str:
     """The end of a registered command; Python itself ends with 2 where it finds no file."""
+    return f"{QUIET * host.registration.quiet}; {_status(host)}"
+
+
+def _status(host: Host) -> str:
     answers = host.runner.get("answers", {}).values()
     is_by_status = any(BY_STATUS in forms.values() for forms in answers)
     return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"
@@ -174,7 +178,8 @@ def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
     words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
     id = re.escape(head(f"{pack.name}/{hook.id}"))
     started = guard.start_forms(host, PACKAGES)
-    return f"{id}{started} {words.replace(re.escape(mark), FILES_FORM)}; {re.escape(_end(host))}"
+    end = END_FORM + re.escape(_status(host))
+    return f"{id}{started} {words.replace(re.escape(mark), guard.files_form(host))}{end}"
 
 
 # The table beside the runner

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from hookctl.values import NamedTuple
 
 PLACEHOLDERS = ("files", "host", "event")
-# A pattern for what {files} becomes: quoted by shlex, behind a variable of the host where the
-# project is meant.
-FILES_FORM = r"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?(?:'[^'\n]*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""
 # Behind {files}: the rest of the word, quotes in it included.
 _REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
 _EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant

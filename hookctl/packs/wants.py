@@ -11,12 +11,12 @@ from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs.fields import fields_of, top_wants
+from hookctl.packs.guard import files_form
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
 from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.slots import FILES_FORM, slots
+from hookctl.packs.slots import slots
 
-_FILES = f"(?P<files>{FILES_FORM})"
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
@@ -54,7 +54,7 @@ def find_wants(
             continue
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
-            found.append(_element(pack, hook, host, event, programs.files, env))
+            found.append(_element(pack, hook, host, event, programs, env))
             notes += _shortfalls(pack, hook, host, event)
         else:
             lack = f"has no event {hook.event}"
@@ -118,11 +118,11 @@ def _element(
     hook: PackHook,
     host: Host,
     event: str,
-    files_text: str,
+    programs: Programs,
     env: dict[str, EnvClaim],
 ) -> Wanted:
     id = f"{pack.name}/{hook.id}"
-    command = "".join(_command(pack, hook, host, event, files_text))
+    command = "".join(_command(pack, hook, host, event, programs))
     values = {key: claim.value for key, claim in env.items()}
     fields = fields_of(host, id, command, hook.timeout, matcher=_matcher(hook), env=values)
     forms = _forms(pack, hook, host, event)
@@ -134,14 +134,18 @@ def _matcher(hook: PackHook) -> str | None:
     return None if hook.matcher in FOR_ALL else hook.matcher
 
 
-def _command(pack: Pack, hook: PackHook, host: Host, event: str, files_text: str) -> Iterator[str]:
+def _command(
+    pack: Pack, hook: PackHook, host: Host, event: str, programs: Programs
+) -> Iterator[str]:
     """Yields the command's parts; {files} as its own part."""
+    files_text = programs.files
     yield head(f"{pack.name}/{hook.id}")
     if is_refused_by_failure(host, event):
         yield FAILS_OPEN
     if pack.files:
         first = pack.files[0]
         yield from (
+            programs.lead,
             "[ -f ",
             files_text,
             f"/{first} ] && [ -r ",
@@ -165,10 +169,11 @@ def is_refused_by_failure(host: Host, event: str) -> bool:
 
 def _forms(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
     """A pattern for every command that this pack writes for this hook, with any path."""
-    mark = "\0"  # stands in no command
-    pieces = [
-        _FILES if piece == mark else re.escape(piece)
-        for piece in _command(pack, hook, host, event, mark)
-    ]
-    first, found, rest = "".join(pieces).partition(_FILES)
-    return first + found + rest.replace(_FILES, "(?P=files)")
+    marks = Programs("\0", lead="\1")  # these stand in no command
+    files_text = f"(?P<files>{files_form(host)})"
+    lead = f"(?:{re.escape(host.environment.finds_project)})?"  # 0.2.0 had none
+    patterns = {marks.files: files_text, marks.lead: lead}
+    pieces = _command(pack, hook, host, event, marks)
+    text = "".join(patterns.get(piece) or re.escape(piece) for piece in pieces)
+    first, found, rest = text.partition(files_text)
+    return first + found + rest.replace(files_text, "(?P=files)")

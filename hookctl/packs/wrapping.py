@@ -16,13 +16,13 @@ import shlex
 from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
-from hookctl.packs.guard import condition_and_call
-from hookctl.settings.targets import GUARD, OWN, Target
+from hookctl.packs import guard
+from hookctl.packs.guard import IS_FILE, ON_PATH, WORD
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
 from hookctl.system.packages import WRAPPER
 
 ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
-WORD = r"""(?:'[^']*'|"'"|[\w@%+=:,./-])+"""
 
 
 def id_of(original: str) -> str:
@@ -32,41 +32,47 @@ def id_of(original: str) -> str:
 
 def command(original: str, target: Target, folder: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
-    is_ready, call = condition_and_call(target, f"{folder}/{WRAPPER}", python)
+    path = f"{folder}/{WRAPPER}"
+    file, call = in_sh(target, path), guard.call(target, path, python)
+    has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
+    lead = target.host.environment.finds_project * target.shared
+    is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
     guarded = f'exec {call} stop --host {target.host.name} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
 def is_shared_command(text: str, target: Target) -> bool:
-    """Whether hookctl writes this command into the project's settings of this host."""
-    match = re.match(rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if ", text)
-    if match is None:
+    """Whether a released version writes this command into the project's settings of this host."""
+    original = original_of(text)
+    if original is None:
         return False
-    original = "".join(split_words(match["original"]))
     folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    return text == command(original, target, folder, "")
-
-
-@functools.cache
-def _project_forms() -> str:
-    """A pattern for the project's folder as hosts write it in a command."""
-    forms = {load(name).environment.in_command for name in names()}
-    return "(?:" + "|".join(re.escape(form) for form in sorted(forms) if form) + ")"
+    own = command(original, target, folder, "")
+    return text in (own, guard.as_0_2_0(target.host, own))
 
 
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    if not text.startswith(f": hookctl={WRAP}"):
-        return None
-    shared = rf"{_project_forms()}/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
-    file = rf"\[ -f (?P<file>{WORD}|{shared}) \] && \[ -r (?P=file) \]"
-    on_path = "command -v python3 >/dev/null 2>&1; then exec python3"
-    python = rf"(?:\[ -x (?P<python>{WORD}) \]; then exec (?P=python)|{on_path})"
-    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
-    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
-    match = re.fullmatch(f"{begin}{file} && {python} {call}", text)
+    match = _forms().fullmatch(text) if text.startswith(f": hookctl={WRAP}") else None
     if match is None:
         return None
     original = "".join(split_words(match["original"]))
     return original if text.startswith(head(id_of(original))) else None
+
+
+@functools.cache
+def _forms() -> re.Pattern[str]:
+    """Every command that a released version wrote for a wrapped hook, on any host."""
+    environments = [load(name).environment for name in names()]
+    leads = {environment.finds_project for environment in environments}
+    folders = {environment.in_command for environment in environments}
+    folders |= {environment.in_command_0_2_0 for environment in environments}
+    lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
+    shared = rf"(?:{folder})/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
+    is_ready = f"(?:{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
+    own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
+    python = f"(?:{own}|{ON_PATH}; then exec python3)"
+    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
+    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
+    return re.compile(f"{begin}{is_ready} && {python} {call}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex, shapes
 from hookctl.hosts.model import APPROVALS
@@ -75,6 +76,8 @@ class Approvals:
                     self.unread.append(_unread_approvals(error, draft, pack))
                     continue
                 approvals = self._list_approvals(config.entries, draft, pack, fitting or {})
+                if fitting is not None:  # beside the switch of a disabled hook they wait for it
+                    approvals = [entry for entry in approvals if _is_alone(config, entry)]
                 containers = [entry for entry in config.entries if entry.kind == "container"]
                 visible = config.visible_entries([*approvals, *containers])
                 decision = engine.uninstall(visible, config.read_current((), visible), pack)
@@ -122,6 +125,14 @@ class Approvals:
         config = Draft(self.sources, target, snapshot, document, key, record)
         self._opened.append(config)
         return config
+
+
+def _is_alone(config: Draft, approval: Entry) -> bool:
+    """Whether nothing else is said of the hook."""
+    return config.document.get(approval.path[:-1]) in (
+        MISSING,
+        {approval.path[-1]: approval.written},
+    )
 
 
 def _unread_approvals(error: HookctlError, draft: Draft, pack: str) -> HookctlError:

@@ -36,6 +36,7 @@ from hookctl.planner.runtime_files import (
 from hookctl.planner.sources import Sources, has_disabled
 from hookctl.settings.targets import (
     GUARD,
+    OWN,
     RULES,
     Target,
     all_files,
@@ -258,7 +259,7 @@ def _refuse_older(draft: Draft, pack: Pack, choice: Choice) -> None:
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
     """Refuse a project below the top of its repository where the host's hooks start from there."""
     repository = repository_above(target)
-    project = target.host.environment.in_command
+    project = f"{target.host.environment.in_command}/{OWN}/"
     commands = [want.value["command"] for want in wants if want.id]
     if repository and any(project in command for command in commands):
         message = f"{target.host.title} takes the top of the repository for the project"

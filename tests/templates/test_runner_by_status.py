@@ -123,11 +123,11 @@ def test_a_failing_hook_that_is_to_refuse_does(installed: Installed) -> None:
 def test_a_runner_that_is_gone_refuses_nothing(installed: Installed) -> None:
     """Python ends with 2 where it finds no file."""
     installed.install("pre-tool", REFUSES)
-    (launcher,) = re.findall(r"\[ -f (\S+) \]", installed.command)
+    (launcher,) = re.findall(r" -S (\S+) ", installed.command)
     Path(launcher).write_text("raise SystemExit(2)\n")
     assert installed.run("pre-tool").status == 0
     Path(launcher).unlink()
-    assert installed.run("pre-tool") == (0, "", "")
+    assert installed.run("pre-tool")[:2] == (0, "")
 
 
 @EACH

@@ -5,20 +5,20 @@ const settings =
   "hooks": {
     "session.idle": [
       {
-        "command": ": hookctl=guard/stop; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK stop --host opencode; exit 0",
+        "command": ": hookctl=guard/stop; PYTHON -I -S HOOK stop --host opencode; exit 0",
         "timeout": 10
       }
     ],
     "tool.execute.before": [
       {
-        "command": ": hookctl=guard/pre-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK pre-tool --host opencode; exit 0",
+        "command": ": hookctl=guard/pre-tool; PYTHON -I -S HOOK pre-tool --host opencode; exit 0",
         "timeout": 10,
         "matcher": "bash"
       }
     ],
     "tool.execute.after": [
       {
-        "command": ": hookctl=guard/post-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK post-tool --host opencode; exit 0",
+        "command": ": hookctl=guard/post-tool; PYTHON -I -S HOOK post-tool --host opencode; exit 0",
         "timeout": 10
       }
     ]

@@ -5,13 +5,13 @@ const settings =
   "hooks": {
     "session.idle": [
       {
-        "command": ": hookctl=guard/stop; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK stop --host opencode; exit 0",
+        "command": ": hookctl=guard/stop; PYTHON -I -S HOOK stop --host opencode; exit 0",
         "timeout": 10
       }
     ],
     "tool.execute.after": [
       {
-        "command": ": hookctl=guard/post-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK post-tool --host opencode; exit 0",
+        "command": ": hookctl=guard/post-tool; PYTHON -I -S HOOK post-tool --host opencode; exit 0",
         "timeout": 10
       }
     ]

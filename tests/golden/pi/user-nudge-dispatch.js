@@ -5,20 +5,20 @@ const settings =
   "hooks": {
     "agent_before_settle": [
       {
-        "command": ": hookctl=guard/stop; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK stop --host pi; exit 0",
+        "command": ": hookctl=guard/stop; PYTHON -I -S HOOK stop --host pi; exit 0",
         "timeout": 10
       }
     ],
     "tool_call": [
       {
-        "command": ": hookctl=guard/pre-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK pre-tool --host pi; exit 0",
+        "command": ": hookctl=guard/pre-tool; PYTHON -I -S HOOK pre-tool --host pi; exit 0",
         "timeout": 10,
         "matcher": "bash"
       }
     ],
     "tool_result": [
       {
-        "command": ": hookctl=guard/post-tool; [ -f HOOK ] && [ -r HOOK ] && [ -x PYTHON ] && PYTHON -I -S HOOK post-tool --host pi; exit 0",
+        "command": ": hookctl=guard/post-tool; PYTHON -I -S HOOK post-tool --host pi; exit 0",
         "timeout": 10
       }
     ]
