@@ -120,6 +120,7 @@ def readable(text: str, root: Path) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "$DATE     $TIME  ", text)
     text = re.sub(r"(\$TIME {3,})\d+", r"\1N", text)  # bytes of a file with paths of this machine
     text = re.sub(r"\b\d+(\s+)s(\s+)ago", r"N\1s\2ago", text)
+    text = re.sub(r"\bsince(\s+)\d+(\s+)s\b", r"since\1N\2s", text)
     text = re.sub(r"guard_[0-9a-f]{16}", "guard_$HASH", text)
     # An ID of a command with such paths.
     text = re.sub(r"\b[0-9a-f]{8}(  (?:</><bold>)?guard/)", r"01234567\1", text)

@@ -190,7 +190,7 @@ def test_a_conflict_is_named(modules: Modules, isolated: Path) -> None:
 def test_warnings_and_messages_come_through(modules: Modules) -> None:
     result = modules.run("hook", host="codex")
     assert "not_approved" in [message["code"] for message in result["messages"]]
-    assert any("trust" in str(warning) for warning in result["warnings"])
+    assert any("approve" in str(warning) for warning in result["warnings"])
 
 
 def test_no_shell_reads_a_word(modules: Modules, isolated: Path) -> None:

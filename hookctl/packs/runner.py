@@ -17,7 +17,7 @@ from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.fields import fields_of
-from hookctl.packs.guard import END_FORM, QUIET, WORD
+from hookctl.packs.guard import END_FORM, QUIET
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.shortfalls import (
@@ -37,15 +37,6 @@ BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
 REFUSES = 42  # the runner's status for it
 DEFAULT_TIMEOUT = 10  # seconds
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
-
-
-# The end of a registered command.
-END = rf"(?: 2>/dev/null)?; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"
-# What a command of ours in a person's own settings gives the runner.
-_ARGUMENTS = re.compile(
-    rf"(?P<options>run {WORD}(?: --may-allow| --(?!files? )[a-z-]+ {WORD})*)"
-    rf"(?P<files> --files {WORD})?(?P<rest>(?: --file {WORD})* {WORD}){END}"
-)
 
 
 class Programs(NamedTuple):

@@ -224,6 +224,7 @@ def test_doctor_is_clean_and_says_when_the_hook_last_ran(claude: Client, install
     programs.mkdir()
     (programs / "claude").symlink_to(claude.program)
     path = {"PATH": f"{programs}:{installed.environment()['PATH']}"}
+    hookctl(installed, "install", "--host", "claude", "--allow-run")
 
     def doctor() -> dict[str, str]:
         findings = hookctl_json(installed, "doctor", "--host", "claude", environment=path)["findings"]

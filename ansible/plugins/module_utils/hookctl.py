@@ -47,7 +47,7 @@ class Hookctl:
 def place_of(params):
     """The options that say which settings file is meant."""
     arguments = ["--scope", params["scope"]]
-    if params["project"]:
+    if params["project"] and params["scope"] != "user":  # where it means nothing
         arguments += ["--project", params["project"]]
     return arguments
 

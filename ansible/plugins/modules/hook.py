@@ -97,10 +97,6 @@ options:
     description: Make it as the pack wants it, also where somebody changed, removed or already had something else.
     type: bool
     default: false
-  trust:
-    description: Approve the hooks for agents that run none without an approval. Not for O(scope=project).
-    type: bool
-    default: false
   agree:
     description:
       - Agree to a pack that is not built in, as C(--yes) does. Look at C(hookctl plan) first.
@@ -149,7 +145,6 @@ EXAMPLES = r"""
     mode: "off"
     dispatch:
       - shell:10/60
-    trust: true
 
 - name: A pack of our own, which somebody has looked at
   hookctl.hookctl.hook:
@@ -265,14 +260,13 @@ ARGUMENT_SPEC = dict(
     rules={"type": "bool", "default": False},
     allow_run={"type": "bool", "default": False},
     force={"type": "bool", "default": False},
-    trust={"type": "bool", "default": False},
     agree={"type": "bool", "default": False, "aliases": ["yes"]},
     allow_env={"type": "list", "elements": "str", "default": []},
     accept_changed={"type": "bool", "default": False},
 )
 # A parameter that is one word on the command line, and one that is only there or not.
 VALUES = ("mode", "preset", "nudge_env", "wrap")
-FLAGS = ("guidance", "rules", "allow_run", "force", "trust", "accept_changed")
+FLAGS = ("guidance", "rules", "allow_run", "force", "accept_changed")
 
 
 def main():
