@@ -16,12 +16,12 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (44_580, 25_500),
-    "statements of hookctl/": (31_068, 17_500),
+    "lines of hookctl/": (44_582, 25_500),
+    "statements of hookctl/": (31_070, 17_500),
     "lines of templates/": (5_187, 5_200),
     "lines of host data": (5_046, 5_500),
-    "lines of tests/": (72_387, 38_000),
-    "lines of docs/": (3_081, 2_400),
+    "lines of tests/": (72_379, 38_000),
+    "lines of docs/": (3_082, 2_400),
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another

@@ -123,7 +123,9 @@ def _report_no_record(facts: ProjectFacts) -> Finding:
     """The only finding about a missing record: all others follow from it."""
     checkout = fixes.checkout_command(facts.project, OWN, facts.workplace.project)
     where = fixes.project_option(facts.project, facts.workplace.project)
-    install = f"hookctl install --scope project{where}"
+    named = dict.fromkeys(file.host.name for file in facts.files) or ["NAME"]
+    hosts = "".join(f" --host {name}" for name in named)
+    install = f"hookctl install{hosts} --scope project{where}"
     path = os.path.join(facts.project, OWN, LEDGER)
     return finding("ledger_missing.project", path=path, checkout=checkout, install=install)
 

@@ -213,7 +213,7 @@ def test_a_teammate_without_python_is_kept_by_nobody(claude: Client, teammate: P
     (programs / "sh").symlink_to("/bin/sh")
     run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
     assert (run.requests, run.result, decisions(teammate)) == (1, "done", [])
-    assert [(hook["exit_code"], hook["stderr"]) for hook in run.hooks("Stop")] == [(0, "")]
+    assert [(hook["exit_code"], hook["stdout"]) for hook in run.hooks("Stop")] == [(0, "")]
 
 
 def test_uninstalled_in_a_clone_exactly_our_parts_are_gone(claude: Client, teammate: Place) -> None:

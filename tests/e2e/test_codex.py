@@ -70,6 +70,7 @@ def test_once_approved_the_guard_works_beside_the_operator_s_hook_and_every_byte
     assert run.hooks("Stop").count("Blocked") == LIMIT
 
     assert "nothing to do" in install(place)
+    hookctl(place, "run", "start", "--project", str(place.project))  # else the work is the first session's
     assert play(codex, place, ["done"]).requests == LIMIT + 1
 
     hookctl(place, "uninstall")

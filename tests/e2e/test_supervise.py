@@ -69,7 +69,7 @@ def test_an_api_error_amid_the_run(claude: Client, installed: Place) -> None:
     assert codes(installed)[:2] == ["blocked", "blocked"]
     assert "started again in 2 s" in run.errors
     assert run.code != 0
-    assert "it was started again 1 time," in run.out
+    assert "it was started again 1 time," in run.errors
 
 
 def test_a_killed_agent_and_then_a_mark(claude: Client, installed: Place) -> None:
@@ -88,7 +88,7 @@ def test_a_killed_agent_and_then_a_mark(claude: Client, installed: Place) -> Non
         run = running.finish(90)
     assert len(killed) == 1
     assert len(sessions(run.out)) == 2
-    assert (run.code, "CONCLUDE is set" in run.out) == (0, True)
+    assert (run.code, "CONCLUDE is set" in run.errors) == (0, True)
     assert codes(installed)[-1] == "conclude"
 
 
@@ -100,11 +100,11 @@ def test_an_agent_whose_turn_the_host_s_cap_ended(claude: Client, installed: Pla
     run = supervised(1).play(claude, installed, ["go"], timeout=90)
     assert codes(installed) == ["blocked", "blocked", "host_cap"] * 2
     assert len(sessions(run.out)) == 2
-    assert "it was started again 1 time," in run.out
+    assert "it was started again 1 time," in run.errors
 
 
 def test_an_agent_that_the_guard_lets_stop_is_not_started_again(claude: Client, installed: Place) -> None:
     run = supervised(5).play(claude, installed, ["go"], timeout=90)
     assert codes(installed) == ["blocked"] * 3 + ["tripped"]
     assert len(sessions(run.out)) == 1
-    assert "ended by itself" in run.out
+    assert "ended by itself" in run.errors

@@ -186,10 +186,11 @@ def test_the_same_with_another_client(name: str, request: pytest.FixtureRequest,
         if number == 2:
             second.append(play_other(name, client, place, Script(["quick"])))
 
-    # The first is held, the second goes; once the first has ended the work passes on.
+    # The first is held, the second goes; a person's start passes the work on.
     play_other(name, client, place, Script(["one"], before=ask))
     assert second == [["not_owner"]]
     assert codes(place) == ["blocked", "not_owner", "blocked", "tripped"]
+    hookctl(place, "run", "start", "--project", str(place.project))
     assert play_other(name, client, place, Script(["two"])) == KEPT
     # And by a tool of its own: the work is that session's while it lives.
     begin = module.shell(in_tool("remaining 1"))

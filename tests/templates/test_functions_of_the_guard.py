@@ -201,17 +201,6 @@ def test_without_proc_no_process_is_known(monkeypatch: pytest.MonkeyPatch) -> No
     assert owner.is_gone("1 2 3:4") is None
 
 
-@pytest.mark.parametrize(("text", "pid"), [("4711", "4711"), ("%1", "77"), ("", "77")])
-def test_an_agent_without_a_usable_variable_is_the_parent_of_the_shell(
-    text: str, pid: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = module("work")
-    monkeypatch.setenv("AGENT_PID", text)
-    monkeypatch.setattr(work, "read_process", lambda *_: work.HEAD)
-    monkeypatch.setattr(work, "read_status", lambda _: ["S", "77"])
-    assert work.find_pid("AGENT_PID") == pid
-
-
 def held(_: object) -> str:
     raise BlockingIOError
 
