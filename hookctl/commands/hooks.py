@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
     from hookctl.system.folders import Folders
 
-_FOR = "How long: 15m, 1h, at most 24h. Then the hooks run as before."
 _EVENT = "Only this event: stop, PreToolUse, or a host's own name."
 
 

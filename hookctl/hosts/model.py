@@ -110,9 +110,7 @@ class Permission(NamedTuple):
     path: Sequence[str] = ()  # the list in a settings file
     texts: Sequence[str] = ()  # what goes into it
     wider: Sequence[str] = ()  # what allows as much
-    against: Sequence[
-        Sequence[str]
-    ] = ()  # the lists of what is refused, or asked about, all the same
+    against: Sequence[Sequence[str]] = ()  # lists of what is refused or asked about all the same
     never_asks: Sequence[str] = ()  # a setting, and its value that allows everything
     instead: str = ""  # where there is no such list
 
