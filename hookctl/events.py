@@ -10,13 +10,12 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock
 from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
-from hookctl.values import NamedTuple
 
 DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
 DONE = {  # each of them as done, after a number

@@ -1,9 +1,7 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
 from functools import cached_property
-from typing import Any
-
-from hookctl.values import NamedTuple
+from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
 HEAD = ": hookctl="  # how the command of each of our hooks begins

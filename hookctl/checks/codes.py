@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.system.package_data import read_data
-from hookctl.values import NamedTuple
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
 UNRECORDED = ("ledger_missing", "orphan_hook", "wrap_unknown")

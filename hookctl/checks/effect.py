@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.checks.facts import FileFacts
 from hookctl.hosts import loading, read_cap
@@ -16,7 +16,6 @@ from hookctl.packs.model import MISSING, NEWER, OLD
 from hookctl.packs.sentence import sentence, wraps_only
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
-from hookctl.values import NamedTuple
 
 
 class Obstacles(NamedTuple):

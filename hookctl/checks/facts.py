@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.scripts import Script, name_program
@@ -19,7 +19,6 @@ from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Value
 from hookctl.settings.targets import GUARD, Target
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, Layer, value_of
@@ -19,7 +19,6 @@ from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, 
 from hookctl.packs.risks import loads_code
 from hookctl.settings import effective
 from hookctl.settings.effective import Source, Value
-from hookctl.values import NamedTuple
 
 _SLACK = 3  # blocks of other hooks that the cap has room for, beyond the guard's own
 

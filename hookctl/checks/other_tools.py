@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts, KnownTool
@@ -21,7 +21,6 @@ from hookctl.packs.choices import DEFAULT_LIMIT
 from hookctl.packs.guard_options import value_in_effect
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
-from hookctl.values import NamedTuple
 
 _FLOATING = ("npx", "bunx", "pnpx", "uvx")  # they may fetch another version at every call
 _SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts

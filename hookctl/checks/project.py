@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import __version__, engine
 from hookctl.checks import activation, entries, hook, limits, records, settings
@@ -22,7 +22,6 @@ from hookctl.packs.pack import committed_files
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.system.files import content_digest, with_unix_endings
-from hookctl.values import NamedTuple
 
 LEDGER = "ledger.json"
 ANY = "*"  # stands for each file of a folder

@@ -10,9 +10,9 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from hookctl.hosts.shapes import FAILS_OPEN
-from hookctl.values import NamedTuple
 
 NOT_THERE = "is not there"
 NOT_EXECUTABLE = "is not executable"

@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.checks.facts import Answer, Trial
 from hookctl.hosts import Host
@@ -23,7 +23,6 @@ from hookctl.system.package_data import guard_module
 from hookctl.system.packages import HOOK
 from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
-from hookctl.values import NamedTuple
 
 LONGEST = 5.0  # seconds for an answer, and for the search for the causes of a failure
 _SESSION = "self-test"

@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from hookctl.errors import UNREADABLE, USAGE, HookctlError, Recovered
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.errors import UNEXPECTED, HookctlError
 from hookctl.model import LIMIT
 from hookctl.model import Path as Path
-from hookctl.values import NamedTuple
 
 BOM = "\ufeff"
 BREAK = re.compile(r"\r\n|\r|\n")

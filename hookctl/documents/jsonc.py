@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl.documents import (
     MISSING,
@@ -44,7 +44,6 @@ from hookctl.documents.scan import (
     tokens,
 )
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # most calls edit nothing
     from hookctl.documents.jsonc_layout import Layout

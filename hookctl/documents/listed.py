@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, Path, Scalar, unexpected, value_at
-from hookctl.values import NamedTuple
 
 
 class Listing(NamedTuple):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import NamedTuple
 
 from hookctl.documents import (
     BOM,
@@ -24,7 +25,6 @@ from hookctl.documents import (
     decode,
     spliced,
 )
-from hookctl.values import NamedTuple
 
 _TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break
 _MARK = re.compile(

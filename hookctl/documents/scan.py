@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import (
     AGAIN,
@@ -26,7 +26,6 @@ from hookctl.documents import (
     too_deep,
 )
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 # The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array
 # is a list; a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves;

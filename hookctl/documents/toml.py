@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import (
     BREAK,
@@ -46,7 +46,6 @@ from hookctl.documents.toml_scan import (
 )
 from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 _ASSIGN = "v = "
 

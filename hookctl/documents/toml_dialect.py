@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import NamedTuple
 
 from hookctl.documents import position_of
-from hookctl.values import NamedTuple
 
 _TOKEN = (
     r"(?P<gap>[ \t]+)|(?P<break>\r\n|\n|\r)|(?P<comment>#[^\r\n]*)|(?P<mark>[\[\]{{}},])"

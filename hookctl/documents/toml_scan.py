@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import (
     AGAIN,
@@ -22,7 +22,6 @@ from hookctl.documents import (
 )
 from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 Keys = tuple[str, ...]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import BOM, BREAK, Splice, error_at, line_end_of, line_start, line_stop
 from hookctl.documents.yaml_nodes import Child, Node
@@ -24,7 +24,6 @@ from hookctl.documents.yaml_text import (
     member,
 )
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 _COMMENT = r"(?:(?<=[ \t\r\n])|^)#[^\r\n]*"
 

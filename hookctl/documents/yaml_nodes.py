@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import AGAIN, BOM, DEPTH, conflict_in, error_at, too_deep
 from hookctl.errors import HookctlError
-from hookctl.values import NamedTuple
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
 STRING = "tag:yaml.org,2002:str"

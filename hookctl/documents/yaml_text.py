@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import BREAK
 from hookctl.documents.yaml_nodes import MERGE, STRING, Node, Tree
-from hookctl.values import NamedTuple
 
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_KEY = r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_-]*"

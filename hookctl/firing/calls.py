@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock
 from hookctl.errors import usage_error
@@ -24,7 +24,6 @@ from hookctl.packs.protocol import (
 )
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
-from hookctl.values import NamedTuple
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have

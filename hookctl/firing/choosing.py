@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.firing.calls import Asked, event_names, find_event, is_meant
@@ -19,7 +20,6 @@ from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.project import is_inside
-from hookctl.values import NamedTuple
 
 _OF_PROJECT = ("project", "local")
 

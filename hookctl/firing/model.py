@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
-from hookctl.values import NamedTuple
 
 # What a hook's answer comes to, in the words of the receipts.
 NONE = "none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
@@ -18,7 +18,6 @@ from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.planner.disable import Wanted

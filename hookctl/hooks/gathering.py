@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.checks.activation import explain_unread
@@ -35,7 +35,6 @@ from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import Read
 from hookctl.system import files
-from hookctl.values import NamedTuple
 
 
 class Reading(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Container, Mapping, Sequence
+from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
@@ -20,7 +21,6 @@ from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Inventory(NamedTuple):

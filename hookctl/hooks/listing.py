@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from hookctl.hooks import roots, states
 from hookctl.hooks.model import (
@@ -20,7 +21,6 @@ from hookctl.hooks.model import (
     Obstacle,
 )
 from hookctl.hosts import hook_id
-from hookctl.values import NamedTuple
 
 _Place = tuple[HookFile, Handler]
 _NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
-from hookctl.values import NamedTuple
 
 # The states of a hook. All but the first say why it does not run.
 RUNS = "runs"

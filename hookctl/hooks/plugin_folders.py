@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import Path, value_at
 from hookctl.hooks.plugin_reader import PluginReader, printable
 from hookctl.hooks.plugin_switches import Switches
 from hookctl.hooks.plugin_tables import Folders, Installed, PluginTable
-from hookctl.values import NamedTuple
 
 _LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
 _MARKET_FILE = ".claude-plugin/marketplace.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
@@ -15,7 +15,6 @@ from hookctl.hooks.plugin_tables import PluginTable
 from hookctl.hooks.roots import expand
 from hookctl.hosts import Host, codex, shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.values import NamedTuple
 
 _GROUPED, _FLAT = Shape(root=()), Shape(root=(), flat=("*",))
 _MOST_HANDLERS = 500  # of one file

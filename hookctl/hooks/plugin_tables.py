@@ -6,10 +6,9 @@ A key that the file leaves out has the default.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
-from hookctl.values import NamedTuple
 
 _NOTHING: dict[str, Any] = {}
 

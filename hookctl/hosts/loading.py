@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, seconds, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Path
-from hookctl.values import NamedTuple
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 

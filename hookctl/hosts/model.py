@@ -7,12 +7,11 @@ import functools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_origin
+from typing import Any, NamedTuple, TypeVar, get_origin
 
 from hookctl.documents import LISTED, MISSING, Document, syntax
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
-from hookctl.values import NamedTuple
 
 APPROVALS = ("hooks", "state")  # the table of Codex's config.toml with the state of hooks
 

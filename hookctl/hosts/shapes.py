@@ -9,7 +9,7 @@ this module wraps them for a host without a shell.
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.model import (
@@ -24,7 +24,6 @@ from hookctl.model import (
     Prune,
     Put,
 )
-from hookctl.values import NamedTuple
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.system import owners, project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _SECONDS = 15  # for a client to say its version
 

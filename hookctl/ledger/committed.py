@@ -14,7 +14,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import syntax
@@ -52,7 +52,6 @@ from hookctl.settings.targets import (
 from hookctl.system import files
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 CONFIG = "config.json"  # of the guard; its values are among the settings in the ledger
 _PACK_NAME = r"[a-z0-9-]+"

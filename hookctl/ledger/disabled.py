@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
@@ -18,7 +18,6 @@ from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals
 from hookctl.model import Entry, Path, Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _VERSION_KEY = "disabled_version"
 _MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the settings files."

@@ -11,7 +11,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from hookctl import hosts
 from hookctl.documents import formats
@@ -28,7 +28,6 @@ from hookctl.model import Consent, Entry, Record
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _VERSION_KEY = "ledger_version"
 Optional = TypeVar("Optional", Record, Record | None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _KEY = "traces_version"
 _HINT = "Move it away: the traced hooks run by themselves."

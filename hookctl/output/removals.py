@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.model import Line
 from hookctl.output.lines import amount, tilde
-from hookctl.values import NamedTuple
 
 
 class Installed(NamedTuple):

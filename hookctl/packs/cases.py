@@ -7,7 +7,7 @@ import math
 import os
 import tomllib
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import names
@@ -15,7 +15,6 @@ from hookctl.packs.model import PackHook
 from hookctl.packs.protocol import EVENTS, SHORT
 from hookctl.packs.shortfalls import declared_answers, possible_answers
 from hookctl.system import files
-from hookctl.values import NamedTuple
 
 OUTCOMES = (
     "none", "allow", "deny", "ask", "block", "change", "context", "end", "failed", "timeout",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest, usage_error
 from hookctl.system.package_data import guard_module
-from hookctl.values import NamedTuple
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 MODES = ("breaker", "keepalive", "guard", "off")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.model import LIMIT
@@ -26,7 +27,6 @@ from hookctl.packs.pack import (
 from hookctl.system.fetch import Commit, Tell, TreeEntry, fetched
 from hookctl.system.folders import Folders
 from hookctl.system.git_address import Address, parse
-from hookctl.values import NamedTuple
 
 _MOST_MANIFESTS = 50  # that are looked into for a [pack] table
 _TOML_NAME = r"[A-Za-z0-9._-]+\.toml"

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hookctl.model import Record
-from hookctl.values import NamedTuple
 
 RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
 # How a program that is not known differs from hookctl's own.

@@ -9,7 +9,7 @@ import stat
 import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.documents.rules import marks_in
@@ -23,7 +23,6 @@ from hookctl.packs.protocol import TOOL_EVENTS as CLAUDE_TOOL_EVENTS
 from hookctl.packs.slots import Unreadable, slots
 from hookctl.system import files
 from hookctl.system.package_data import read_data
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: only an error has a position
     from hookctl.documents.toml import TomlDocument

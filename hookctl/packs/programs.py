@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 from hookctl.system.package_data import asset, list_data, read_data, read_folder
 from hookctl.system.packages import HOOK, WRAPPER, name_package, path_from_launcher
-from hookctl.values import NamedTuple
 
 _TEMPLATES = ("templates", "guard")
 _PACKAGE = "guard"  # its folder in there

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.system.package_data import guard_module
-from hookctl.values import NamedTuple
 
 FAILURE_EVENT = "post-tool-failure"
 # Claude Code's events by their short forms.
@@ -130,4 +130,3 @@ def _tool_by_field(host: Host, kind: str) -> list[str]:
     """The tool that does this among other things."""
     by = host.runner.get("by", {})
     return list(by["tools"]) if by and kind in by["classes"].values() else []
-

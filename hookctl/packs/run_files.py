@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -30,7 +30,6 @@ from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
-from hookctl.values import NamedTuple
 
 _PUBLIC = 0o666  # less the umask: these files are the project's
 DEFAULT_SPAN = "12h"  # of a run

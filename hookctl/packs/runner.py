@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import __version__
 from hookctl.hosts import Host, load
@@ -31,7 +31,6 @@ from hookctl.packs.slots import list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.values import NamedTuple
 
 BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
 REFUSES = 42  # the runner's status for it

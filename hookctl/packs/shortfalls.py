@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS
-from hookctl.values import NamedTuple
 
 # What a hook may answer, by its event; at the others nobody waits for an answer.
 _POSSIBLE = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-
-from hookctl.values import NamedTuple
+from typing import NamedTuple
 
 PLACEHOLDERS = ("files", "host", "event")
 # Behind {files}: the rest of the word, quotes in it included.

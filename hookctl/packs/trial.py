@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
@@ -21,7 +21,6 @@ from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.wants import env_claims, find_wants
 from hookctl.settings.targets import Target
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.values import NamedTuple
 
 LONGEST = 60  # seconds beyond a hook's own limit
 

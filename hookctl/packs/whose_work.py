@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
@@ -19,7 +19,6 @@ from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
-from hookctl.values import NamedTuple
 
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
 from hookctl.masking import by_look, plain
-from hookctl.values import NamedTuple
 
 
 class Html(str):

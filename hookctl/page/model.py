@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
 from hookctl.hooks.model import Hook, Unreadable
 from hookctl.receipts.model import HookName, Runs
-from hookctl.values import NamedTuple
 
 
 class ShownHook(NamedTuple):

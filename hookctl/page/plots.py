@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from hookctl.page.html import Html, element, lines
-from hookctl.values import NamedTuple
 
 _MOST = 20  # bars
 _HEIGHT = 100.0

@@ -7,12 +7,12 @@ an address has agreed; their own record says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.masking import OwnText
 from hookctl.model import Record
 from hookctl.packs.choices import Permission
-from hookctl.values import NamedTuple
 
 
 class CommittedAddress(NamedTuple):

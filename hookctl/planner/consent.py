@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
@@ -23,7 +23,6 @@ from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.sources import Sources
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.values import NamedTuple
 
 Entries = tuple[Entry, ...]
 

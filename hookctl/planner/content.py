@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import engine
 from hookctl.documents import MISSING
@@ -29,7 +29,6 @@ from hookctl.planner.runtime_files import CONFIG, File
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter
 from hookctl.system.files import content_digest, read
-from hookctl.values import NamedTuple
 
 
 class Content(NamedTuple):

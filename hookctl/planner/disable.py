@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents import Document, formats
@@ -37,7 +37,6 @@ from hookctl.planner.sources import Sources, look
 from hookctl.planner.taken_out import path_before, put_back, steps_of, without
 from hookctl.settings.targets import Target, require_inside, variant_of_file
 from hookctl.system import files
-from hookctl.values import NamedTuple
 
 DISABLED = "disabled"  # the state of what is taken out
 _LONGEST = 60  # characters of a command

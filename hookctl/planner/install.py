@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import engine
 from hookctl.documents import formats
@@ -46,7 +46,6 @@ from hookctl.settings.targets import (
 )
 from hookctl.system import files
 from hookctl.system.packages import HOOK
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.planner.consent import Review

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -14,7 +15,6 @@ from hookctl.planner.runtime_files import KEEP
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.packages import Packages
-from hookctl.values import NamedTuple
 
 
 class FilePlan(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import FAILED, HookctlError
@@ -30,7 +30,6 @@ from hookctl.settings.targets import OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, PACKAGES, TRACER, Packages, find_edits, is_whole
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: only 0.2.0 traced hooks
     from hookctl.ledger.traces import Traces

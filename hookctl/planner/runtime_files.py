@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import engine
 from hookctl.documents.jsonc import JsonDocument
@@ -21,7 +21,6 @@ from hookctl.settings.targets import GUARD, OWN, Target, read_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import Packages
-from hookctl.values import NamedTuple
 
 CONFIG = "config.json"
 # What becomes of a program that somebody edited, where hookctl's own is needed.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from hookctl import engine
 from hookctl.documents import MISSING, formats
@@ -29,7 +30,6 @@ from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, pack_folder
 from hookctl.system import files
 from hookctl.system.packages import Packages
-from hookctl.values import NamedTuple
 
 
 class Leaving(NamedTuple):

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
@@ -22,7 +22,6 @@ from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target, readable
-from hookctl.values import NamedTuple
 
 # What a host that expands variables takes for one.
 _VARIABLE = re.compile(r"\$(?:\w|\{)")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
-
-from hookctl.values import NamedTuple
+from typing import NamedTuple
 
 # The last of them say how a hook is now; the first fifty may be from before it was repaired.
 RECENT = 10

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
@@ -17,7 +18,6 @@ from hookctl.ledger.codec import check_record, dump_object, from_json, parse_obj
 from hookctl.model import Change, Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _KEY = "journal_version"
 

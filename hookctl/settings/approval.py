@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
@@ -15,7 +15,6 @@ from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings import side_switches
 from hookctl.settings.targets import Read, read_settings, readable
-from hookctl.values import NamedTuple
 
 UNKNOWN = "unknown"  # it was never approved
 CHANGED = "changed"  # it was changed since it was approved

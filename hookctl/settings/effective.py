@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
@@ -34,7 +34,6 @@ from hookctl.settings.targets import (
 )
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 STOP = f"{GUARD}/stop"  # the hook that counts
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
-
-from hookctl.values import NamedTuple
+from typing import Any, NamedTuple
 
 _MOST_RULES = 200
 

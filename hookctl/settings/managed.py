@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError, nearest, usage_error
 from hookctl.hosts import Host, load, names
-from hookctl.values import NamedTuple
 
 PLATFORMS = {"linux": "linux", "macos": "darwin"}  # our word: Python's
 OWNER, MODE = "root", "0644"

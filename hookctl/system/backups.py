@@ -11,11 +11,11 @@ import os
 import re
 import time
 from collections.abc import Container, Iterable
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 KEEP = 10
 KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall

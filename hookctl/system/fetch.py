@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
@@ -21,7 +22,6 @@ from hookctl.system import files, git, owners
 from hookctl.system.folders import Folders
 from hookctl.system.git_address import Address, is_commit
 from hookctl.system.processes import Keeper
-from hookctl.values import NamedTuple
 
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it

@@ -15,11 +15,11 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
 from hookctl.system import owners
-from hookctl.values import NamedTuple
 
 try:  # hashlib loads OpenSSL, which takes longer than any of our modules
     from _sha256 import sha256  # up to Python 3.11

@@ -7,10 +7,10 @@ characters, has no password, and no part of it can be taken for an option.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError, usage_error
 from hookctl.model import GIT
-from hookctl.values import NamedTuple
 
 OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
 _SCHEMES = ("https", "ssh", "file")

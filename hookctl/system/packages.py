@@ -15,10 +15,10 @@ import re
 import shutil
 import time
 from collections.abc import Container, Iterator, Mapping
+from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
-from hookctl.values import NamedTuple
 
 HOOK, WRAPPER, TRACER = "hook.py", "wrap.py", "trace.py"  # launchers
 LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders

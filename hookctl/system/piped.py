@@ -9,10 +9,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl.system.processes import Noting
-from hookctl.values import NamedTuple
 
 LIMIT = 1 << 20  # bytes that are kept of each output
 _CHUNK = 1 << 16

@@ -13,9 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
-
-from hookctl.values import NamedTuple
+from typing import Any, NamedTuple, Self
 
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from hookctl import errors, packs
 from hookctl.checks import gather_project, project
@@ -14,7 +15,6 @@ from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark, upwards
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import events, hosts, report
 from hookctl.model import Line, Result
@@ -19,7 +19,6 @@ from hookctl.system import interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, LAUNCHERS
 from hookctl.system.temporary import private_folder
-from hookctl.values import NamedTuple
 
 _PAUSE = 2.0  # seconds before each step at a terminal
 _LIMIT = 2

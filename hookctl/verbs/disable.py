@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
@@ -23,7 +24,6 @@ from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
@@ -17,7 +19,6 @@ from hookctl.packs.choices import Permission
 from hookctl.run.journal import read_journal
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

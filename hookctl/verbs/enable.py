@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from hookctl import hosts, report
 from hookctl.engine import same
@@ -24,7 +25,6 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, pending_first
 from hookctl.planner.sources import Sources
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
@@ -37,7 +37,6 @@ from hookctl.report import progress
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder
-from hookctl.values import NamedTuple
 
 _OF_USER = ("user", "managed")
 

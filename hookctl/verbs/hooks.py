@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import nearest, usage_error
@@ -16,7 +16,6 @@ from hookctl.output.hooks import hook_lines, lines_on_unknown_events
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _LONGEST = 200  # characters of a command that are shown
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, events, report
 from hookctl.errors import OK, usage_error
@@ -15,7 +15,6 @@ from hookctl.output.lines import amount
 from hookctl.receipts import reading as receipts
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from typing import NamedTuple
 
 from hookctl import packs
 from hookctl.errors import nearest, usage_error
@@ -12,7 +13,6 @@ from hookctl.packs.model import Pack
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import list_data, read_data
-from hookctl.values import NamedTuple
 from hookctl.verbs.pack_folder import new_folder, require_name
 
 ACTIONS = ("new", "check", "test", "import", "export")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import textwrap
+from typing import NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents import formats
@@ -30,7 +31,6 @@ from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import asset, read_data
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.values import NamedTuple
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"

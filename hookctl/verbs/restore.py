@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, HookctlError, usage_error
@@ -20,7 +21,6 @@ from hookctl.planner.sources import Sources
 from hookctl.system import backups, files
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _FIRST = 1
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, events
 from hookctl.errors import usage_error
@@ -21,7 +21,6 @@ from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 _STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect
@@ -36,7 +36,6 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook

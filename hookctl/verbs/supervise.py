@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from typing import NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
@@ -15,7 +16,6 @@ from hookctl.packs import supervised, whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
-from hookctl.values import NamedTuple
 
 DEFAULT_RESPAWNS = 5
 _LONGEST_PAUSE = 300.0  # seconds

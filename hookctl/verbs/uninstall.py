@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from hookctl import errors, packs, report
 from hookctl import hosts as known
@@ -25,7 +26,6 @@ from hookctl.settings import side_switches
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import engine, errors, packs, report
 from hookctl import hosts as known
@@ -24,7 +24,6 @@ from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, target_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 
 class Request(NamedTuple):

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
@@ -19,7 +19,6 @@ from hookctl.masking import masked, masked_text
 from hookctl.model import Result
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
-from hookctl.values import NamedTuple
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 # A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, TIMED_OUT
@@ -13,7 +13,6 @@ from hookctl.model import Result
 from hookctl.packs import run_files as work_files
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
-from hookctl.values import NamedTuple
 
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
