@@ -1,5 +1,6 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
+import os
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -101,14 +102,19 @@ class PackRecord(NamedTuple):
     version: str
     settings: dict[str, Any]
     folder: str = ""  # where its runtime files lie
-    # Name to sha256 as we wrote it; empty: not ours, or not known here.
-    files: dict[str, str] = {}  # noqa: RUF012
+    files: tuple[str, ...] = ()  # their names there
     # The pack's own file or git address; empty for a built-in pack, and where a project's lies
     # outside of it on another machine.
     source: str = ""
     digest: str = ""  # of all that the pack brought (files.content_digest)
     consent: Consent = Consent()  # never committed: it holds on this machine only
     commit: str = ""  # of a pack from git
+
+    @property
+    def config(self) -> str:
+        """The path of the guard's configuration; '' where none was written."""
+        names = [name for name in self.files if name.endswith(".json")]
+        return os.path.join(self.folder, names[0]) if names else ""
 
 
 class Record(NamedTuple):

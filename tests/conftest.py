@@ -62,7 +62,7 @@ def ask_guard_once(python: str, place: str, *question: Any) -> Any:
     """The guard gives the same answer to the same self-test, wherever it is laid out."""
     if not _is_of_the_system(python):
         return _ask_guard(python, place, *question)
-    key = repr((python, load_programs(wrapper=False).package, question))
+    key = repr((python, load_programs().launcher, question))
     if key not in _answers:
         _answers[key] = _ask_guard(python, place, *question)
     return _answers[key]

@@ -6,23 +6,17 @@ import json
 from pathlib import Path
 
 from hookctl import __version__
-from hookctl.packs.programs import load_programs, load_runner
-from hookctl.system.files import content_digest
+from hookctl.packs.programs import load_programs
+from hookctl.system.files import digest
 from hookctl.system.package_data import asset
-from hookctl.system.packages import HOOK, WRAPPER
+from hookctl.system.packages import HOOK
 
 TABLE = Path(asset("hookctl", "packs", "released.json"))
 
 
 def digests() -> dict[str, str]:
-    """The digests of what this version installs: hook and runner, each with its package, and wrap.py."""
-    hook, runner = load_programs(wrapper=True).all, load_runner()
-    wrapper = {WRAPPER: hook.pop(WRAPPER)}
-    modules = {f"{runner.package}/{name}": data for name, data in runner.modules.items()}
-    kinds = {
-        "hook": hook, "wrap": wrapper, "runner": {**modules, HOOK: runner.launcher},
-    }  # fmt: skip
-    return {kind: content_digest(b"", programs) for kind, programs in kinds.items()}
+    """The digest of this version's launcher, which names its packages by theirs."""
+    return {HOOK: digest(load_programs().launcher)}
 
 
 if __name__ == "__main__":

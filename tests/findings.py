@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl import hosts
+from hookctl import __version__, hosts
 from hookctl.checks import survey
-from hookctl.packs import released
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
@@ -37,11 +36,11 @@ class Place(NamedTuple):
 
     @property
     def hook(self) -> Path:
-        return self.root / "data" / "guard" / "claude-user" / "hook.py"
+        return self.root / "data" / "hook.py"
 
     @property
     def config(self) -> Path:
-        return self.hook.with_name("config.json")
+        return self.root / "data" / "guard" / "claude.json"
 
     @property
     def ledger(self) -> Path:
@@ -152,22 +151,16 @@ def with_hooks_python(text: str) -> Callable[[Place], None]:
 
 
 def owner_of_a_project(place: Place) -> None:
-    config = Path(".hookctl/guard/claude/config.json")
+    config = Path(".hookctl/guard/claude.json")
     place.install("--scope", "project").change(lambda page: page.update(owner="nobody"), config)
 
 
-def other_hook(text: str) -> Callable[[Place], None]:
-    """A hook of another version of hookctl: the ledger knows it, this version's template differs."""
-
-    def arrange(place: Place) -> None:
-        old = place.install().hook.read_bytes()
-        place.hook.write_text(text)
-        place.edit(digest(old), digest(text.encode()), place.ledger)
-        # And hookctl has released it.
-        name, known = "hookctl.packs.released._find_version", released._find_version
-        place.monkeypatch.setattr(name, lambda programs: known(programs) or "0.1.9")
-
-    return arrange
+def hook_old(place: Place) -> None:
+    """A launcher that an earlier hookctl released."""
+    launcher = OUR_HOOK.replace(f'VERSION = "{__version__}"', 'VERSION = "0.1.9"')
+    released = {"0.1.9": {"hook.py": digest(launcher.encode())}}
+    place.monkeypatch.setattr("hookctl.packs.released._load", lambda: released)
+    place.install().hook.write_text(launcher)
 
 
 def settings_are(text: str | bytes) -> Callable[[Place], None]:
@@ -352,20 +345,8 @@ def hook_edited(place: Place) -> None:
     place.install().hook.write_text("print('mine')\n")
 
 
-def hook_unknown(place: Place) -> None:
-    place.install("--scope", "project")
-    put(Path(".hookctl/guard/claude/hook.py"), "import os\n")
-
-
 def hook_newer(place: Place) -> None:
-    place.install().hook.write_text("print('of the future')\n")
-
-    def note(page: Any) -> None:
-        (record,) = page["files"].values()
-        record["packs"]["guard"]["version"] = "99.0"
-        record["packs"]["guard"]["files"]["hook.py"] = digest(place.hook.read_bytes())
-
-    place.change(note, place.ledger)
+    place.install().edit(f'VERSION = "{__version__}"', 'VERSION = "99.0"', place.hook)
 
 
 def hook_unreadable(place: Place) -> None:
@@ -504,23 +485,20 @@ def beside_ours(**events: list[dict[str, Any]]) -> Callable[[Place], None]:
     return arrange
 
 
-def wrapping_one(change: Callable[[Place], Any], *options: str) -> Callable[[Place], None]:
+def wrapping_one(change: Callable[[Place], Any]) -> Callable[[Place], None]:
     """A hook of another tool that the guard wraps, and what happens to it then."""
 
     def arrange(place: Place) -> None:
         put(place.settings, hooks_of(Stop=[handler("say done")]))
-        place.install("--wrap", "say", *options)
+        place.install("--wrap", "say")
         change(place)
 
     return arrange
 
 
-def wrap_missing(place: Place) -> None:
-    wrapping_one(lambda place: place.hook.with_name("wrap.py").unlink())(place)
-
-
-def wrap_missing_while_off(place: Place) -> None:
-    wrapping_one(lambda place: place.hook.unlink(), "--mode", "off")(place)
+def wrapped_by_none(place: Place) -> None:
+    """A wrapped hook alone needs the program too."""
+    wrapping_one(lambda place: place.install("--mode", "off").hook.unlink())(place)
 
 
 def forgotten(place: Place) -> None:
@@ -531,12 +509,6 @@ def forgotten(place: Place) -> None:
             page["entries"] = [one for one in page["entries"] if not one.get("id", "").startswith("guard/wrap-")]
 
     place.change(forget, place.ledger)
-
-
-def pipe_in_its_place(place: Place) -> None:
-    file = place.hook.with_name("wrap.py")
-    file.unlink()
-    os.mkfifo(file)
 
 
 def link_chain(place: Place) -> None:
@@ -578,8 +550,8 @@ def the_same_in_two_scopes(place: Place) -> None:
 
 
 def two_versions(place: Place) -> None:
-    in_two_scopes(place)
-    place.hook.write_text("# another one\n" + place.hook.read_text())
+    place.install().install("--scope", "project")
+    hook_edited(place)
 
 
 def not_in_the_home_folder(place: Place) -> None:
@@ -644,7 +616,7 @@ def state_elsewhere(place: Place) -> None:
 
 # Runtime files, and who may write them.
 
-OUR_HOOK = load_programs(wrapper=False).launchers["hook.py"].decode()
+OUR_HOOK = load_programs().launcher.decode()
 
 
 def hook_slow(place: Place) -> None:
@@ -704,7 +676,7 @@ def receipts(*runs: dict[str, Any], id: str = "notes/start", event: str = "Sessi
 
 
 def pack_file(place: Place) -> Path:
-    return place.root / "data" / "packs" / "notify" / "claude-user" / "notify.py"
+    return place.root / "data" / "packs" / "notify" / "notify.py"
 
 
 def pack_file_missing(place: Place) -> None:
@@ -777,7 +749,7 @@ def clone_without_the_settings(place: Place) -> None:
 
 def clone_without_the_hook(place: Place) -> None:
     place.install("--scope", "project")
-    shutil.rmtree(".hookctl/guard")
+    shutil.rmtree(".hookctl/runtime")
 
 
 def not_committed(path: str, line: str) -> Callable[[Place], None]:
@@ -923,17 +895,17 @@ FILES = {
     "settings": "home/.claude/settings.json",
     "ledger": "state/ledger.json",
     "journal": "state/journal.json",
-    "config": "data/guard/claude-user/config.json",
-    "hook": "data/guard/claude-user/hook.py",
+    "config": "data/guard/claude.json",
+    "hook": "data/hook.py",
     "log": "state/guard/HASH/events.jsonl",
     "active": "state/guard/HASH/ACTIVE",
     "project": "work/.claude/settings.json",
     "project ledger": "work/.hookctl/ledger.json",
-    "project config": "work/.hookctl/guard/claude/config.json",
+    "project config": "work/.hookctl/guard/claude.json",
     "task": "work/.hookctl/run/task.json",
     "owner": "work/.hookctl/run/OWNER",
     "ignored": "work/.gitignore",
-    "pack": "data/packs/notify/claude-user/notify.py",
+    "pack": "data/packs/notify/notify.py",
     "pack source": "notify/pack.toml",
 }
 
@@ -995,8 +967,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_missing", "error", hook_missing),
     ("hook_unknown", "error", hook_edited),
     ("hook_unreadable", "error", hook_unreadable),
-    ("hook_old", "info", other_hook(f"# an older one\n{OUR_HOOK}")),
-    ("hook_unknown", "error", hook_unknown),
+    ("hook_old", "info", hook_old),
     ("hook_newer", "warning", hook_newer),
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
@@ -1073,10 +1044,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
     ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
     # Hooks of others that the guard wraps.
-    ("wrap_missing", "warning", wrap_missing),
-    ("wrap_missing", "warning", wrap_missing_while_off),
-    ("wrap_missing", "warning", wrapping_one(pipe_in_its_place)),
-    ("wrap_changed", "warning", wrapping_one(lambda place: place.hook.with_name("wrap.py").write_text("x"))),
     ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
     ("wrap_unknown", "warning", wrapping_one(forgotten)),
     ("wrap_gone", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
@@ -1133,6 +1100,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
     ("hook_never_ran", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
+    ("hook_missing", "error", wrapped_by_none),
     ("hook_changed", "warning", pack_file_changed),
     ("hook_unreadable", "error", pack_file_unreadable),
     ("pack_gone", "info", pack_gone),

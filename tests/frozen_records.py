@@ -27,7 +27,6 @@ from hookctl import __version__
 from hookctl.__main__ import run
 from hookctl.packs import programs
 from hookctl.run import execute
-from hookctl.system.packages import HOOK, WRAPPER
 from tests import texts
 
 TOP = Path("/tmp/hookctl-records")
@@ -181,22 +180,17 @@ def hookctl(command: str, code: int = 0) -> str:
 
 @contextlib.contextmanager
 def _made_up_programs() -> Iterator[None]:
-    """Packages of one small module each, and launchers that only name them."""
-    modules = {"made_up.py": b"# of the fixture\n"}
-    launchers = {HOOK: b'PACKAGE = "guard"\n', WRAPPER: b"# of the fixture\n"}
-    caches = (programs.load_programs, programs.load_runner)
+    """Packages of one small module each, and a launcher that only names them."""
+    launcher = b'VERSION = ""\nGUARD = "guard"\nRUNNER = "runner"\n'
     with (
-        mock.patch.object(programs, "_read_modules", lambda: modules),
-        mock.patch.object(programs, "read_folder", lambda *path, ending: {"runs.py": b"# of the fixture\n"}),
-        mock.patch.object(programs, "read_data", lambda *path: launchers[path[-1]]),
+        mock.patch.object(programs, "read_folder", lambda *path, ending: {f"{path[-1]}.py": b"# of the fixture\n"}),
+        mock.patch.object(programs, "read_data", lambda *path: launcher),
     ):
-        for cached in caches:
-            cached.cache_clear()
+        programs.load_programs.cache_clear()
         try:
             yield
         finally:
-            for cached in caches:
-                cached.cache_clear()
+            programs.load_programs.cache_clear()
 
 
 def play() -> dict[str, str]:
@@ -221,10 +215,7 @@ def play() -> dict[str, str]:
 def _use_hooks() -> None:
     """Ask guard and runner, for what they keep; the real ones, which are there for that long."""
     shutil.copytree(DATA, TOP / "kept")
-    guard, runner = programs.load_programs(wrapper=False), programs.load_runner()
-    files = {f"guard/claude-user/{name}": data for name, data in guard.all.items()}
-    files |= {f"runtime/{runner.package}/{name}": data for name, data in runner.modules.items()}
-    for name, data in {**files, "runtime/hook.py": runner.launcher}.items():
+    for name, data in programs.load_programs().all.items():
         path = DATA / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

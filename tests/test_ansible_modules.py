@@ -159,7 +159,7 @@ def test_a_task_is_the_whole_wish(modules: Modules, isolated: Path) -> None:
     wishes = {"mode": "off", "dispatch": ["Task:4/60"], "set": {"latch": False}, "nudge": ["a", "b"]}
     first = modules.run("hook", host="claude", **wishes)
     assert first["changed"]
-    path = isolated / "data/guard/claude-user/config.json"
+    path = isolated / "data/guard/claude.json"
     values = json.loads(path.read_text())
     wanted = {"mode": "off", "latch": False, "dispatch_max": 4, "required_tools": ["a", "b"]}
     assert {name: values[name] for name in wanted} == wanted

@@ -51,7 +51,7 @@ class Clone:
         assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
 
     def configure(self, values: dict[str, Any]) -> None:
-        path = Path(".hookctl/guard/claude/config.json")
+        path = Path(".hookctl/guard/claude.json")
         path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
     def set(self, **variables: str) -> None:

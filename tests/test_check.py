@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from hookctl.system.files import content_digest
+from hookctl import __version__
+from hookctl.packs import released
+from hookctl.system.files import digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -45,8 +46,8 @@ class Project:
         self.hookctl = hookctl
         self.settings = top / ".claude" / "settings.json"
         self.record = top / ".hookctl" / "ledger.json"
-        self.hook = top / ".hookctl" / "guard" / "claude" / "hook.py"
-        self.config = self.hook.parent / "config.json"
+        self.hook = top / ".hookctl" / "hook.py"
+        self.config = self.hook.parent / "guard" / "claude.json"
         self.runtime = top / ".hookctl" / "runtime"
         self.ring = top / ".hookctl" / "packs" / "bell" / "ring.sh"
         (top / ".git").mkdir()
@@ -155,7 +156,13 @@ def forge_wrap(project: Project) -> None:
     forge(project.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
 
 
-PROGRAM = r"\"$CLAUDE_PROJECT_DIR\"/.hookctl/guard/claude/hook.py"
+def link(path: Path, to: Path) -> None:
+    shutil.move(path, to)
+    path.symlink_to(to)
+
+
+VERSION, OLD = f'VERSION = "{__version__}"', "print('of a released version')\n"
+PROGRAM = r"\"$CLAUDE_PROJECT_DIR\"/.hookctl/hook.py"
 
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
@@ -183,16 +190,21 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
             {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]})), {"entry_doubled"},
     ),
     "a second copy of a wrapped hook": (copy_of_a_wrap, {"wrap_edited"}),
-    "a wrapping program that nothing names": (
-        lambda p: put(p.hook.parent / "wrap.py", "print()\n"), {"hook_unknown"},
-    ),
     "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_unknown"}),
     "program gone": (lambda p: p.hook.unlink(), {"hook_missing"}),
     "package edited": (lambda p: next(p.runtime.glob("*/stop.py")).write_text("print()\n"), {"hook_unknown"}),
-    "module added": (lambda p: put(next(p.runtime.iterdir()) / "extra.py", "print()\n"), {"hook_unknown"}),
+    "package gone": (lambda p: shutil.rmtree(p.runtime), {"hook_missing"}),
+    "module added": (lambda p: put(next(p.runtime.iterdir()) / "extra.py", "print()\n"), {"stray_file"}),
     "pack's file edited": (lambda p: p.ring.write_text("curl evil\n"), {"pack_changed"}),
     "pack's file gone": (lambda p: p.ring.unlink(), {"pack_changed"}),
-    "file beside a program": (lambda p: put(p.hook.parent / "_sha256.py", ""), {"stray_file"}),
+    "program of a newer hookctl": (lambda p: p.replace(p.hook, VERSION, 'VERSION = "99.0.0"'), {"hook_newer"}),
+    "program that says an older version": (lambda p: p.replace(p.hook, VERSION, 'VERSION = "0.1.0"'), {"hook_unknown"}),
+    "program of an older hookctl": (lambda p: p.hook.write_text(OLD), {"hook_old"}),
+    "forged programs of 0.2.0": (
+        lambda p: [put(p.hook.parent / "guard" / "claude" / name, OLD) for name in ("hook.py", "wrap.py")],
+        {"stray_file"},
+    ),
+    "file beside the programs": (lambda p: put(p.runtime / "_sha256.py", ""), {"stray_file"}),
     "file of no pack": (lambda p: put(p.top / ".hookctl" / "packs" / "x" / "y", ""), {"stray_file"}),
     "bytecode planted": (
         lambda p: put(next(p.runtime.iterdir()) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
@@ -256,29 +268,32 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     ),
     "wrapping command edited": (lambda p: edit_wrapping(p, "exec python3", "exec evil"), {"wrap_edited"}),
     "wrapping command of another program": (
-        lambda p: edit_wrapping(p, r'\"$CLAUDE_PROJECT_DIR\"/.hookctl/guard/claude/wrap.py', "/tmp/evil.py"),
+        lambda p: edit_wrapping(p, PROGRAM, "/tmp/evil.py"),
         {"wrap_edited"},
     ),
     "wrapped hook off the record": (lambda p: (wrap(p), off_the_record(p, "guard/wrap")), {"wrap_unknown"}),
     "wrapped hook gone": (
         lambda p: (wrap(p), p.change(p.settings, lambda v: v["hooks"]["Stop"].pop())), {"wrap_gone"},
     ),
-    "folder of programs is a link": (
-        lambda p: (shutil.move(p.top / ".hookctl" / "packs", p.top / "x"),
-                   (p.top / ".hookctl" / "packs").symlink_to(p.top / "x")), {"link_leaves_project"},
-    ),
+    "folder of packs is a link": (lambda p: link(p.top / ".hookctl" / "packs", p.top / "x"), {"link_leaves_project"}),
+    "folder of programs is a link": (lambda p: link(p.runtime, p.top / "x"), {"hook_unreadable", "stray_file"}),
+    "program is a link": (lambda p: link(p.hook, p.top / "x"), {"hook_unreadable"}),
 }  # fmt: skip
 
 
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
-MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info"), ("hook_newer", "error")}
+MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info")}
 MADE |= {("not_committed", "error"), ("no_repository", "info")}  # tests/test_ignored_by_git.py
 MADE |= {(code, "error") for code in ("manifest_missing", "pack_gone", "pack_old")}  # tests/test_project_packs.py
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_each_way_to_break_a_project_is_found(project: Project, name: str) -> None:
+def test_each_way_to_break_a_project_is_found(
+    project: Project, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {**released._load(), "0.1.9": {"hook.py": digest(OLD.encode())}}
+    monkeypatch.setattr(released, "_load", lambda: known)
     break_it, codes = BROKEN[name]
     break_it(project)
     before = tree(project.top)
@@ -386,20 +401,6 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     if scope == "project":
         outcome = hookctl("check", "--require", pack)
         assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
-
-
-def test_a_program_of_a_newer_hookctl_is_not_taken_at_its_word(project: Project) -> None:
-    """Its record could say anything, and it comes with the repository."""
-    project.hook.write_text(project.hook.read_text() + "# of tomorrow\n")
-    contents = {}
-    for path in project.hook.parent.rglob("*"):
-        if path.is_file() and path.name != "config.json":
-            contents[str(path.relative_to(project.hook.parent))] = path.read_bytes()
-    digest = content_digest(b"", contents)
-    text = re.sub(r'("guard":\n\s+\{"version": )"[^"]+"', r'\1"99.0.0"', project.record.read_text())
-    text = re.sub(r'("version": "99.0.0".*?"digest": )"[0-9a-f]{64}"', rf'\1"{digest}"', text)
-    project.record.write_text(text)
-    assert project.found() == {"hook_newer"}
 
 
 def test_a_slip_is_a_usage_error(project: Project) -> None:

@@ -435,7 +435,7 @@ def test_looking_writes_nothing_at_all(
         assert hookctl("install", *CLAUDE).code == 0
     if before_it == "edited":
         put(settings, settings.read_text().replace('"8"', '"9"').replace("exit 0", "exit 1"))
-        (isolated / "data" / "guard" / "claude-user" / "config.json").unlink()
+        (isolated / "data" / "guard" / "claude.json").unlink()
     before = tree(isolated)
     assert hookctl(*arguments).code in (0, 1)
     assert tree(isolated) == before

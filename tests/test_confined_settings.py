@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 
 SECRET = "hunter2-of-the-person"
 FOREIGN = {"remaining": 7, "heartbeat": SECRET, "password": SECRET, "owner": SECRET}
-CONFIG = Path(".hookctl/guard/claude/config.json")
+CONFIG = Path(".hookctl/guard/claude.json")
 # Settings of the schema that hold texts or names of tools, and so lead nowhere.
 TEXTS = {"reason", "release_reason", "nudge_reason", "dispatch_reason", "guidance_text"}
 TEXTS |= {"required_tools", "dispatch_tools"}
@@ -85,7 +85,7 @@ def commit(config: dict[str, Any], isolated: Path) -> None:
 def stop(isolated: Path, **fields: Any) -> str:
     payload = {"session_id": "S1", "cwd": os.getcwd(), "hook_event_name": "Stop", "stop_hook_active": False, **fields}
     environ = {**os.environ, "CLAUDE_PROJECT_DIR": os.getcwd()}
-    call = [sys.executable, "-I", "-S", str(CONFIG.with_name("hook.py").resolve()), "stop", "--host", "claude"]
+    call = [sys.executable, "-I", "-S", str(Path(".hookctl/hook.py").resolve()), "stop", "--host", "claude"]
     done = subprocess.run(call, input=json.dumps(payload), capture_output=True, text=True, env=environ)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -154,7 +154,7 @@ def test_doctor_and_check_name_the_setting(victim: Path, hookctl: Hookctl, isola
 
 # Where a project's configuration, or a variable that its settings set, wants hookctl to write.
 PRIVATE = (
-    ".claude/settings.local.json", ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude/config.json",
+    ".claude/settings.local.json", ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude.json",
     "notes.json",
 )  # fmt: skip
 WAYS: dict[str, dict[str, Any]] = {
@@ -300,16 +300,9 @@ def test_such_a_setting_is_refused_at_project_scope(hookctl: Hookctl, option: st
 
 def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
     project_of = guard_module("settings").project_of
-    assert project_of("/p/.hookctl/guard/claude") == "/p"
-    assert project_of("/.hookctl/guard/claude") == "/"
-    assert project_of("/home/u/.local/share/hookctl/guard/claude-user") == ""
-    assert project_of("/home/u/.hookctl/guard/claude-user") == "", "a data folder of that name"
-    assert project_of("/home/u/.hookctl/guard/claude-local-0123456789abcdef") == ""
-    here = folders.Folders(str(isolated), f"{isolated}/.hookctl", os.environ, os.getcwd())
-    for scope in ("user", "local", "project"):
-        target = targets.find(hosts.load("claude"), scope, here, str(isolated / "work"))
-        folder = targets.pack_folder(here, target, "guard", {}, "")
-        assert project_of(folder) == (str(isolated / "work") if scope == "project" else "")
+    assert project_of("/p/.hookctl") == "/p"
+    assert project_of("/.hookctl") == "/"
+    assert project_of("/home/u/.local/share/hookctl") == ""
 
 
 @pytest.mark.parametrize("env", ['{"HOOKCTL_RUN_DIR": "\\u0000x"}', '{"HOOKCTL_TASK_FILE": "\\ud800"}'])

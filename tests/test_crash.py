@@ -152,7 +152,7 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
     host = verb[verb.index("--host") + 1]
     program = isolated / "data" / "guard" / f"{host}-user" / "hook.py"
     if "project" in kind:
-        program = isolated / "work" / ".hookctl" / "guard" / "claude" / "hook.py"
+        program = isolated / "work" / ".hookctl" / "hook.py"
     at = 1
     put_back(isolated, start)
     while killed(verb, at):

@@ -80,7 +80,7 @@ PLACES: dict[str, Callable[[Path, str], None]] = {
     "our command in a project": in_place_of(PROJECT, '"type": "command"'),
     "an entry of the committed ledger": in_place_of("work/.hookctl/ledger.json", '"written": "5"'),
     "an entry of the ledger": in_place_of("state/ledger.json", '"written": "5"'),
-    "the guard's configuration": as_file("work/.hookctl/guard/claude/config.json", '{"mode": VALUE}'),
+    "the guard's configuration": as_file("work/.hookctl/guard/claude.json", '{"mode": VALUE}'),
     "a setting of theirs": as_file("work/.claude/settings.local.json", '{"permissions": VALUE}'),
     "a variable of theirs": as_file("work/.claude/settings.local.json", '{"env": {"MAX_STOP_BLOCKS": VALUE}}'),
     "a hook of theirs": as_file(

@@ -358,7 +358,7 @@ WORKING: list[dict[str, Any]] = [
 @pytest.mark.parametrize("knobs", WORKING, ids=str)
 def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, Any], scope: str) -> None:
     place.install("--scope", scope)
-    config = place.config if scope == "user" else Path(".hookctl/guard/claude/config.json")
+    config = place.config if scope == "user" else Path(".hookctl/guard/claude.json")
     place.change(lambda page: page.update(knobs), config)
     assert "self_test_passed" in place.codes()
     if scope == "project":

@@ -105,7 +105,7 @@ def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(plac
     put(Path("hook.py"), "")
     _, facts = gathered()
     (registration,) = facts.registrations
-    assert (registration.folder, registration.since, registration.digest) == ("", None, "")
+    assert (registration.since, registration.program) == (None, b"")
     assert facts.run is None
 
 

@@ -14,8 +14,6 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hookctl.system.files import content_digest
-
 from . import findings
 from .conftest import Hookctl, put
 from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack, pack_file
@@ -24,11 +22,13 @@ from .trees import tree
 # What an install again mends. Every other finding stays, and with it every byte.
 MENDED: set[Callable[[Place], None]] = {
     findings.entries_wiped, findings.entry_doubled, findings.interrupted_run,
-    findings.hook_missing, findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
+    findings.hook_missing, findings.hook_edited, findings.pack_file_changed, findings.wrapped_by_none,
+    findings.two_versions,
+    findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
     findings.interpreter_unsafe, findings.rules_file_gone, findings.rules_of_a_project_missing,
     findings.state_elsewhere,
     findings.pack_file_missing, findings.clone_without_the_settings,
-    findings.clone_without_the_hook, findings.wrap_missing, findings.wrap_missing_while_off,
+    findings.clone_without_the_hook,
 }  # fmt: skip
 MENDED_CODES = {"hook_old", "wrap_gone", "wrap_unknown"}  # however they came about
 
@@ -262,9 +262,8 @@ def committed(craft: Callable[[Any], Any]) -> Callable[[Place], None]:
 
 
 def program_of_the_repositorys(place: Place) -> None:
-    digest = content_digest(b"", {"hook.py": b"evil"})
-    committed(lambda page: page["packs"]["guard"].update(digest=digest))(place)
-    put(Path(".hookctl/guard/claude/hook.py"), "evil")
+    committed(lambda page: page)(place)
+    put(Path(".hookctl/hook.py"), "evil")
 
 
 def without_a_packs_file(change: Callable[[Path], object]) -> Callable[[Place], None]:

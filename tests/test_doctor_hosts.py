@@ -262,7 +262,7 @@ def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) ->
 def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:
     put(place.root / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
     installed("codex", "--scope", "project")(place)
-    (place.root / "work" / ".hookctl" / "guard" / "codex" / "hook.py").unlink()
+    (place.root / "work" / ".hookctl" / "hook.py").unlink()
     assert place.doctor("--host", "codex", "--fix").data["fixed"]
     assert not at(place, CONFIG).exists()
 

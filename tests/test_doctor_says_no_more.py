@@ -56,7 +56,7 @@ def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(
     said = hookctl("doctor", "--verbose").out
     assert "guard" not in said
     if host != "hermes":  # it waits for an approval
-        assert "bell 2 is as installed: 1 hook, 1 file" in hookctl("doctor").out
+        assert "bell 2 is as installed: 1 hook, 2 files" in hookctl("doctor").out
         assert "pack_fine" in codes(hookctl)
         hookctl("disable", "bell")
         assert "pack_fine" not in codes(hookctl)

@@ -152,7 +152,7 @@ def test_the_diff_has_hookctls_own_files_and_no_secret(hookctl: Hookctl, isolate
     SCHEMA.validate(dry.result)
     diff = dry.data["diff"]
     assert '   "env": {' in diff and '-    "MODEL": "x"' in diff
-    config = isolated / "data/guard/claude-user/config.json"
+    config = isolated / "data/guard/claude.json"
     assert f"--- /dev/null\n+++ {config}\n" in diff
     assert "program files of hookctl written (sha256 " in diff
     assert "import" not in diff, "the programs of the guard are not printed"
@@ -175,7 +175,7 @@ def test_people_get_the_same_diff(hookctl: Hookctl) -> None:
 
 def test_upgrade_has_all_of_it(hookctl: Hookctl, isolated: Path) -> None:
     hookctl("install", "--host", "claude")
-    (isolated / "data/guard/claude-user/hook.py").unlink()
+    (isolated / "data/hook.py").unlink()
     dry = hookctl("upgrade", "--dry-run", "--diff", "--json")
     done = hookctl("upgrade", "--diff", "--json")
     SCHEMA.validate(done.result)

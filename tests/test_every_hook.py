@@ -433,8 +433,7 @@ def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: 
 
     for path in (isolated / "data").rglob("ring.py"):
         path.unlink()
-    for path in (isolated / "data" / "guard").rglob("hook.py"):
-        path.unlink()
+    (isolated / "data" / "hook.py").unlink()
     ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["owner"]]
     assert {(hook["host"], hook["name"], hook["state"]) for hook in ours} == {
         ("claude", "guard/stop", "missing"),
@@ -469,7 +468,7 @@ def test_programs_that_lie_in_the_project(
     good = "not_approved" if host == "codex" else "runs"
     assert states() == {"guard/stop": good, "bell/stop": good}
     (isolated / "work/.hookctl/packs/bell/ring.py").unlink()
-    (isolated / f"work/.hookctl/guard/{host}/hook.py").unlink()
+    (isolated / "work/.hookctl/hook.py").unlink()
     gone = "not_approved" if host == "codex" else "missing"
     assert states() == {"guard/stop": gone, "bell/stop": gone}
 

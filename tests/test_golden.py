@@ -87,8 +87,8 @@ def readable(text: str, isolated: Path) -> str:
         host = next(host for host in PROGRAMS.values() if f" {hosts.load(host).title} loads this file" in text)
         assert current_code(host)[1] == CODE + code
     data = re.escape(str(isolated / "data"))
-    text = re.sub(rf"{data}/guard/[\w-]+/hook\.py", "HOOK", text)
-    text = re.sub(rf"{data}/packs/tidy/[\w-]+", "FILES", text)
+    text = re.sub(rf"{data}/hook\.py", "HOOK", text)
+    text = re.sub(rf"{data}/packs/tidy", "FILES", text)
     return text.replace(PYTHON, "PYTHON").replace(str(isolated / "state"), "STATE")
 
 

@@ -203,17 +203,14 @@ def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Pat
     refused(isolated, hookctl, "link_leaves_project")
 
 
-@pytest.mark.parametrize("name", ["hook.py", "config.json"])
+@pytest.mark.parametrize("name", ["hook.py", "guard/claude.json"])
 def test_a_key_behind_the_hooks_name_is_not_written_read_or_removed(
     isolated: Path, project: Path, hookctl: Hookctl, name: str
 ) -> None:
     theirs = isolated / "home" / (".ssh/x" if name == "hook.py" else ".config/secret.json")
-    file = project / ".hookctl" / "guard" / "claude" / name
+    file = project / ".hookctl" / name
     file.unlink()
     file.symlink_to(theirs)
-    page = page_of(project)
-    page["packs"]["guard"]["digest"] = content_digest(b"", {name: theirs.read_bytes()})
-    craft(project, page)
     before = tree(isolated)
     for verb in WRITING:
         outcome = hookctl(*verb, "--json")
@@ -477,25 +474,11 @@ def test_doctor_brings_back_the_guards_own_entries_alone(isolated: Path, project
         assert "EVIL" not in (project / PAGE).read_text()
 
 
-def test_a_digest_in_the_ledger_makes_no_file_of_the_repository_outlive_ours(
-    isolated: Path, project: Path, hookctl: Hookctl
-) -> None:
-    hook = project / ".hookctl" / "guard" / "claude" / "hook.py"
-    program = hook.read_bytes()
-    put(hook, "evil")
-    page = page_of(project)
-    programs = {str(path.relative_to(hook.parent)): path.read_bytes() for path in hook.parent.rglob("*.py")}
-    page["packs"]["guard"]["digest"] = content_digest(b"", programs)
-    craft(project, page)
-    assert hookctl(*INSTALL).code == 0
-    assert hook.read_bytes() == program
-
-
 @pytest.mark.parametrize("known", ["nothing", "a ledger", "a ledger and no settings"])
 def test_a_program_of_the_repositorys_is_not_registered_as_ours(
     isolated: Path, project: Path, hookctl: Hookctl, known: str
 ) -> None:
-    hook = project / ".hookctl" / "guard" / "claude" / "hook.py"
+    hook = project / ".hookctl" / "hook.py"
     program = hook.read_bytes()
     put(hook, "evil")
     if known == "nothing":
@@ -504,28 +487,8 @@ def test_a_program_of_the_repositorys_is_not_registered_as_ours(
         put(project / PAGE, '{"model": "m"}')
     else:
         (project / PAGE).unlink()
-    before = tree(isolated)
-    for verb in (INSTALL, ("plan", "--host", "claude", "--scope", "project")):
-        outcome = hookctl(*verb, "--json")
-        assert (outcome.code, code(outcome)) == (1, "conflict")
-        assert outcome.result["errors"][0]["path"] == str(hook)
-    assert tree(isolated) == before
-    assert hookctl(*INSTALL, "--force").code == 0
+    assert hookctl(*INSTALL).code == 0
     assert hook.read_bytes() == program and "hookctl=guard/stop" in (project / PAGE).read_text()
-
-
-def test_a_digest_that_is_empty_or_of_something_else_matches_nothing(
-    isolated: Path, project: Path, hookctl: Hookctl
-) -> None:
-    hook = put(project / ".hookctl" / "guard" / "claude" / "hook.py", "mine")
-    for digest in ("", "0" * 64, content_digest(b"", {"other.py": b"mine"})):
-        page = page_of(project)
-        page["packs"]["guard"]["digest"] = digest
-        craft(project, page)
-        assert hookctl(*INSTALL).code == 0
-        assert hook.read_text() == "mine"
-    assert hookctl(*UNINSTALL).code == 0
-    assert hook.read_text() == "mine"
 
 
 def test_settings_that_name_the_users_own_hook_do_not_have_it_removed(
@@ -533,7 +496,7 @@ def test_settings_that_name_the_users_own_hook_do_not_have_it_removed(
 ) -> None:
     """Its path is easily guessed; without a page of its own, a registration is known by its command."""
     assert hookctl("install", "--host", "claude").code == 0
-    hook = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    hook = isolated / "data" / "hook.py"
     users = isolated / "home" / ".claude" / "settings.json"
     for name in ("settings.json", "settings.local.json"):
         put(project / ".claude" / name, users.read_bytes())
@@ -573,13 +536,13 @@ def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path
     assert tree(isolated) == before
 
 
-@pytest.fixture
-def lured(hookctl: Hookctl, isolated: Path) -> Path:
-    """A repository whose link leads our folder of programs into its own sources; that folder."""
+@pytest.fixture(params=["guard", "runtime"])
+def lured(request: pytest.FixtureRequest, hookctl: Hookctl, isolated: Path) -> Path:
+    """A repository whose link leads a folder of ours into its own sources; that folder."""
     assert hookctl("install", *INSTALL[1:]).code == 0
-    programs, sources = Path(".hookctl/guard/claude"), Path("src")
+    programs, sources = Path(".hookctl", request.param), Path("src")
     programs.rename(sources)
-    programs.symlink_to("../../src")
+    programs.symlink_to("../src")
     put(sources / "main.py", "precious\n")
     return sources
 
@@ -587,7 +550,7 @@ def lured(hookctl: Hookctl, isolated: Path) -> Path:
 @pytest.mark.parametrize("command", [("upgrade",), ("install", *INSTALL[1:]), ("uninstall", "--scope", "project")])
 def test_nothing_is_removed_or_written_through_it(hookctl: Hookctl, lured: Path, command: tuple[str, ...]) -> None:
     ledger = Path(".hookctl/ledger.json")
-    text = ledger.read_text().replace('"files": ["config.json"', '"files": ["main.py", "config.json"')
+    text = ledger.read_text().replace('"files": ["claude.json"', '"files": ["main.py", "claude.json"')
     ledger.write_text(text)
     before = {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()}
     assert hookctl(*command).code != 0
@@ -596,12 +559,12 @@ def test_nothing_is_removed_or_written_through_it(hookctl: Hookctl, lured: Path,
 
 
 def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None:
-    put(Path("src/config.json"), '{ "port" : 8080 }')
-    Path(".hookctl/guard").mkdir(parents=True)
-    Path(".hookctl/guard/claude").symlink_to("../../src")
+    put(Path("src/claude.json"), '{ "port" : 8080 }')
+    Path(".hookctl").mkdir()
+    Path(".hookctl/guard").symlink_to("../src")
     outcome = hookctl("install", *INSTALL[1:])
     assert (outcome.code, "a link inside .hookctl points to other files" in outcome.err) == (4, True)
-    assert Path("src/config.json").read_text() == '{ "port" : 8080 }'
+    assert Path("src/claude.json").read_text() == '{ "port" : 8080 }'
 
 
 @pytest.mark.parametrize("action", ["stop", "conclude", "remaining 3", "heartbeat"])

@@ -96,7 +96,7 @@ CHANGES = {
     "0.4.0": ("guard",),
     "0.5.0": ("guard",),
 }
-SETTINGS, LEDGER, CONFIG = ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude/config.json"
+SETTINGS, LEDGER, CONFIG = ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude.json"
 
 
 def change(team: Team, name: str, wanted: str, release: Release) -> None:
@@ -378,7 +378,7 @@ def test_a_launcher_with_conflict_marks_is_written_anew(team: Team, release: Rel
     change(team, "bob", "0.4.0", release)
     release("0.5.0")
     merge(team, "theirs")
-    team.git("bob", "checkout", "-q", "--merge", "--", ".hookctl/guard/claude/hook.py")
+    team.git("bob", "checkout", "-q", "--merge", "--", ".hookctl/hook.py")
     assert b"<<<<<<<" in hook(team, "bob").read_bytes()
     assert team.hookctl("bob", "doctor", "--fix").code == 0
     assert team.hookctl("bob", "check").code == 0 and is_blocked(team)

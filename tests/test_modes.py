@@ -28,7 +28,7 @@ def there(settings: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def config(isolated: Path) -> dict[str, Any]:
-    value = json.loads((isolated / "data" / "guard" / "claude-user" / "config.json").read_text())
+    value = json.loads((isolated / "data" / "guard" / "claude.json").read_text())
     return {name: value[name] for name in value if name not in ("state_dir", "hosts")}
 
 

@@ -29,7 +29,7 @@ def test_files_that_another_registration_runs_stay(isolated: Path, settings: Pat
     pages["files"][elsewhere] = {**pages["files"][str(settings)], "known_as": elsewhere}
     ledger.write_text(json.dumps(pages))
     uninstall(hookctl)
-    assert (isolated / "data" / "guard" / "claude-user" / "hook.py").exists()
+    assert (isolated / "data" / "hook.py").exists()
 
 
 # A project at local scope, with a pack of somebody's

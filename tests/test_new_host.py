@@ -121,7 +121,7 @@ def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl
 
 def test_its_file_reaches_the_hook_through_the_configuration(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
     assert hookctl("install", "--host", "robin").code == 0
-    config = json.loads((isolated / "data" / "guard" / "robin-user" / "config.json").read_text())
+    config = json.loads((isolated / "data" / "guard" / "robin.json").read_text())
     assert config["hosts"] == {
         "robin": {
             "block": '{"verdict":"go on","because":%s}',

@@ -66,14 +66,14 @@ def test_a_removed_file_that_is_put_back_has_its_mode(
     before, real = settings.read_bytes(), os.unlink
 
     def unlink(path: str) -> None:
-        if path.endswith("config.json"):
+        if path.endswith("claude.json"):
             raise OSError(5, "Input/output error")
         real(path)
 
     monkeypatch.setattr(os, "unlink", unlink)
     assert hookctl(*UNINSTALL).code == 1
     assert (settings.read_bytes(), settings.stat().st_mode & 0o777) == (before, 0o644)
-    assert Path(folders.here().data, "guard", "claude-user", "hook.py").exists()
+    assert Path(folders.here().data, "hook.py").exists()
 
 
 @pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
@@ -90,7 +90,7 @@ def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
     assert settings.read_text() == "\n" + text
 
 
-CONFIG = "data/guard/claude-user/config.json"
+CONFIG = "data/guard/claude.json"
 
 
 def in_settings(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:

@@ -34,9 +34,9 @@ def test_a_pack_with_a_hook_py_is_installed_by_its_files_and_removed_with_them(
 ) -> None:
     done = hookctl("install", str(pack), "--host", "claude", "--yes")
     assert done.code == 0
-    assert "2 files" in done.out
-    folder = isolated / "data" / "packs" / "own" / "claude-user"
-    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "hook.py"]
+    assert "3 files" in done.out
+    folder = isolated / "data" / "packs" / "own"
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "hook.py", "pack.toml"]
     assert hookctl("doctor").code == 0
     assert hookctl("uninstall", "own").code == 0
     assert not folder.exists()
@@ -44,7 +44,7 @@ def test_a_pack_with_a_hook_py_is_installed_by_its_files_and_removed_with_them(
 
 def test_doctor_puts_back_a_hook_py_that_is_a_packs(isolated: Path, hookctl: Hookctl, pack: Path) -> None:
     assert hookctl("install", str(pack), "--host", "claude", "--yes").code == 0
-    program = isolated / "data" / "packs" / "own" / "claude-user" / "hook.py"
+    program = isolated / "data" / "packs" / "own" / "hook.py"
     program.unlink()
     hookctl("doctor", "--fix")
     assert program.read_text() == "pass\n"

@@ -109,7 +109,7 @@ def test_the_recipe_of_the_team_page_brings_both_branches_together(
     assert hookctl("check", *required).code == 0
     limit = "7" if start == "merge" else "9"
     settings = json.loads((project / ".claude" / "settings.json").read_text())
-    config = json.loads((project / ".hookctl" / "guard" / "codex" / "config.json").read_text())
+    config = json.loads((project / ".hookctl" / "guard" / "codex.json").read_text())
     assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))
     assert notes.read_text() == "first 9\n2\n3\n4\n5\nlast 7\n"
 

@@ -89,7 +89,7 @@ def ledger(team: Team, name: str) -> Path:
 
 
 def hook(team: Team, name: str) -> Path:
-    return team.clone(name) / ".hookctl" / "guard" / "claude" / "hook.py"
+    return team.clone(name) / ".hookctl" / "hook.py"
 
 
 def programs(team: Team, name: str) -> dict[str, bytes]:

@@ -53,7 +53,7 @@ def test_every_machine_renders_the_same(
 
 def test_managed_files_are_given_with_text_and_digest(hookctl: Hookctl) -> None:
     files = hookctl("render", "--host", "claude", "--json").data["files"]
-    assert files[-1]["to"].endswith("/config.json")
+    assert files[-1]["to"].endswith("/claude.json")
     for file in files:
         assert sha256(file["text"].encode()).hexdigest() == file["sha256"]
         assert file["mode"] == "0644"

@@ -71,16 +71,15 @@ def outside(isolated: Path) -> Path:
     return isolated / "outside"
 
 
-PACKAGE = f".hookctl/runtime/{load_programs(wrapper=False).package}"
+PACKAGE = f".hookctl/runtime/{next(iter(load_programs().guard))}"
 SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 OURS = [
     ".hookctl",
     ".hookctl/ledger.json",
     ".hookctl/.gitignore",
     ".hookctl/guard",
-    ".hookctl/guard/claude",
-    ".hookctl/guard/claude/hook.py",
-    ".hookctl/guard/claude/config.json",
+    ".hookctl/hook.py",
+    ".hookctl/guard/claude.json",
     ".hookctl/runtime",
     PACKAGE,
 ]
@@ -145,7 +144,7 @@ def test_a_link_that_came_after_the_install_is_refused_too(
     }
 
 
-PROGRAMS = (".hookctl/guard", ".hookctl/runtime")
+PROGRAMS = (".hookctl/hook.py", ".hookctl/guard", ".hookctl/runtime")
 FOLLOWED = [place for place in PLACES if not place[1].startswith((*PROGRAMS, ".hookctl/.git"))]
 
 

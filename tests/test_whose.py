@@ -174,7 +174,7 @@ def test_doctor_names_it(isolated: Path, hookctl: Hookctl, fixed_python: None, w
     paths = {
         "data": isolated / "data",
         "settings": isolated / "home" / ".claude" / "settings.json",
-        "hook": isolated / "data" / "guard" / "claude-user" / "hook.py",
+        "hook": isolated / "data" / "hook.py",
         "state": isolated / "state",
         "above": isolated / "home",
     }
@@ -304,7 +304,7 @@ def test_a_project_that_became_a_strangers_is_named_and_left(
 def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, hookctl: Hookctl) -> None:
     """Also where the program is swapped between the look at it and the test."""
     assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    program = isolated / "work" / ".hookctl" / "guard" / "claude" / "hook.py"
+    program = isolated / "work" / ".hookctl" / "hook.py"
     marker = isolated / "ran"
     from hookctl.checks import self_test
 

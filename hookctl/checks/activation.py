@@ -251,7 +251,7 @@ def judge_doubles(facts: HostFacts) -> Iterator[Finding]:
         yield facts.find("two_scopes.one_command", path, scopes=scopes)
         return
     yield facts.find("two_scopes", path, scopes=scopes)
-    if len({registration.digest for registration in guards} - {""}) > 1:
+    if len({registration.program for registration in guards} - {b""}) > 1:
         yield facts.find("two_versions", path, scopes=scopes)
 
 

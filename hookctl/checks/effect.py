@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.checks.facts import FileFacts
+from hookctl.checks.programs import CHANGED, MISSING, UNREADABLE
 from hookctl.hosts import loading, read_cap
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
 from hookctl.packs.guard_options import in_effect, switches_off
-from hookctl.packs.model import MISSING, NEWER, OLD
 from hookctl.packs.sentence import sentence, wraps_only
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
@@ -121,7 +121,7 @@ def _find_idle_reason(
     for name, value in variables.items():
         if switches_off(name, value):
             return f"{name}={value} in the settings' env"
-    if file.origin and file.origin.kind == MISSING:
+    if file.fault and file.fault.kind == MISSING:
         return "its file is missing"
     if file.config and file.config.error:
         return "its files cannot be read"
@@ -165,9 +165,9 @@ def _describe_mode(
 
 def describe_runner(file: FileFacts) -> str:
     """Why the commands of packs are not run, or perhaps not as they should be; or ''."""
-    fault = file.runner
-    if file.lost_runners or (fault is not None and fault.kind == MISSING):
+    fault = file.fault
+    if file.lost_programs or (fault is not None and fault.kind == MISSING):
         return "does nothing: what runs it is missing (`hookctl doctor --fix`)"
-    if fault is not None and fault.kind not in (NEWER, OLD):
+    if fault is not None and fault.kind in (CHANGED, UNREADABLE):
         return "what runs it was changed: `hookctl doctor` says more"
     return ""

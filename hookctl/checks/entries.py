@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookctl import __version__, clock, engine
 from hookctl.checks import limits
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, ProgramFile
+from hookctl.checks.facts import FileFacts
 from hookctl.checks.scripts import name_program
 from hookctl.documents import MISSING
 from hookctl.hosts import loading
@@ -24,7 +24,6 @@ from hookctl.packs.choices import LIMIT_KEY
 from hookctl.planner import fixes
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
-from hookctl.system.packages import WRAPPER
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook
@@ -286,7 +285,7 @@ def _judge_unknown(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
         if pack != GUARD:
             install = fixes.install_command(file.target, pack, "PATH", file.workplace.project)
             yield file.find("orphan_hook", id=id, install=install)
-        elif guard.hook_path(command, id, event, file.target):
+        elif guard.config_path(command, id, event, file.target):
             entry = "ledger_missing.shared" if file.target.shared else "ledger_missing"
             yield file.find(entry, id=id)
         else:
@@ -308,10 +307,6 @@ def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
             yield from _judge_wrapped_hook(file, hook_entry, known.get(hook_entry.id))
     for id in known.keys() - wrapped:
         yield file.find("wrap_gone", id=id)
-    if wrapped and file.settings:
-        for program in file.programs:  # hook.py judges the guard's while it is on
-            if program.name == WRAPPER or not file.settings.events:
-                yield from _judge_wrapping_file(file, program)
 
 
 def _judge_wrapped_hook(
@@ -325,15 +320,3 @@ def _judge_wrapped_hook(
         yield file.find("wrap_edited.unrecorded", id=id)
     elif entry is None:
         yield file.find("wrap_unknown", id=id, command=masked_text(original))
-
-
-def _judge_wrapping_file(file: FileFacts, program: ProgramFile) -> Iterator[Finding]:
-    if program.error:
-        values = {"what": program.error.message, "fix": program.error.hint}
-        yield file.find("wrap_missing", program.path, **values)
-    elif not program.is_there:
-        what, fix = f"{program.name} is missing", "`hookctl doctor --fix` puts it back."
-        yield file.find("wrap_missing", program.path, what=what, fix=fix)
-    elif not program.is_recorded:
-        name, again = program.name, file.again(GUARD)
-        yield file.find("wrap_changed", program.path, name=name, again=again)

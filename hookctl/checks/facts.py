@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl.checks.codes import Finding, finding
+from hookctl.checks.programs import ProgramFault
 from hookctl.checks.scripts import Script, name_program
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
@@ -14,7 +15,7 @@ from hookctl.hosts import Host
 from hookctl.hosts.version import Client
 from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
-from hookctl.packs.model import Origin, RunnerFault, run_packs
+from hookctl.packs.model import run_packs
 from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Value
@@ -94,10 +95,9 @@ class GuardRegistration(NamedTuple):
 
     hook: FoundHook
     pack_record: PackRecord | None  # in the ledger
-    folder: str  # where its files lie
-    config: dict[str, Any]  # what config.json there says
-    since: float | None  # when its program was written; None where there is no regular file
-    digest: str  # of its programs; empty where one cannot be read
+    config: dict[str, Any]  # what its configuration says
+    since: float | None  # when that was written; None where there is no regular file
+    program: bytes  # its launcher; empty where it cannot be read
     mode: str = "off"  # the mode in effect; off where it does nothing
 
 
@@ -112,18 +112,6 @@ class Configuration(NamedTuple):
     value: dict[str, Any]  # empty where it cannot be read
     error: HookctlError | None
     outside: tuple[str, ...] = ()  # what a project's config names outside the project, in words
-
-
-class ProgramFile(NamedTuple):
-    """A file of a pack beside a registration."""
-
-    name: str
-    path: str
-    error: HookctlError | None  # why it cannot be read
-    is_there: bool
-    is_recorded: bool  # whether its bytes are those that the ledger has
-    is_current: bool  # whether they are those that this hookctl would write
-    sha: str = ""  # of its bytes; empty where there are none
 
 
 class Python(NamedTuple):
@@ -204,14 +192,11 @@ class FileFacts(NamedTuple):
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that a project's settings give
     has_other_state: bool = False  # the folder that the guard's configuration names is there
-    lost_programs: Mapping[str, str] = {}  # the missing programs of the guard's hooks, by id
-    programs: tuple[ProgramFile, ...] = ()  # of the guard, all but config.json
-    origin: Origin | None = None  # where they come from; None: nothing runs them
-    pack_files: Mapping[str, tuple[ProgramFile, ...]] = {}
+    lost_programs: Mapping[str, str] = {}  # the missing programs of our hooks elsewhere, by id
+    fault: ProgramFault | None = None  # what is wrong with the programs of the file's hooks
+    pack_faults: Mapping[str, ProgramFault] = {}  # with the packs' own files, by pack
     pack_sources: Mapping[str, PackSource] = {}
-    runner: RunnerFault | None = None  # the first thing that is wrong with it
-    runner_python: Python | None = None  # that starts it
-    lost_runners: Mapping[str, str] = {}  # the missing ones that packs' hooks name, by id
+    runner_python: Python | None = None  # that starts the commands of packs
     runs: Mapping[HookName, Runs] = {}  # by their receipts; a project's file: in the project alone
     stops: tuple[float, ...] = ()  # when the host ended a turn, by the guard's log
     trial: Trial | None = None  # of the guard, if it was asked

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hookctl import hosts
 from hookctl.checks.facts import FileFacts, OtherReader
-from hookctl.checks.gather_guard import add_guard, add_packs, explain_conflict
+from hookctl.checks.gather_guard import add_guard, add_packs, add_programs, explain_conflict
 from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -17,6 +17,7 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
+from hookctl.planner.own_files import list_programs
 from hookctl.planner.sources import look
 from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.targets import (
@@ -48,6 +49,7 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
         facts = _add_repository(machine, facts)
     if document is not None and any(hook.pack in facts.packs for hook in facts.elements):
         facts = add_approvals(machine, facts, document)
+    facts = add_programs(machine, facts)
     if facts.packs.keys() - {GUARD}:
         facts = add_packs(machine, facts)
     if facts.guard:
@@ -147,6 +149,9 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
         paths += [os.path.join(pack_record.folder, name) for name in pack_record.files]
     if facts.guard:
         paths.append(machine.folders.state)
+    with contextlib.suppress(HookctlError):  # add_programs tells why they cannot be listed
+        read = machine.reader.snapshot
+        paths += list_programs(machine.records, facts.target, machine.folders, read)
     known: dict[str, PathFault | None] = {}
     faults = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
     return {path: fault for path, fault in faults.items() if fault}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hookctl import events
+from hookctl.checks import programs
 from hookctl.checks.facts import (
     Configuration,
     FileFacts,
     FoundHook,
     GuardRegistration,
     PackSource,
-    ProgramFile,
     Python,
     value_of,
 )
@@ -24,38 +23,35 @@ from hookctl.documents import CONFLICT
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed
-from hookctl.model import WRAP, PackRecord
+from hookctl.model import PackRecord
 from hookctl.packs import guard
-from hookctl.packs.programs import load_programs
-from hookctl.packs.released import find_origin
 from hookctl.packs.run_files import describe_outside
-from hookctl.planner.runtime_files import CONFIG, is_in_conflict
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import files, interpreter, owners, project
-from hookctl.system.packages import HOOK, WRAPPER
 
 # Of a decision about another agent than the one that a pack's hook runs for.
 _OF_OTHER_AGENTS = ("child", "subagent", "no_input")
 
 
-def add_programs(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
-    """The facts with the guard's configuration, and where its programs come from."""
-    folder, reader = pack_record.folder, machine.reader
-    is_wrapping = any(hook.id.startswith(WRAP) for hook in facts.elements)
-    config = configuration(folder, reader.snapshot)
-    explain_conflict(facts.target, config.error)
-    facts = facts._replace(config=config, lost_programs=_find_lost_programs(facts))
-    if not is_wrapping and not (facts.settings and facts.settings.events):
-        return facts  # nothing runs them
-    origin = find_origin(pack_record, wraps=is_wrapping, read=reader.snapshot)
-    return facts._replace(origin=origin)
+def add_programs(machine: Machine, facts: FileFacts) -> FileFacts:
+    """The facts with what is wrong with the programs of a file's hooks, and the configuration."""
+    read = machine.reader.snapshot
+    if facts.guard:
+        config = configuration(facts.guard.config, read)
+        explain_conflict(facts.target, config.error)
+        facts = facts._replace(config=config)
+    if not facts.elements and not facts.packs:
+        return facts
+    fault = programs.find_fault(machine.folders, machine.records, facts.target, read)
+    lost = _find_lost_programs(facts)
+    known = fault.path if fault else ""
+    lost = {id: path for id, path in lost.items() if path != known}
+    return facts._replace(fault=fault, lost_programs=lost)
 
 
 def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
     """The facts with each program of the guard, their Python, and the guard's log."""
     target, settings = facts.target, facts.settings
-    programs = _guard_files(machine, facts, pack_record)
-    facts = add_programs(machine, facts, pack_record)
     config = facts.config
     assert config is not None
     facts = facts._replace(
@@ -63,8 +59,7 @@ def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> Fi
         python=_find_python(machine, target, settings.python)
         if settings and settings.events
         else None,
-        programs=programs,
-        program_since=written_at(os.path.join(pack_record.folder, HOOK)),
+        program_since=written_at(pack_record.config) if pack_record.config else None,
         log=tuple(_find_stops(machine, facts.host.name)),
     )
     if target.project:
@@ -78,9 +73,10 @@ def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> Fi
     return facts
 
 
-def configuration(folder: str, read: Callable[[str], files.Snapshot]) -> Configuration:
-    """The guard's config.json in a folder."""
-    path = os.path.join(folder, CONFIG)
+def configuration(path: str, read: Callable[[str], files.Snapshot]) -> Configuration:
+    """The guard's configuration at a path, which is '' where it has none."""
+    if not path:
+        return Configuration(path, False, {}, None)
     try:
         data = read(path).data
         if data is None:
@@ -125,11 +121,11 @@ def first_python(path: str, project: str) -> str:
     return ""
 
 
-def _find_lost_programs(facts: FileFacts, of_packs: Container[str] = (GUARD,)) -> dict[str, str]:
-    """The missing programs that the hooks of these packs run."""
+def _find_lost_programs(facts: FileFacts) -> dict[str, str]:
+    """The missing programs that hooks of hookctl in the file run."""
     lost = {}
     for hook in facts.elements:
-        path = guard.lost_program(str(hook.fields.get("command"))) if hook.pack in of_packs else ""
+        path = guard.lost_program(str(hook.fields.get("command")))
         if path:
             lost[hook.id] = path
     return lost
@@ -142,89 +138,35 @@ def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:
             yield line
 
 
-def _guard_files(
-    machine: Machine, facts: FileFacts | None, pack_record: PackRecord
-) -> tuple[ProgramFile, ...]:
-    """The guard's programs, the launcher first, compared with the ledger and this version.
-
-    Programs that only this version has count only if its launcher is installed.
-    """
-    wraps = any(hook.id.startswith(WRAP) for hook in facts.elements) if facts else False
-    current = load_programs(wrapper=wraps).all
-    names = [HOOK, *(name for name in pack_record.files if name not in (CONFIG, HOOK, WRAPPER))]
-    if wraps:
-        names.append(WRAPPER)
-    launcher = machine.reader.snapshots([os.path.join(pack_record.folder, HOOK)])
-    if [getattr(snapshot, "data", None) for snapshot in launcher.values()] == [current[HOOK]]:
-        names += current
-    return _compare_files(machine, pack_record, names, current)
-
-
-def _compare_files(
-    machine: Machine, pack_record: PackRecord, names: Iterable[str], current: Mapping[str, bytes]
-) -> tuple[ProgramFile, ...]:
-    """Installed files compared with the record and with this version."""
-    places = {name: os.path.join(pack_record.folder, name) for name in names}
-    snapshots = machine.reader.snapshots(places.values())
-    digests = {name: files.digest(data) for name, data in current.items()}
-    programs = []
-    for name, place in places.items():
-        snapshot, path = snapshots[place], os.path.normpath(place)
-        if isinstance(snapshot, HookctlError):
-            programs.append(ProgramFile(name, path, snapshot, False, False, False))
-            continue
-        data = snapshot.data
-        sha = files.digest(data)
-        is_current = name not in current or data == current[name]
-        # A package has no digest on record: it has one in its name.
-        is_recorded = sha != "" and sha in (pack_record.files.get(name), digests.get(name))
-        programs.append(
-            ProgramFile(name, path, None, data is not None, is_recorded, is_current, sha)
-        )
-    return tuple(programs)
-
-
 def describe_registration(
     machine: Machine, hook: FoundHook, facts: FileFacts | None
 ) -> GuardRegistration:
     """A hook of the guard's on a stop, and what it runs; `facts` are of its file, if known."""
     pack_record, source = facts.guard if facts else None, hook.source
-    folder, programs = "", facts.programs if facts else ()
+    target = facts.target if facts else Target(source.host, source.scope, source.path)
+    command, read = str(hook.fields["command"]), machine.reader.snapshot
+    config = guard.config_path(command, hook.id, "stop", target)
     if pack_record:
-        folder = pack_record.folder
-    else:
-        target = facts.target if facts else Target(source.host, source.scope, source.path)
-        program = guard.hook_path(str(hook.fields["command"]), hook.id, "stop", target)
-        folder = os.path.dirname(program)
-    if not folder:
-        return GuardRegistration(hook, pack_record, "", {}, None, "")
-    if pack_record is None:
-        programs = _guard_files(machine, None, PackRecord("", {}, folder))
-    shas = [program.sha for program in programs if program.name != WRAPPER]
-    path = os.path.join(folder, HOOK)
-    return GuardRegistration(
-        hook,
-        pack_record,
-        folder,
-        config=configuration(folder, machine.reader.snapshot).value,
-        since=written_at(path) if os.path.isfile(path) else None,
-        digest="-".join(shas) if all(shas) else "",
-    )
+        config = pack_record.config
+    program = b""
+    with contextlib.suppress(HookctlError):
+        program = read(guard.launcher_of(config)).data or b"" if config else b""
+    since = written_at(config) if os.path.isfile(config) else None
+    return GuardRegistration(hook, pack_record, configuration(config, read).value, since, program)
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
     """The facts with the installed files of the other packs, and what those came from."""
-    files_by_pack, sources = {}, {}
+    faults, sources = {}, {}
     for name, pack_record in sorted(facts.packs.items()):
         if name == GUARD:
             continue
-        names = sorted(pack_record.files)
-        no_current: dict[str, bytes] = {}  # only the guard's files come with this version
-        files_by_pack[name] = _compare_files(machine, pack_record, names, no_current)
+        fault = programs.find_pack_fault(pack_record, machine.reader.snapshot)
+        if fault:
+            faults[name] = fault
         if pack_record.source and not pack_record.commit and not facts.target.shared:
             sources[name] = _read_pack_source(pack_record.source)
-    facts = facts._replace(pack_files=files_by_pack, pack_sources=sources)
-    facts = add_runner(machine, facts)
+    facts = facts._replace(pack_faults=faults, pack_sources=sources)
     if not facts.run_packs:
         return facts
     python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
@@ -244,23 +186,6 @@ def _add_runs(machine: Machine, facts: FileFacts) -> FileFacts:
         if is_here and line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS:
             stops.append(line["t"])
     return facts._replace(runs=machine.runs(log_folder), stops=tuple(stops))
-
-
-def add_runner(machine: Machine, facts: FileFacts) -> FileFacts:
-    """The facts with what runs the packs' commands of Claude Code's protocol, if any."""
-    if not facts.run_packs:
-        return facts
-    from hookctl.packs.runner_faults import find_fault  # late: most have the guard
-    from hookctl.planner.runner_files import list_files, runtime_folder
-
-    target, folders, host = facts.target, machine.folders, facts.host.name
-    folder, project = runtime_folder(folders, target), target.project if target.shared else ""
-    expected = list_files(machine.records, project, folders.state)
-    is_merged, read = functools.partial(is_in_conflict, target), machine.reader.snapshot
-    return facts._replace(
-        runner=find_fault(folder, expected, host, read, is_merged),
-        lost_runners=_find_lost_programs(facts, facts.run_packs),
-    )
 
 
 def _read_pack_source(path: str) -> PackSource:

@@ -103,7 +103,7 @@ def _find_guards(facts: HostFacts) -> Iterator[GuardRegistration]:
 def _mode_of(facts: HostFacts, registration: GuardRegistration) -> str:
     """The mode of a guard: variables override its configuration; without its program, off."""
     is_disabled = is_true(facts.variables.get("HOOKCTL_DISABLE", ""))
-    if registration.since is None or is_disabled:
+    if not registration.program or is_disabled:
         return "off"
     return str(value_in_effect("mode", registration.config, facts.variables))
 

@@ -5,6 +5,7 @@ A clone may come from a stranger and have any owner, so none of its files is eve
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -17,33 +18,31 @@ from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workpla
 from hookctl.checks.gather_file import read_entries
 from hookctl.checks.gather_guard import configuration, explain_conflict, first_python
 from hookctl.checks.machine import hooks_of
+from hookctl.checks.programs import Read, find_fault
 from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.ledger import committed
-from hookctl.model import HEAD, WRAP, Current, Entry, Hooks, PackRecord, Record, Wanted
+from hookctl.model import HEAD, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import as_0_2_0, host_table
 from hookctl.packs.guard_options import confine, schema
-from hookctl.packs.model import MANIFEST, MISSING, RELEASED, Pack
+from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import committed_files, load_file, parse, read_files
-from hookctl.packs.programs import load_runner
-from hookctl.packs.released import find_origin, package_of
+from hookctl.packs.programs import load_programs
+from hookctl.packs.released import find_former
 from hookctl.packs.run_files import describe_unseen
 from hookctl.packs.runner import find_programs
-from hookctl.packs.runner_faults import find_fault
 from hookctl.packs.wants import wants
 from hookctl.planner.hook_env import pack_env, recorded_settings
-from hookctl.planner.runner_files import list_files
-from hookctl.planner.runtime_files import is_in_conflict
+from hookctl.planner.own_files import list_programs
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
-    active_file,
     all_files,
     read_inside,
     read_settings,
@@ -54,14 +53,7 @@ from hookctl.settings.targets import (
 from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
-from hookctl.system.packages import (
-    PACKAGES,
-    WRAPPER,
-    folder_beside,
-    is_as_named,
-    is_mixture,
-    list_packages,
-)
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 DEFAULT_RUN = os.path.join(OWN, "run")
 Manifests = Mapping[str, Pack | HookctlError]  # by the pack's name
@@ -94,15 +86,19 @@ def gather(
         is_named = file.error is None or error is not None or _names_us(file.path)
         if is_named and file.path not in known:
             found.append(file)
-    found = [_add_guard(_add_layers(file, sources, folders), folders) for file in found]
-    found = [_add_runner(file, records) for file in found]
+    read = functools.partial(read_inside, project)
+    found = [_add_layers(file, sources, folders) for file in found]
+    found = [_add_guard(file, folders, records, read) for file in found]
     packs = tuple(_gather_packs(found, manifests))
     shared = [file.path for file in found if file.is_file]
     shared += project_folder.shared_files(project)
     run = _list_run_files(project, found)
     rules = git.find_rules(project, [*shared, *run], environ, folders.state, personal=False)
     kept_out = rules or {}
-    packages = _list_packages(project)
+    known_programs = set(_list_own_programs(project, read))
+    with contextlib.suppress(HookctlError):
+        for target in dict.fromkeys(file.target for file in found if file.record):
+            known_programs |= list_programs(records, target, folders, read).keys()
     return ProjectFacts(
         project,
         workplace,
@@ -113,11 +109,8 @@ def gather(
         programs=tuple(sorted(_list_programs(project))),
         has_record=has_record,
         recorded={record.known_as: record for record in recorded.values()},
-        lost=tuple(_gather_lost_guards(workplace, folders, [pack.record.folder for pack in packs])),
         has_repository=bool(git.find_top(project)),
-        packages=tuple(f"{package}/" for package in packages if is_as_named(package)),
-        mixtures=tuple(package for package in packages if is_mixture(package)),
-        runner=tuple(_list_runner_files(project, found, records)),
+        known_programs=frozenset(known_programs),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),
     )
@@ -166,31 +159,6 @@ def _names_us(path: str) -> bool:
         return False
 
 
-def _gather_lost_guards(
-    workplace: Workplace, folders: Folders, known: list[str]
-) -> Iterator[InstalledPack]:
-    """The guards in the project that have programs, but no record."""
-    for host in _list_hosts():
-        folder = os.path.join(folders.cwd, OWN, GUARD, host.name)
-        above = os.path.dirname(folder)
-        links = [path for path in (folder, above, os.path.dirname(above)) if os.path.islink(path)]
-        if folder in known or links or not os.path.isdir(folder):
-            continue
-        variant, path = active_file(host, "project", folders.environ, folders.cwd)
-        file = _describe_file(workplace, Target(variant, "project", path, folders.cwd), None)
-        pack = PackRecord("", {}, folder)
-        origin = find_origin(pack, wraps=os.path.lexists(os.path.join(folder, WRAPPER)))
-        if origin.kind != MISSING:
-            file = file._replace(origin=origin)
-            yield InstalledPack(GUARD, file, pack, package=_find_package(folder))
-
-
-def _find_package(folder: str) -> str:
-    """The folder of the package that the guard's launcher starts, or ''."""
-    package = package_of(folder)
-    return os.path.join(folder_beside(folder), package) if package else ""
-
-
 def _read_manifests(project: str, records: Mapping[str, Record]) -> Manifests:
     """Each pack of the records as its committed files have it, or why these cannot be read."""
     folders: dict[str, str] = {}
@@ -222,7 +190,7 @@ def _as_wanted(record: Record, manifests: Manifests) -> Record:
     held = [pack for pack in manifests.values() if isinstance(pack, Pack) and pack.name in owners]
     for pack in held if packs else ():
         known, settings = packs[pack.name], recorded_settings(pack, target.host)
-        files = dict.fromkeys(committed_files(pack), "")
+        files = tuple(committed_files(pack))
         packs[pack.name] = known._replace(version=pack.version, settings=settings, files=files)
     for pack in held:
         name, wanted = pack.name, _list_wanted(target, pack, packs)
@@ -246,8 +214,8 @@ def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) ->
     """What a pack wants in a settings file with these packs, or in one with instructions."""
     if not packs:
         return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
-    runtime = os.path.join(target.project, OWN, PACKAGES)
-    programs = find_programs(target, packs[pack.name].folder, runtime, "")
+    top = os.path.join(target.project, OWN)
+    programs = find_programs(target, packs[pack.name].folder, top, "")
     return wants(pack, target.host, programs, pack_env(pack, target, packs))[0]
 
 
@@ -313,7 +281,9 @@ def _read_sources(folders: Folders, host: Host) -> list[Source]:
 
 def _list_programs(project: str) -> Iterator[str]:
     """Every file below the folders of hookctl's programs."""
-    for name in (GUARD, "packs", PACKAGES):
+    if os.path.lexists(os.path.join(project, OWN, HOOK)):
+        yield os.path.join(project, OWN, HOOK)
+    for name in (CONFIGS, PACKS, PACKAGES):
         top = os.path.join(project, OWN, name)
         if os.path.islink(top) or os.path.islink(os.path.join(project, OWN)):
             yield top
@@ -324,64 +294,37 @@ def _list_programs(project: str) -> Iterator[str]:
                 yield os.path.join(folder, file_name)
 
 
-def _list_packages(project: str) -> list[str]:
-    """The packages; one that is as its name says is harmless, even if nothing runs it."""
-    folder = os.path.join(project, OWN, PACKAGES)
-    names = [] if os.path.islink(folder) else list_packages(folder)
-    return [os.path.join(folder, name) for name in names]
+def _list_own_programs(project: str, read: Read) -> Iterator[str]:
+    """The programs that a release has, and what those read; nothing need run them."""
+    top = os.path.join(project, OWN)
+    yield from find_former(top, read)
+    for name, data in load_programs().all.items():
+        path = os.path.join(top, name)
+        with contextlib.suppress(HookctlError):
+            if read(path).data == data:
+                yield path
+    for name in (TABLE, *(f"{CONFIGS}/{host}.json" for host in hosts.names())):
+        yield os.path.join(top, name)
 
 
-def _list_runner_files(
-    project: str, found: Sequence[FileFacts], records: Mapping[str, Record]
-) -> Iterator[str]:
-    """The files of the runner: what is wrong with them has a finding of its own."""
-    runtime = os.path.join(project, OWN, PACKAGES)
-    for name in list_files(records, project, ""):
-        yield os.path.join(runtime, name)
-    runner = load_runner()
-    for file in found:
-        if file.run_packs:
-            for name in runner.modules:
-                yield os.path.join(runtime, runner.package, name)
-        if file.runner is not None:
-            yield file.runner.path
-
-
-def _add_runner(file: FileFacts, records: Mapping[str, Record]) -> FileFacts:
-    """The facts with what is wrong with the runner of the file's packs."""
-    if not file.run_packs:
-        return file
-    target, project = file.target, file.target.project
-    folder, read = os.path.join(project, OWN, PACKAGES), functools.partial(read_inside, project)
-    expected = list_files(records, project, "")
-    is_merged = functools.partial(is_in_conflict, target)
-    fault = find_fault(folder, expected, file.host.name, read, is_merged)
-    return file._replace(runner=fault)
-
-
-def _add_guard(file: FileFacts, folders: Folders) -> FileFacts:
-    """The facts with the guard's programs, its configuration, and its self-test."""
-    guard, project = file.guard, file.target.project
-    if guard is None:
-        return file
-    ids = [entry.id for entry in file.entries]
-    wraps = any(id.startswith(WRAP) for id in ids)
-    wraps = wraps or os.path.lexists(os.path.join(guard.folder, WRAPPER))
-    if not wraps and not any(id.startswith(f"{GUARD}/") for id in ids):
-        return file  # nothing runs them
-    config = configuration(guard.folder, functools.partial(read_inside, project))
+def _add_guard(
+    file: FileFacts, folders: Folders, records: Mapping[str, Record], read: Read
+) -> FileFacts:
+    """The facts with the programs of hooks, the guard's configuration, and its self-test."""
+    if file.packs:
+        file = file._replace(fault=find_fault(folders, records, file.target, read))
+    if file.guard is None or not file.guard.config:
+        return file  # nothing runs it
+    config = configuration(file.guard.config, read)
     explain_conflict(file.target, config.error)
-    outside = tuple(describe_unseen(config.value, project))
-    file = file._replace(
-        origin=find_origin(guard, wraps=wraps), config=config._replace(outside=outside)
-    )
+    outside = tuple(describe_unseen(config.value, file.target.project))
+    file = file._replace(config=config._replace(outside=outside))
     return file._replace(trial=_ask_guard(file, config, folders.state))
 
 
 def _ask_guard(file: FileFacts, config: Configuration, state: str) -> Trial | None:
     """The guard's self-test, if its configuration and programs can be trusted."""
-    is_released = file.origin is not None and file.origin.kind == RELEASED
-    if not is_released or not config.is_there or config.error is not None:
+    if file.fault or not config.is_there or config.error is not None:
         return None
     variables = effective.variables([layer.source for layer in file.layers])
     question = self_test.Question(file.host, config.value, variables, variables, is_shared=True)
@@ -413,8 +356,7 @@ def _gather_packs(found: list[FileFacts], manifests: Manifests) -> Iterator[Inst
             elif file.config is None:
                 yield InstalledPack(GUARD, file, known)
             else:
-                table, package = host_table(file.host), _find_package(known.folder)
-                yield InstalledPack(GUARD, file, known, package=package, host_table=table)
+                yield InstalledPack(GUARD, file, known, host_table=host_table(file.host))
 
 
 def _read_source(project: str, known: PackRecord) -> Pack | HookctlError | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -18,11 +17,11 @@ from hookctl.checks.facts import (
     GuardRegistration,
     HostFacts,
     PackSource,
-    ProgramFile,
     Python,
     Trial,
     value_of,
 )
+from hookctl.checks.programs import CHANGED, MISSING, NEWER, OLD, UNREADABLE, ProgramFault
 from hookctl.documents import CONFLICT
 from hookctl.events import WRAPPED
 from hookctl.hosts import loading
@@ -30,24 +29,10 @@ from hookctl.masking import masked, masked_text
 from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import HOSTS, is_newer
+from hookctl.packs.guard import HOSTS
 from hookctl.packs.guard_options import find_faults, in_effect
-from hookctl.packs.model import (
-    ADDED,
-    EDITED,
-    GONE,
-    LINE_ENDINGS,
-    MISSING,
-    MIXED,
-    NEWER,
-    OLD,
-    RELEASED,
-    STALE,
-    UNKNOWN,
-)
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
-from hookctl.system.packages import HOOK, WRAPPER
 
 LONGEST = 5.0  # seconds for an answer; the host gives the hook 10 unless that was edited
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -55,32 +40,14 @@ _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# How a program differs from the released one, and the text of the finding.
-_DIFFERENCES = {
-    ADDED: "hook_unknown.added",
-    GONE: "hook_unknown.gone",
-    LINE_ENDINGS: "hook_unknown.line-endings",
-    MIXED: "hook_unknown.mixed",
-}
-
-# The code of each fault of the runner.
-_OF_RUNNER = {
-    MISSING: "hook_missing.runner",
-    STALE: "hook_unknown.stale-runner",
-    NEWER: "hook_newer.runner",
-    OLD: "hook_old.runner",
-    EDITED: "hook_unknown.runner",
-}
-
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """The runtime files of one registration."""
     if file.settings is None:
         return
-    yield from judge_origin(file)
     yield from judge_mode(file)
     if file.settings.events:
-        yield from _judge_programs(file)
+        yield from _judge_python(file)
         yield from judge_configuration(file)
         yield from judge_self_test(file)
 
@@ -91,38 +58,26 @@ def judge_mode(file: FileFacts) -> Iterator[Finding]:
         yield file.find("guard_off")
 
 
-def judge_origin(file: FileFacts) -> Iterator[Finding]:
-    """Whether the guard's programs are ones that hookctl released, whatever a record says."""
-    origin = file.origin
-    if origin is None:
+def judge_programs(file: FileFacts) -> Iterator[Finding]:
+    """Whether the programs of a file's hooks are as this version writes them."""
+    fault, shared = file.fault, file.target.shared
+    for id, path in file.lost_programs.items():
+        yield file.find("hook_missing.moved", path, id=id)
+    if fault is None:
         return
-    if origin.kind == NEWER:
-        yield file.find("hook_newer", origin=origin)
-    elif origin.kind == UNKNOWN:
-        entry = _DIFFERENCES.get(origin.difference, "hook_unknown")
-        version = file.guard.version if file.guard else ""
-        if origin.difference == LINE_ENDINGS and file.target.shared:
-            entry = "hook_unknown.shared-line-endings"
-        elif origin.difference == MIXED and is_newer(version):
-            entry = "hook_unknown.mixed-newer"
-        yield file.find(entry, origin.path, again=file.again(GUARD), version=version)
-    elif origin.kind == MISSING and file.is_alone and file.guard:  # else each program is compared
-        launcher = os.path.join(file.guard.folder, HOOK)
-        yield file.find("hook_missing.clone", launcher, again=file.again(GUARD))
+    if fault.kind == UNREADABLE:
+        yield file.find("hook_unreadable", fault.path, error=fault.error, pack="")
+    elif fault.kind == MISSING:
+        yield file.find("hook_missing.shared" if shared else "hook_missing", fault.path)
+    else:
+        entry = {OLD: "hook_old", NEWER: "hook_newer", CHANGED: "hook_unknown"}[fault.kind]
+        yield file.find(entry, fault.path, fault=fault)
 
 
-def _judge_programs(file: FileFacts) -> Iterator[Finding]:
-    """The interpreter and the guard's own programs."""
+def _judge_python(file: FileFacts) -> Iterator[Finding]:
+    """The interpreter that starts the guard."""
     if file.python:
         yield from _judge_interpreter(file, file.python)
-    for id, path in file.lost_programs.items():
-        if file.guard and os.path.dirname(path) != file.guard.folder:
-            yield file.find("hook_missing.moved", path, id=id)
-    for program in file.programs:
-        wrong = _find_fault(file, program) if program.name != WRAPPER else None
-        if wrong:
-            yield wrong
-            return  # the first fault of a package says enough
 
 
 def may_be_tried(file: FileFacts) -> bool:
@@ -131,9 +86,9 @@ def may_be_tried(file: FileFacts) -> bool:
     The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     """
     is_there = file.guard is not None and file.python is not None
-    if f"{GUARD}/stop" in file.disabled_ids:
+    if f"{GUARD}/stop" in file.disabled_ids or file.fault:
         return False
-    return is_there and not any([*judge_origin(file), *_judge_programs(file)])
+    return is_there and not any([*judge_programs(file), *_judge_python(file)])
 
 
 def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
@@ -150,20 +105,6 @@ def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
     elif python.version < interpreter.MINIMUM:
         version, needed = (".".join(map(str, v)) for v in (python.version, interpreter.MINIMUM))
         yield file.find("interpreter_old", python.path, version=version, needed=needed)
-
-
-def _find_fault(file: FileFacts, program: ProgramFile) -> Finding | None:
-    """What is wrong with one of the guard's own programs."""
-    path, origin = program.path, file.origin
-    if program.error:
-        return file.find("hook_unreadable", path, error=program.error, pack="")
-    if not program.is_there:
-        return file.find("hook_missing.shared" if file.target.shared else "hook_missing", path)
-    if program.name == HOOK and origin is not None and origin.kind == MISSING:
-        return file.find("hook_missing.package", origin.path)
-    if not program.is_current and origin is not None and origin.kind == RELEASED:
-        return file.find("hook_old", path)
-    return None
 
 
 # The guard's config.json: can the hook read it, and does it mean what it says?
@@ -292,7 +233,7 @@ def judge_self_test(file: FileFacts) -> Iterator[Finding]:
     if not trial:
         return
     allowed, answer = _find_time_limit(file), trial.answer
-    hook = file.programs[0].path if file.programs else ""
+    hook = file.config.path if file.config else ""
     did, fails = _PROMISES[trial.promised]
     if answer.seconds > allowed and not file.is_alone:  # else the agent runs on another machine
         yield file.find("hook_slow", hook, seconds=answer.seconds, allowed=allowed)
@@ -336,29 +277,19 @@ def _find_time_limit(file: FileFacts) -> float:
 
 def judge_packs(file: FileFacts) -> Iterator[Finding]:
     """The files of every pack in one settings file, the guard's apart."""
-    for name, programs in file.pack_files.items():
-        for program in programs:
-            yield from _judge_pack_file(file, name, program)
-        if file.record and name in file.pack_sources:
-            yield from _judge_pack_source(
-                file, name, file.record.packs[name], file.pack_sources[name]
-            )
+    for name, fault in file.pack_faults.items():
+        yield from _judge_pack_files(file, name, fault)
+    for name, source in file.pack_sources.items():
+        yield from _judge_pack_source(file, name, file.packs[name], source)
 
 
 def judge_runner(file: FileFacts) -> Iterator[Finding]:
-    """What runs the commands of packs in Claude Code's protocol: its Python and its files."""
+    """The Python that runs the commands of packs in Claude Code's protocol."""
     is_guards = file.python is not None and file.python == file.runner_python
     if file.runner_python and not is_guards:
         for found in _judge_interpreter(file, file.runner_python):
             again = f"`{file.install_of(file.run_packs[0])}`"
             yield found._replace(fix=found.fix.replace(f"`{file.install}`", again))
-    for id, path in file.lost_runners.items():
-        if file.runner is None or path != file.runner.path:
-            yield file.find("hook_missing.moved", path, id=id)
-    if file.runner is not None:
-        packs, again = ", ".join(file.run_packs), file.again(file.run_packs[0])
-        entry = _OF_RUNNER[file.runner.kind]
-        yield file.find(entry, file.runner.path, packs=packs, again=again)
 
 
 def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Finding]:
@@ -376,13 +307,13 @@ def judge_fine_packs(file: FileFacts, findings: list[Finding]) -> Iterator[Findi
         yield file.find("pack_fine", pack=name, version=pack_record.version, what=what)
 
 
-def _judge_pack_file(file: FileFacts, pack: str, program: ProgramFile) -> Iterator[Finding]:
-    if program.error:
-        yield file.find("hook_unreadable", program.path, error=program.error, pack=f"{pack}: ")
-    elif not program.is_there:
-        yield file.find("hook_missing.pack", program.path, pack=pack)
-    elif not program.is_recorded:
-        yield file.find("hook_changed", program.path, pack=pack, again=file.again(pack))
+def _judge_pack_files(file: FileFacts, pack: str, fault: ProgramFault) -> Iterator[Finding]:
+    if fault.kind == UNREADABLE:
+        yield file.find("hook_unreadable", fault.path, error=fault.error, pack=f"{pack}: ")
+    elif fault.kind == MISSING:
+        yield file.find("hook_missing.pack", fault.path, pack=pack)
+    else:
+        yield file.find("hook_changed", fault.path, pack=pack, install=file.install_of(pack))
 
 
 def _judge_pack_source(

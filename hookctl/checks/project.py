@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import __version__, engine
+from hookctl import engine
 from hookctl.checks import activation, entries, hook, limits, records, settings
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.facts import FileFacts, Workplace
@@ -25,7 +25,6 @@ from hookctl.system.files import content_digest, with_unix_endings
 
 LEDGER = "ledger.json"
 ANY = "*"  # stands for each file of a folder
-_OWN_FILES = ("config.json", "hook.py", "wrap.py")
 
 # The judges of a settings file that need none of the user's files.
 _FILE_JUDGES = (
@@ -35,7 +34,7 @@ _FILE_JUDGES = (
     entries.judge_wrapped,
     activation.judge_switches,
     limits.judge_environment,
-    hook.judge_origin,
+    hook.judge_programs,
     hook.judge_mode,
     hook.judge_configuration,
     hook.judge_self_test,
@@ -49,6 +48,7 @@ _LEVELS = {
     "entry_edited": "info",
     "hook_environment": "info",
     "hook_newer": "error",
+    "hook_old": "error",
     "orphan_hook": "error",
     "setting_idle": "warning",
     "self_test_failed": "warning",  # perhaps the team wants just that
@@ -67,7 +67,6 @@ class InstalledPack(NamedTuple):
     record: PackRecord
     pack: Pack | HookctlError | None = None  # as its manifest beside its files has it
     source: Pack | HookctlError | None = None  # as it is where it came from, if in the project
-    package: str = ""  # the folder of the guard's modules
     host_table: dict[str, Any] = {}  # noqa: RUF012 - the guard's host table as hookctl writes it
 
 
@@ -91,11 +90,8 @@ class ProjectFacts(NamedTuple):
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
     has_record: bool = True
     recorded: Mapping[str, Record] = {}  # what that says itself, by the path of the settings file
-    lost: tuple[InstalledPack, ...] = ()  # guards with programs, and without a record
     has_repository: bool = True
-    packages: tuple[str, ...] = ()  # whose content has the digest in their name
-    mixtures: tuple[str, ...] = ()  # those with other modules, and nothing else
-    runner: tuple[str, ...] = ()  # its files, whether they are as hookctl writes them or not
+    known_programs: frozenset[str] = frozenset()  # those that hookctl wrote, or should have
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
     run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
 
@@ -172,48 +168,29 @@ def _judge_rules(
 
 
 def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
-    """Whether every program is one that hookctl released, or that the record has."""
-    own = {*facts.runner}
-    for installed in (*facts.packs, *facts.lost):
-        own |= _files_of(installed, facts.programs)
+    """Whether every program is this hookctl's own, or one that the record has."""
+    own = set(facts.known_programs)
+    for installed in facts.packs:
+        folder = installed.record.folder
+        own |= {os.path.join(folder, name) for name in installed.record.files}
     for installed in facts.packs:
         if installed.name == GUARD:
             yield from _judge_values(installed)
         else:
             yield from _judge_pack(facts, installed)
-    yield from _judge_runner(facts)
-    for lost_guard in facts.lost:
-        for found in hook.judge_origin(lost_guard.file):
-            yield found._replace(level="error")
     yield from _judge_strays(facts, own)
-
-
-def _judge_runner(facts: ProjectFacts) -> Iterator[Finding]:
-    """Whether what runs the packs' commands is this hookctl's; a file of several hosts once."""
-    paths = set()
-    for file in facts.files:
-        if file.runner is not None and file.runner.path not in paths:
-            paths.add(file.runner.path)
-            for found in hook.judge_runner(file):
-                yield found._replace(level="error")
 
 
 def _judge_strays(facts: ProjectFacts, own: set[str]) -> Iterator[Finding]:
     """The files that no record has, each folder once."""
-    known = (*_find_lost_packs(facts), *facts.packages)
+    known = tuple(_find_lost_packs(facts))
     strays: dict[str, list[str]] = {}
     for path in facts.programs:
         if path not in own and not path.startswith(known):
-            mixture = next((top for top in facts.mixtures if path.startswith(f"{top}/")), "")
-            strays.setdefault(mixture or os.path.dirname(path), []).append(path)
-    has_guard = any(installed.name == GUARD for installed in facts.packs)
+            strays.setdefault(os.path.dirname(path), []).append(path)
     for folder, paths in strays.items():
-        repair = fixes.repair_command(facts.project, facts.workplace.project)
-        values = {"count": len(paths), "repair": repair}
-        if has_guard and folder in facts.mixtures:
-            yield finding("stray_file.runtime", path=folder, **values)
-        elif len(paths) > 1:
-            yield finding("stray_file.folder", path=folder, **values)
+        if len(paths) > 1:
+            yield finding("stray_file.folder", path=folder, count=len(paths))
         else:
             yield finding("stray_file", path=paths[0])
 
@@ -227,25 +204,9 @@ def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
                 yield os.path.join(facts.project, OWN, "packs", pack, "")
 
 
-def _files_of(installed: InstalledPack, programs: tuple[str, ...]) -> set[str]:
-    """The paths of a pack's files; those of the guard's package are judged by their digest."""
-    folder = installed.record.folder
-    paths = {os.path.join(folder, name) for name in installed.record.files}
-    if installed.name == GUARD:
-        paths |= {os.path.join(folder, name) for name in _OWN_FILES}
-    if installed.package:
-        paths |= {path for path in programs if _is_module(path, f"{installed.package}/")}
-    return paths
-
-
-def _is_module(path: str, top: str) -> bool:
-    rest = path.removeprefix(top)
-    return path.startswith(top) and "/" not in rest and rest.endswith(".py")
-
-
 def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
     """Values in config.json that differ from the record, and a foreign host table."""
-    file, config, origin = installed.file, installed.file.config, installed.file.origin
+    file, config = installed.file, installed.file.config
     if config is None or config.error is not None or not config.is_there:
         return
     values, settings = config.value, file.settings or Settings()
@@ -260,8 +221,7 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
         yield file.find("config_changed", config.path, changed=", ".join(changed))
-    is_of_this_version = origin is not None and origin.version == __version__
-    if is_of_this_version and not engine.same(values.get(guard.HOSTS), installed.host_table):
+    if file.fault is None and not engine.same(values.get(guard.HOSTS), installed.host_table):
         yield file.find("config_changed.hosts", config.path, again=file.again(GUARD))
 
 

@@ -19,8 +19,9 @@ from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
 from hookctl.packs.guard_options import confine, variables_of
 from hookctl.packs.programs import load_programs
+from hookctl.settings.targets import OWN
 from hookctl.system.package_data import guard_module
-from hookctl.system.packages import HOOK
+from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.project import session_hash, state_folder
 from hookctl.system.temporary import private_folder
 
@@ -194,10 +195,10 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
 
 def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
     """Write this version of the guard with that configuration; returns the path of its launcher."""
-    folder = os.path.join(project, ".hookctl", "guard", host)
-    for name, data in load_programs(wrapper=False).all.items():
-        _write(os.path.normpath(os.path.join(folder, name)), data)
-    _write(os.path.join(folder, "config.json"), json.dumps(config).encode())
+    folder = os.path.join(project, OWN)
+    for name, data in load_programs().all.items():
+        _write(os.path.join(folder, name), data)
+    _write(os.path.join(folder, CONFIGS, f"{host}.json"), json.dumps(config).encode())
     return os.path.join(folder, HOOK)
 
 

@@ -33,6 +33,7 @@ _FILE_JUDGES = (
     entries.judge_disabled,
     activation.judge_switches,
     activation.judge_approvals,
+    hook.judge_programs,
     hook.judge,
     hook.judge_packs,
     hook.judge_runner,

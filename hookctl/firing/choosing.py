@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.system import files
+from hookctl.system.packages import CONFIGS
 from hookctl.system.project import is_inside
 
 _OF_PROJECT = ("project", "local")
@@ -182,9 +184,11 @@ def _matcher_of(hook: Hook) -> str | None:
 
 def _is_locked(command: str) -> bool:
     """Whether the guard's registration keeps its state where nothing moves it."""
-    path = guard.read(command)[1]
+    _, path, words = guard.read(command)
+    named = re.search(r" --config (\S+)| --host (\S+)", words)
+    name = (named[1] or named[2]) if named else ""
     try:  # a project's hook can look like ours, and name a pipe
-        data = files.read(os.path.join(os.path.dirname(path), "config.json")).data
+        data = files.read(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json")).data
         config = json.loads(data or b"{}")
     except (HookctlError, OSError, ValueError, RecursionError):
         return False

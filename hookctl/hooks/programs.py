@@ -38,7 +38,7 @@ from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import owners, project
-from hookctl.system.packages import HOOK, folder_beside, packages_named
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 _SECONDS = 5  # for a shell to read a script
@@ -97,20 +97,25 @@ class Programs:
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):
             return path
-        package = self._package_of(path) if os.path.basename(path) == HOOK else ""
-        if package and not os.path.isdir(package):
-            return package
+        for package in self._packages_of(path, command) if os.path.basename(path) == HOOK else ():
+            if not os.path.isdir(package):
+                return package
         is_there = not python or shutil.which(python, path=self._machine.environ.get("PATH", ""))
         return "" if is_there else python
 
-    def _package_of(self, launcher: str) -> str:
-        """The folder of the package that a launcher starts, or ''."""
+    def _packages_of(self, launcher: str, command: str) -> list[str]:
+        """The folders of the packages that a command of ours needs."""
         try:
-            names = packages_named(self._machine.reader.snapshot(launcher).data or b"")
+            data = self._machine.reader.snapshot(launcher).data or b""
         except HookctlError:
-            return ""
-        folder = folder_beside(os.path.dirname(launcher))
-        return os.path.join(folder, names[0]) if len(names) == 1 else ""
+            return []
+        names = packages_named(data)
+        if version_of(data) and f"{HOOK} run " not in command.replace("'", ""):
+            names = [name for name in names if not name.startswith("runner_")]
+        top = os.path.dirname(launcher)
+        if not version_of(data):  # 0.2.0's
+            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
+        return [os.path.join(top, PACKAGES, name) for name in names]
 
     def _judge(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)

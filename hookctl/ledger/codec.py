@@ -18,7 +18,8 @@ from hookctl.documents import is_too_deep
 from hookctl.errors import HookctlError
 from hookctl.model import Entry, Record
 
-VERSION = 2
+VERSION = 3
+_OLDEST = 2  # of 0.2.0
 NEEDS = "0.3.0"  # the first hookctl that can read what this one writes
 MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
@@ -57,6 +58,8 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
         inner, items = get_args(kind)[1], from_json(dict, data, name)
         return {key: from_json(inner, item, name) for key, item in items.items()}
     if origin is tuple:
+        if isinstance(data, dict):  # 0.2.0 had a digest with each name
+            data = list(data)
         inner, items = get_args(kind)[0], from_json(list, data, name)
         return tuple(from_json(inner, item, name) for item in items)
     names = [each.__name__ for each in kinds if each is not types.NoneType]
@@ -112,7 +115,7 @@ def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
         raise TypeError(f"{key} is not a number")
     if version > VERSION:
         raise _newer(json_object.get("needs"), path)
-    if version < VERSION:
+    if version < _OLDEST:
         raise _older(path)
     from_json(str, json_object.pop("needs"), "needs")
     return json_object

@@ -7,7 +7,6 @@ may put back must be a single value.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -42,7 +41,6 @@ from hookctl.settings.targets import (
     Target,
     one_file_error,
     pack_folder,
-    read_inside,
     require_all_inside,
     require_inside,
     rules_target,
@@ -50,12 +48,11 @@ from hookctl.settings.targets import (
     variant_of_file,
 )
 from hookctl.system import files
-from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
+from hookctl.system.packages import CONFIGS, HOOK
 
-CONFIG = "config.json"  # of the guard; its values are among the settings in the ledger
 _PACK_NAME = r"[a-z0-9-]+"
-_GUARDS_FILE = r"(hook|wrap)\.py|config\.json|guard_[0-9a-f]+/[a-z_]+\.py"
+_GUARDS_FILE = r"[a-z0-9-]+\.json|(hook|wrap)\.py"  # the programs are 0.2.0's
 _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
 _MOST_ENTRIES = 500  # of one settings file; a project has a handful
@@ -69,7 +66,7 @@ class CommittedPack(NamedTuple):
     version: str
     settings: dict[str, Any]
     files: tuple[str, ...]
-    digest: str  # of the files without config.json; what else a pack brings is in the entries
+    digest: str  # of the files, but of the guard's; what else a pack brings is in the entries
     source: str = ""  # relative to the project, or a git address
     commit: str = ""  # of a pack from git
 
@@ -140,9 +137,7 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     check_record(record)
     _check_entries(target, record)
     known = stub.packs if stub else {}
-    whole = {
-        name: _add_known(target, name, pack, known.get(name)) for name, pack in record.packs.items()
-    }
+    whole = {name: _add_known(pack, known.get(name)) for name, pack in record.packs.items()}
     record = record._replace(packs=whole)
     if stub is None:
         return record
@@ -174,44 +169,16 @@ def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
     return {**entry, "owners": owners} if owners else entry
 
 
-def _add_known(target: Target, name: str, pack: PackRecord, known: PackRecord | None) -> PackRecord:
-    """The pack with this machine's facts about it: source, consent, and hashes of files.
-
-    They hold if this machine wrote these very files, or if the files in the project together have
-    the digest of the pack.
-    """
-    if known:
-        # A source outside of the project is known only on the machine that installed from it.
-        pack = pack._replace(consent=known.consent)
-        if not pack.source:
-            pack = pack._replace(source=known.source, commit=known.commit)
-        if known.digest == pack.digest and known.files.keys() == pack.files.keys():
-            return pack._replace(files={file: known.files[file] for file in pack.files})
-    contents = _read_programs(target.project, name, pack)
-    if content_digest(b"", contents) != pack.digest:
+def _add_known(pack: PackRecord, known: PackRecord | None) -> PackRecord:
+    """The pack with this machine's consent to it, and its source outside of the project."""
+    if known is None:
         return pack
-    hashes = {file: files.digest(data) for file, data in contents.items()}
-    return pack._replace(files={**pack.files, **hashes})
+    pack = pack._replace(consent=known.consent)
+    return pack if pack.source else pack._replace(source=known.source, commit=known.commit)
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
     return {name: line for name, line in lines.items() if (name, line) != ("", _END)}
-
-
-def _read_programs(project: str, name: str, pack: PackRecord) -> dict[str, bytes]:
-    """The bytes of the existing files in the project that a pack's digest covers.
-
-    The guard's config.json is compared by its values.
-    """
-    contents = {}
-    for file in sorted(pack.files):
-        if (name, file) == (GUARD, CONFIG):
-            continue
-        with contextlib.suppress(HookctlError):
-            data = read_inside(project, os.path.join(pack.folder, file)).data
-            if data is not None:
-                contents[file] = data
-    return contents
 
 
 def _refuse_conflict_marks(project: str, data: bytes, path: str) -> None:
@@ -250,7 +217,7 @@ def _list_files(project: str) -> set[str]:
             name = layout.files["project"].removeprefix("{project}/")
             if f'"{name}": {{' in text:
                 names.add(name)
-                config = os.path.join(OWN, GUARD, host.name, CONFIG)
+                config = os.path.join(OWN, CONFIGS, f"{host.name}.json")
                 names |= {config} if os.path.lexists(os.path.join(project, config)) else set()
     return names
 
@@ -377,7 +344,9 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
         raise ValueError("a pack's name is not valid")
     if not re.fullmatch(_DIGEST, pack.digest):
         raise ValueError("a pack's digest is not valid")
-    folder = pack_folder(folders, target, name, {}, "")
+    folder = pack_folder(folders, target, name)
+    if name == GUARD and HOOK in pack.files:  # 0.2.0 had a folder for each host
+        folder = os.path.join(folder, target.host.name)
     for file in pack.files:
         if not _is_file_name(file):
             raise ValueError("a pack's file is not in its folder")
@@ -388,7 +357,7 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
         version=pack.version,
         settings=pack.settings,
         folder=folder,
-        files=dict.fromkeys(pack.files, ""),
+        files=pack.files,
         source=_resolve_source(target, pack),
         digest=pack.digest,
         commit=pack.commit,

@@ -206,7 +206,7 @@ def shared_part(record: Record) -> Record:
     """The part of a project-scope record that is the same on every machine."""
     packs = {}
     for name, pack in record.packs.items():
-        packs[name] = pack._replace(files=dict.fromkeys(pack.files, ""), consent=Consent())
+        packs[name] = pack._replace(consent=Consent())
     record = with_disabled(record)
     return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
 

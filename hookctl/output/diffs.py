@@ -20,12 +20,11 @@ from hookctl.masking import OwnText, beside, by_look, is_secret, masked
 from hookctl.model import HEAD, WRAP, Change, Entry
 from hookctl.output.lines import amount
 from hookctl.planner.plan import FilePlan, Plan
-from hookctl.settings.targets import GUARD
 from hookctl.system.files import digest
+from hookctl.system.packages import PACKS, TABLE
 
 _UNREADABLE = "({} cannot be read as settings, so it is not shown)\n"
 _CONTEXT = 3  # lines around a change
-_CONFIG = "config.json"  # the file in the guard's folder that is not a program
 
 _Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
 
@@ -326,27 +325,16 @@ def patch_lines(plan: Plan) -> list[str]:
     The guard's programs, which come with hookctl, are named with their digest instead.
     """
     lines = [line for file in plan.files for line in shown_lines(file)]
-    folders = _guard_folders(plan)
     programs: dict[str, list[Change]] = {}
     for change in plan.changes:
         if change.settings:
             continue
-        folder, name = os.path.split(change.path)
-        if name != _CONFIG and change.path.startswith(folders):
-            programs.setdefault(folder, []).append(change)
+        is_program = change.path.endswith(".py") and f"/{PACKS}/" not in change.path
+        if is_program or change.path.endswith(f"/{TABLE}"):
+            programs.setdefault(os.path.dirname(change.path), []).append(change)
         else:
             lines += file_lines(change.path, change.before, change.after)
     return [*lines, *_program_lines(programs), *_package_lines(plan)]
-
-
-def _guard_folders(plan: Plan) -> tuple[str, ...]:
-    """The folders with programs of the guard, before and after the run."""
-    folders = []
-    for file in plan.files:
-        for record in (file.known, file.record):
-            if record and GUARD in record.packs and record.packs[GUARD].folder:
-                folders.append(os.path.join(record.packs[GUARD].folder, ""))
-    return tuple(folders)
 
 
 def _program_lines(programs: dict[str, list[Change]]) -> Iterator[str]:

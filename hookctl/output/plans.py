@@ -13,7 +13,7 @@ from hookctl.model import WRAP, Action, Line, Message, Path
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
-from hookctl.system.packages import HOOK, LAUNCHERS, PACKAGES
+from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.plan import FilePlan, Plan
@@ -148,25 +148,16 @@ def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
 
 
 def _program_lines(file: FilePlan) -> list[Line]:
-    """A line about the changed files of each folder, and why.
-
-    A package that is added or removed with its launchers has no line of its own.
-    """
+    """A line about the changed files of each folder, and why; packages come with the launcher."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    paths = [os.path.split(str(action.path[0])) for action in file.runtime_actions]
-    parents = {os.path.basename(os.path.dirname(folder)) for folder, _ in paths}
-    has_package = any(os.path.basename(folder) == PACKAGES for folder, _ in paths)
-    for (folder, name), action in zip(paths, file.runtime_actions, strict=True):
-        is_package = os.path.basename(folder) == PACKAGES
-        if is_package and LAUNCHERS in parents and action.action != "keep":
-            continue
+    for action in file.runtime_actions:
+        folder, name = os.path.split(str(action.path[0]))
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
-        is_guard = os.path.basename(os.path.dirname(folder)) == LAUNCHERS
-        is_program = is_guard and HOOK in contents and (has_package or len(contents) > 1)
-        if is_program or os.path.basename(folder) == PACKAGES:
+        is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
+        if is_launcher or os.path.basename(folder) == PACKAGES:
             text = "program files"
         if reason:
             text += f": {reason}"

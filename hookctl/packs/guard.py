@@ -19,7 +19,7 @@ from hookctl.packs.fields import fields_of, top_wants
 from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
-from hookctl.system.packages import HOOK
+from hookctl.system.packages import HOOK, PACKAGES
 
 HOSTS = "hosts"  # the key of config.json with the facts about hosts
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
@@ -51,13 +51,27 @@ def cost_of_run(cap: int) -> str:
     )
 
 
-def command(id: str, target: Target, folder: str, python: str, event: str) -> str:
-    """The registered command: exits with 0 if a file is missing or the hook crashes."""
+def command(id: str, target: Target, config: str, python: str, event: str) -> str:
+    """The registered command: exits with 0 if a file is missing or the hook crashes.
+
+    `config` is the path of this registration's configuration.
+    """
     host = target.host
     start = host.environment.finds_project * target.shared
-    start += call(target, f"{folder}/{HOOK}", python)
+    start += call(target, launcher_of(config), python)
     end = QUIET * host.registration.quiet
-    return f"{head(id)}{start} {event} --host {host.name}{end}; exit 0"
+    return f"{head(id)}{start} {event} {registration(host, config)}{end}; exit 0"
+
+
+def launcher_of(config: str) -> str:
+    """The launcher of a guard whose configuration has this path."""
+    return os.path.join(os.path.dirname(os.path.dirname(config)), HOOK)
+
+
+def registration(host: Host, config: str) -> str:
+    """The words that tell the launcher host and configuration."""
+    name = os.path.basename(config).removesuffix(".json")
+    return f"--host {host.name}" + f" --config {name}" * (name != host.name)
 
 
 def call(target: Target, path: str, python: str) -> str:
@@ -69,26 +83,29 @@ def call(target: Target, path: str, python: str) -> str:
 def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
     started = start_forms(host, f"{GUARD}/{host.name}")
-    arguments = f"{re.escape(event)} --host {re.escape(host.name)}{END_FORM}exit 0"
+    name = f"--host {re.escape(host.name)}(?: --config (?P<config>[a-z0-9-]+))?"
+    arguments = f"{re.escape(event)} {name}{END_FORM}exit 0"
     return f"{re.escape(head(id))}{started} {arguments}"
 
 
 def start_forms(host: Host, folder: str) -> str:
     """A pattern for the start of a launcher, up to its arguments, wherever it lies.
 
-    `folder` is the launcher's in a project's .hookctl. The groups are `python`, which a command of
-    project scope does not have, and `hook`.
+    `folder` is the one in a project's .hookctl that 0.2.0's launcher lay in. The groups are
+    `python`, which a command of project scope does not have, `hook`, and `program` or `former` in a
+    command of 0.2.0.
     """
-    environment, launcher = host.environment, f"/{OWN}/{folder}/{HOOK}"
+    environment = host.environment
     files_0_2_0 = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
     own_0_2_0 = rf"{files_0_2_0} && \[ -x (?P<program>{WORD}) \] && "
     same = "(?=(?P=program) -I -S (?P=file) )"
     own = rf"(?:{own_0_2_0}{same})?(?P<python>{_ABSOLUTE}) -I -S (?P<hook>{_ABSOLUTE})"
-    path = environment.in_command + launcher
+    path = f"{environment.in_command}/{OWN}/{HOOK}"
     shared = re.escape(f"{environment.finds_project}python3 -I -S {path}")
-    path = re.escape((environment.in_command_0_2_0 or environment.in_command) + launcher)
+    project = environment.in_command_0_2_0 or environment.in_command
+    path = re.escape(f"{project}/{OWN}/{folder}/{HOOK}")
     shared_0_2_0 = f"{IS_FILE.format(path, path)} && {ON_PATH} && python3 -I -S {path}"
-    return f"(?:{own}|{shared}|{shared_0_2_0})"
+    return f"(?:{own}|{shared}|(?P<former>{shared_0_2_0}))"
 
 
 def files_form(host: Host) -> str:
@@ -101,6 +118,9 @@ def as_0_2_0(host: Host, command: str) -> str:
     """A command of project scope, word for word as that version wrote it."""
     environment = host.environment
     text = command.replace(environment.finds_project, "") if environment.finds_project else command
+    top = f"{environment.in_command}/{OWN}"
+    text = text.replace(f"{top}/{HOOK} run ", f"{top}/{PACKAGES}/{HOOK} run ")
+    text = text.replace(f"{top}/{HOOK} ", f"{top}/{GUARD}/{host.name}/{HOOK} ")
     call = re.match(r"(: hookctl=[^;]*; )(python3 -I -S (\S+) .*)", text, re.DOTALL)
     if call:
         before, _, last = call[2].rpartition(f"{QUIET * host.registration.quiet}; ")
@@ -121,16 +141,22 @@ def read(command: str) -> tuple[str, str, str]:
     return python, hook, command[match.end() :]
 
 
-def hook_path(text: str, id: str, event: str, target: Target) -> str:
-    """The hook file that a registered command runs; empty if hookctl did not write the command."""
+def config_path(text: str, id: str, event: str, target: Target) -> str:
+    """The configuration that a registered command has; empty where hookctl wrote no such one."""
     match = re.fullmatch(command_forms(id, event, target.host), text)
     if not match:
         return ""
     if match["python"] is None and not target.project:
         return ""
-    if match["python"] is None:
-        return os.path.join(target.project, OWN, GUARD, target.host.name, "hook.py")
-    return "".join(split_words(match["hook"]))
+    name = target.host.name
+    if match["former"]:
+        return os.path.join(target.project, OWN, GUARD, name, "config.json")
+    folder = os.path.join(target.project, OWN)
+    if match["python"] is not None:
+        folder = os.path.dirname("".join(split_words(match["hook"])))
+    if match["program"]:  # 0.2.0's
+        return os.path.join(folder, "config.json")
+    return os.path.join(folder, GUARD, f"{match['config'] or name}.json")
 
 
 def lost_program(command: str) -> str:
@@ -144,8 +170,8 @@ def lost_program(command: str) -> str:
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version writes a command into the project's settings of this host."""
-    event, folder = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    own = command(id, target, folder, "", event)
+    event, config = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}.json"
+    own = command(id, target, config, "", event)
     return event in target.host.events and text in (own, as_0_2_0(target.host, own))
 
 
@@ -153,13 +179,13 @@ def wants(
     settings: Settings,
     target: Target,
     pack: Pack,
-    folder: str,
+    config: str,
     limit: str,
     cap: str = "",
     *,
     wraps: bool = False,
 ) -> list[Wanted]:
-    """The guard's entries in a host's settings file.
+    """The guard's entries in a host's settings file; `config` is the path of its configuration.
 
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
     a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
@@ -168,7 +194,7 @@ def wants(
     needed, wanted = events(settings, host, wraps=wraps), []
     for hook in pack.hooks:
         if hook.event in needed:
-            wanted.append(_wanted_hook(settings, target, hook, folder, limit))
+            wanted.append(_wanted_hook(settings, target, hook, config, limit))
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
@@ -198,14 +224,14 @@ def _shared_env(settings: Settings) -> dict[str, str]:
 
 
 def _wanted_hook(
-    settings: Settings, target: Target, hook: PackHook, folder: str, limit: str
+    settings: Settings, target: Target, hook: PackHook, config: str, limit: str
 ) -> Wanted:
     host, id = target.host, f"{GUARD}/{hook.id}"
     is_stop = hook.event == "stop"
     fields = fields_of(
         host,
         id,
-        command(id, target, folder, settings.python, hook.event),
+        command(id, target, config, settings.python, hook.event),
         hook.timeout or 10,
         matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
         env=_shared_env(settings) if is_stop else None,
@@ -312,10 +338,9 @@ def is_newer(version: str) -> bool:
 
 
 def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
-    """The content of config.json beside an installed hook; empty if it cannot be read."""
-    path = os.path.join(pack_record.folder, "config.json")
+    """The values of an installed guard's configuration; empty if they cannot be read."""
     try:
-        data = files.read(path).data or b""
+        data = files.read(pack_record.config).data or b""
         value = JsonDocument.parse(data, comments=False, trailing_commas=False).value
     except HookctlError:
         return {}
@@ -351,8 +376,11 @@ def _hook_facts(host: Host | HookFacts) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value}
 
 
-def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
-    """The content of config.json; in breaker mode the limit is in the host's env, if it has one.
+def configuration(
+    settings: Settings, state: str, host: Host, *, wraps: bool = False
+) -> dict[str, Any]:
+    """The content of a configuration; in breaker mode the limit is in the host's env, if it has
+    one.
 
     A locked guard reads no variable, so its limit stands here. Tools have the names that the host
     sends: a matcher may call them otherwise.
@@ -367,6 +395,8 @@ def configuration(settings: Settings, state: str, host: Host) -> dict[str, Any]:
 
         names = [name for tool in config["dispatch_tools"] for name in sent_names(host, tool)]
         config["dispatch_tools"] = list(dict.fromkeys(names))
+    if wraps:
+        config["wraps"] = True
     if state:
         config["state_dir"] = state
     return config

@@ -6,13 +6,6 @@ from typing import NamedTuple
 
 from hookctl.model import Record
 
-RELEASED, NEWER, UNKNOWN, MISSING = "released", "newer", "unknown", "missing"
-# How a program that is not known differs from hookctl's own.
-CHANGED, ADDED, GONE, LINE_ENDINGS = "changed", "added", "gone", "line endings"
-MIXED = "mixed"  # a package has other modules than its name says, as after a merge
-# What is wrong with a file of the runner, besides MISSING: it is not as the records or a merge want
-# it, it is from another version, or somebody edited it.
-STALE, OLD, EDITED = "stale", "old", "edited"
 MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
 PROTOCOL = "protocol"  # the key of a pack's settings on record
@@ -95,22 +88,6 @@ class Pack(NamedTuple):
         for host, part in self.hosts.items():
             env += [(host, *variable) for variable in part.env.items()]
         return env
-
-
-class RunnerFault(NamedTuple):
-    """The first thing that is wrong with what runs the commands of packs."""
-
-    kind: str  # MISSING, STALE, NEWER, OLD or EDITED
-    path: str
-
-
-class Origin(NamedTuple):
-    """Where the programs of an installed guard come from."""
-
-    kind: str  # RELEASED, NEWER (its record says so), UNKNOWN or MISSING
-    version: str = ""  # the first that released them; of a newer one, what the record says
-    path: str = ""  # the program that is not known
-    difference: str = CHANGED  # how that one differs
 
 
 def run_packs(record: Record) -> list[str]:

@@ -1,77 +1,61 @@
-"""The program files of the guard and of the runner: launchers, and the package that they start."""
+"""The programs that hosts run, as this version writes them: a launcher and its packages."""
 
 from __future__ import annotations
 
 import functools
+import re
 from typing import NamedTuple
 
+from hookctl import __version__
 from hookctl.system.package_data import asset, list_data, read_data, read_folder
-from hookctl.system.packages import HOOK, WRAPPER, name_package, path_from_launcher
+from hookctl.system.packages import HOOK, PACKAGES, Modules, name_package
 
-_TEMPLATES = ("templates", "guard")
-_PACKAGE = "guard"  # its folder in there
-_RUNNER = ("templates", "runner")
-_NAMED = b'PACKAGE = "%s"'
+_GUARD, _RUNNER = ("templates", "guard", "guard"), ("templates", "runner")
+_LAUNCHER = ("templates", "guard", HOOK)
 
 
 class Programs(NamedTuple):
-    """The guard's program files."""
+    """The launcher, and its packages by the names of their folders."""
 
-    package: str  # the name of its folder
-    modules: dict[str, bytes]
-    launchers: dict[str, bytes]  # what registrations call; the hook is last: it names the package
+    launcher: bytes
+    guard: dict[str, Modules]
+    runner: dict[str, Modules]
 
     @property
     def all(self) -> dict[str, bytes]:
-        """The modules and the launchers, by their paths from the launchers' folder."""
-        folder = path_from_launcher(self.package)
-        modules = {f"{folder}/{name}": data for name, data in self.modules.items()}
-        return {**modules, **self.launchers}
+        """Every file, by its path from the folder of the launcher, which is the last one."""
+        files = {}
+        for package, modules in {**self.guard, **self.runner}.items():
+            for name, data in modules.items():
+                files[f"{PACKAGES}/{package}/{name}"] = data
+        return {**files, HOOK: self.launcher}
 
 
 @functools.cache
-def load_programs(*, wrapper: bool) -> Programs:
-    """The programs of this version; `wrapper` adds the one that runs another tool's hook."""
-    modules = _read_modules()
-    package = name_package(_PACKAGE, modules)
-    launchers = {WRAPPER: read_data(*_TEMPLATES, WRAPPER)} if wrapper else {}
-    hook, template = read_data(*_TEMPLATES, HOOK), _NAMED % _PACKAGE.encode()
-    launchers[HOOK] = hook.replace(template, _NAMED % path_from_launcher(package).encode(), 1)
-    return Programs(package, modules, launchers)
+def load_programs() -> Programs:
+    """The programs of this version."""
+    guard, runner = _load_package("guard", _GUARD), _load_package("runner", _RUNNER)
+    launcher = read_data(*_LAUNCHER).decode()
+    stamps = {"VERSION": __version__}
+    for name, package in (("GUARD", guard), ("RUNNER", runner)):
+        stamps[name] = f"{PACKAGES}/{next(iter(package))}"
+    for name, value in stamps.items():
+        launcher = re.sub(rf'(?m)^{name} = "[a-z]*"', f'{name} = "{value}"', launcher)
+    return Programs(launcher.encode(), guard, runner)
 
 
-class Runner(NamedTuple):
-    """The program files that run the commands of packs: of the guard's package, and their own."""
-
-    package: str  # the name of its folder
-    modules: dict[str, bytes]
-    launcher: bytes  # beside the package
-
-
-@functools.cache
-def load_runner() -> Runner:
-    """The runner of this version."""
-    modules = {**_read_modules(), **read_folder(*_RUNNER, ending=".py")}
-    package = name_package("runner", modules)
-    template = _NAMED % _PACKAGE.encode()
-    launcher = read_data(*_TEMPLATES, HOOK).replace(template, _NAMED % package.encode(), 1)
-    return Runner(package, modules, launcher)
+def _load_package(name: str, folder: tuple[str, ...]) -> dict[str, Modules]:
+    modules = read_folder(*folder, ending=".py")
+    return {name_package(name, modules): modules}
 
 
 def template_files(*, runner: bool) -> dict[str, str]:
-    """The sources of the hook and its package, by their paths; with the runner's if that is meant.
+    """The sources of the launcher and its packages; with the runner's if that is meant.
 
     They run as they stand in the templates.
     """
-    sources = {HOOK: asset(*_TEMPLATES, HOOK)}
-    for name in _read_modules():
-        sources[f"{_PACKAGE}/{name}"] = asset(*_TEMPLATES, _PACKAGE, name)
-    for name in list_data(*_RUNNER, ending=".py") if runner else ():
-        sources[f"{_PACKAGE}/{name}"] = asset(*_RUNNER, name)
+    sources = {HOOK: asset(*_LAUNCHER)}
+    for package, folder in {"guard": _GUARD, **({"runner": _RUNNER} if runner else {})}.items():
+        for name in list_data(*folder, ending=".py"):
+            sources[f"{package}/{name}"] = asset(*folder, name)
     return sources
-
-
-@functools.cache
-def _read_modules() -> dict[str, bytes]:
-    """The modules of the package, by name."""
-    return read_folder(*_TEMPLATES, _PACKAGE, ending=".py")

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from hookctl import __version__
 from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
@@ -29,7 +28,6 @@ from hookctl.packs.shortfalls import (
 )
 from hookctl.packs.slots import list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
-from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES
 
 BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
@@ -48,9 +46,9 @@ class Programs(NamedTuple):
     lead: str = ""  # what stands before a command that names either
 
 
-def find_programs(target: Target, folder: str, runtime: str, python: str) -> Programs:
-    """The programs of a pack with its files in `folder` and the runner in `runtime`."""
-    call = guard.call(target, f"{runtime}/{HOOK}", python)
+def find_programs(target: Target, folder: str, top: str, python: str) -> Programs:
+    """The programs of a pack with its files in `folder`; the launcher lies in `top`."""
+    call = guard.call(target, f"{top}/{HOOK}", python)
     lead = target.host.environment.finds_project * target.shared
     return Programs(in_sh(target, folder), call, lead)
 
@@ -174,48 +172,30 @@ def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
     return f"{id}{started} {words.replace(re.escape(mark), guard.files_form(host))}{end}"
 
 
-# The table beside the runner
+# The table of hosts
 
 
-def host_file(host: Host, packs: list[str], state: str, launcher: bytes) -> bytes:
-    """What the runner has to know of a host: HOST.json beside it.
+def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
+    """What the runner has to know: the packs that are registered for each host, and of these hosts.
 
-    `packs` are those that are registered for this host itself; `state` is the state folder, or ''
-    for the caller's own. Digests of the rest and of the launcher tell an edit by hand.
+    `state` is the state folder, or '' for the caller's own.
     """
-    table = guard.host_table(host)
-    for name, facts in table.items():
-        facts.update(_runner_facts(load(name)))
-    values: dict[str, Any] = {"packs": sorted(packs), "hosts": table}
+    table: dict[str, Any] = {}
+    for name in packs:
+        facts = guard.host_table(load(name))
+        table = {**facts, **table, name: facts[name]}  # its own row says who else runs its file
+    lines = [f' "packs": {_dump(dict(packs))},']
     if state:
-        values["state_dir"] = state
-    values["hookctl"] = __version__
-    values["launcher"] = digest(launcher)
-    values["digest"] = digest(_dump(values))
-    return _dump(values)
-
-
-def _dump(values: dict[str, Any]) -> bytes:
-    text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        lines.append(f' "state_dir": {_dump(state)},')
+    rows = [
+        f"  {_dump(name)}: {_dump({**table[name], **_runner_facts(load(name))})}" for name in table
+    ]
+    text = "\n".join(["{", *lines, ' "hosts": {', ",\n".join(rows), " }", "}", ""])
     return text.encode("utf-8", "backslashreplace")
 
 
-def read_host_file(data: bytes | None) -> dict[str, Any]:
-    """The values of such a file as hookctl, of whatever version, wrote it; else none."""
-    try:
-        values = json.loads(data or b"")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(values, dict) or not isinstance(values.get("digest"), str):
-        return {}
-    rest = {name: value for name, value in values.items() if name != "digest"}
-    return values if digest(_dump(rest)) == values["digest"] else {}
-
-
-def newer_version(data: bytes | None) -> str:
-    """The version of a newer hookctl that wrote such a file; '' for any other."""
-    version = str(read_host_file(data).get("hookctl", ""))
-    return version if guard.is_newer(version) else ""
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _runner_facts(host: Host) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.native import native_payload
 from hookctl.packs.pack import read_files
-from hookctl.packs.programs import load_runner
-from hookctl.packs.runner import find_programs, host_file
+from hookctl.packs.programs import load_programs
+from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.wants import env_claims, find_wants
 from hookctl.settings.targets import Target
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.packages import PACKS, TABLE
 
 LONGEST = 60  # seconds beyond a hook's own limit
 
@@ -41,15 +41,13 @@ class Bench:
         self.top, self.pack, self.python = top, pack, python
         self.state = os.path.join(top, "state")
         self.project = os.path.join(top, "project")
-        self.runtime = os.path.join(top, "data", PACKAGES)
-        self.files = os.path.join(top, "data", "packs", pack.name, "files")
+        self.data = os.path.join(top, "data")
+        self.files = os.path.join(self.data, PACKS, pack.name, "files")
         os.makedirs(os.path.join(self.project, ".git"))
         for name, (data, is_executable) in read_files(pack).items():
             self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
-        runner = load_runner()
-        self._write(os.path.join(self.runtime, HOOK), runner.launcher)
-        for name, data in runner.modules.items():
-            self._write(os.path.join(self.runtime, runner.package, name), data)
+        for name, data in load_programs().all.items():
+            self._write(os.path.join(self.data, name), data)
 
     def _write(self, path: str, data: bytes, mode: int = 0o600) -> None:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -68,7 +66,7 @@ class Bench:
         programs = find_programs(
             Target(host, "user", os.path.join(self.top, "settings")),
             self.files,
-            self.runtime,
+            self.data,
             self.python,
         )
         env = env_claims(self.pack, host)
@@ -77,9 +75,8 @@ class Bench:
 
     def lay_table(self, host: Host) -> None:
         """Write what the runner has to know of a host."""
-        launcher = load_runner().launcher
-        table = host_file(host, [self.pack.name], self.state, launcher)
-        self._write(os.path.join(self.runtime, f"{host.name}.json"), table)
+        table = hosts_file({host.name: [self.pack.name]}, self.state)
+        self._write(os.path.join(self.data, TABLE), table)
 
     def ask(
         self,

@@ -1,10 +1,10 @@
 """The command that replaces another tool's Stop hook, so that its denials end at a limit.
 
 `: hookctl=guard/wrap-HASH; set -- COMMAND;
-if ...; then exec wrap.py "$1"; else eval "set --; $1"; fi`
+if ...; then exec hook.py wrap "$1"; else eval "set --; $1"; fi`
 
-Without wrap.py or Python the hook runs as it did before, and its own command can be read from the
-wrapping one. Because of `exec`, a host that ends the shell ends the hook.
+Without the launcher or Python the hook runs as it did before, and its own command can be read from
+the wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hookctl.packs import guard
 from hookctl.packs.guard import IS_FILE, ON_PATH, WORD
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
-from hookctl.system.packages import WRAPPER
+from hookctl.system.packages import HOOK
 
 ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
 
@@ -30,14 +30,21 @@ def id_of(original: str) -> str:
     return WRAP + files.digest(original.encode("utf-8", "surrogatepass"))[:8]
 
 
-def command(original: str, target: Target, folder: str, python: str) -> str:
-    """The command that runs `original` through the guard, or directly if our file is missing."""
-    path = f"{folder}/{WRAPPER}"
+def command(original: str, target: Target, config: str, python: str) -> str:
+    """The command that runs `original` through the guard, or directly if our file is missing.
+
+    `config` is the path of the guard's configuration.
+    """
+    words = f"wrap stop {guard.registration(target.host, config)}"
+    return _wrap(original, target, guard.launcher_of(config), words, python)
+
+
+def _wrap(original: str, target: Target, path: str, words: str, python: str) -> str:
     file, call = in_sh(target, path), guard.call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
     lead = target.host.environment.finds_project * target.shared
     is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
-    guarded = f'exec {call} stop --host {target.host.name} "$1"'
+    guarded = f'exec {call} {words} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
@@ -47,9 +54,10 @@ def is_shared_command(text: str, target: Target) -> bool:
     original = original_of(text)
     if original is None:
         return False
-    folder = f"{target.project}/{OWN}/{GUARD}/{target.host.name}"
-    own = command(original, target, folder, "")
-    return text in (own, guard.as_0_2_0(target.host, own))
+    folder, name = f"{target.project}/{OWN}/{GUARD}", target.host.name
+    former = _wrap(original, target, f"{folder}/{name}/wrap.py", f"stop --host {name}", "")
+    own = command(original, target, f"{folder}/{name}.json", "")
+    return text in (own, guard.as_0_2_0(target.host, former))
 
 
 def original_of(text: str) -> str | None:
@@ -69,10 +77,11 @@ def _forms() -> re.Pattern[str]:
     folders = {environment.in_command for environment in environments}
     folders |= {environment.in_command_0_2_0 for environment in environments}
     lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
-    shared = rf"(?:{folder})/{OWN}/{GUARD}/[a-z]+/{WRAPPER}"
+    shared = rf"(?:{folder})/{OWN}/(?:{HOOK}|{GUARD}/[a-z]+/wrap\.py)"
     is_ready = f"(?:{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
     own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
     python = f"(?:{own}|{ON_PATH}; then exec python3)"
-    call = rf'-I -S (?P=file) stop --host [a-z]+ "\$1"; else {re.escape(ALONE)}; fi'
+    words = "(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?"
+    call = rf'-I -S (?P=file) {words} "\$1"; else {re.escape(ALONE)}; fi'
     begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
     return re.compile(f"{begin}{is_ready} && {python} {call}")

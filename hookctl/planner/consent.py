@@ -6,6 +6,7 @@ committed ledger is a stranger's, so nothing in it counts as consent.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any, NamedTuple
@@ -13,14 +14,16 @@ from typing import Any, NamedTuple
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Entry, Message, Record
+from hookctl.model import Consent, Entry, Message, PackRecord, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
+from hookctl.planner.own_files import read_own
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.planner.sources import Sources
+from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.files import content_digest
 
@@ -205,16 +208,25 @@ def _describe_changes(
         return []
     lines = changed_claims(file.known.entries, file.record.entries, name)
     old, new = file.known.packs[name], file.record.packs[name]
-    for file_name in sorted(old.files.keys() | new.files.keys()):
-        before, after = old.files.get(file_name), new.files.get(file_name)
-        data = contents[file_name][0] if file_name in contents else None
-        if after is not None and data is not None:
-            after = files.digest(data)
-        if before == after or (file_name == MANIFEST and before is None):
-            continue  # an older hookctl left the manifest out
-        lines += _digest_lines(file_name, before, after)
-        lines += _diff(sources, os.path.join(old.folder, file_name), before, data)
+    for file_name in sorted({*old.files, *new.files} - {MANIFEST}):  # its claims are there already
+        before = _read_installed(sources, file.target, old, file_name)
+        after = contents[file_name][0] if file_name in contents else None
+        if before == after:
+            continue
+        lines.append(f"  file {file_name}")
+        lines += [f"    was {_digest_text(before)}", f"    now {_digest_text(after)}"]
+        if before is not None and after is not None:
+            lines += listing.file_changes(before, after)
     return lines
+
+
+def _read_installed(sources: Sources, target: Target, known: PackRecord, name: str) -> bytes | None:
+    """The bytes of an installed file of a pack; None where it is not there."""
+    if name not in known.files:
+        return None
+    with contextlib.suppress(HookctlError):
+        return read_own(sources, target, os.path.join(known.folder, name)).data
+    return None
 
 
 def changed_claims(old: Entries, new: Entries, name: str) -> list[str]:
@@ -250,28 +262,5 @@ def _hook_text(fields: dict[str, Any]) -> str:
     return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
 
 
-def _digest_lines(name: str, before: str | None, after: str | None) -> list[str]:
-    return [
-        f"  file {name}",
-        f"    was {_digest_text(before)}",
-        f"    now {_digest_text(after)}",
-    ]
-
-
-def _digest_text(sha: str | None) -> str:
-    if sha is None:
-        return "not there"
-    return f"sha256 {sha}" if sha else "not known on this machine"
-
-
-def _diff(sources: Sources, path: str, sha: str | None, new: bytes | None) -> list[str]:
-    """The changed lines of a file whose installed copy is unedited."""
-    if not sha or new is None:
-        return []
-    try:
-        old = sources.once(files.read, path)
-    except HookctlError:
-        return []
-    if old.data is None or old.sha != sha:
-        return []
-    return listing.file_changes(old.data, new)
+def _digest_text(data: bytes | None) -> str:
+    return "not there" if data is None else f"sha256 {files.digest(data)}"

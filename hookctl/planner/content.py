@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
+from hookctl.ledger.store import Records
 from hookctl.model import WRAP, Consent, Entry, PackRecord, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
@@ -24,17 +25,17 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.guard_files import guard_programs, merge_config
-from hookctl.planner.runtime_files import CONFIG, File
-from hookctl.settings.targets import GUARD
+from hookctl.planner.own_files import File, merge_config
+from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
-from hookctl.system.files import content_digest, read
+from hookctl.system.files import read
 
 
 class Content(NamedTuple):
     """What a pack puts in one target."""
 
     wants: list[Wanted]
+    folder: str  # of its files
     files: dict[str, File]
     settings: dict[str, Any]  # as they are recorded
     source: str  # the pack's own file, as it is recorded
@@ -44,25 +45,38 @@ class Content(NamedTuple):
     commit: str = ""  # of a pack from git
 
 
-def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
+def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
+    config = _choose_config(draft, records)
     known = draft.packs.get(GUARD)
     settings = _choose_settings(draft, choice, known)
-    wraps_any = _wrap_hooks(draft, pack, choice, folder, settings)
+    wraps_any = _wrap_hooks(draft, pack, choice, config, settings)
     visible = draft.pack_entries(wraps=False)
     state = "" if draft.target.shared else draft.folders.state
-    wanted_config = guard.configuration(settings, state, draft.host)
+    wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
     files: dict[str, File] = {}
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
-        path = os.path.join(folder, CONFIG)
-        snapshot = draft.sources.once(read, path)
-        config = merge_config(snapshot, written, wanted_config, draft.host, force=choice.force)
-        files = guard_programs(config, wrapper=wraps_any)
-        values = json.loads(config.data)
+        snapshot = draft.sources.once(read, config)
+        if snapshot.data is None:  # 0.2.0 had it elsewhere
+            snapshot = draft.sources.once(
+                read, (known and known.config) or draft.orphaned or config
+            )
+        data, kept = merge_config(
+            config, snapshot, written, wanted_config, draft.host, force=choice.force
+        )
+        draft.kept += kept
+        files[os.path.basename(config)] = File(data)
         wants = _guard_wants(
-            draft, visible, pack, folder, settings, values, force=choice.force, wraps=wraps_any
+            draft,
+            visible,
+            pack,
+            config,
+            settings,
+            json.loads(data),
+            force=choice.force,
+            wraps=wraps_any,
         )
     recorded = {
         "mode": settings.mode,
@@ -77,10 +91,21 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     had_rules = known is not None and known.settings.get("rules") is True
     if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True
-    return Content(wants, files, recorded, pack.source, guard_digest(files), visible)
+    folder = os.path.dirname(config)
+    return Content(wants, folder, files, recorded, pack.source, "", visible)
 
 
-def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, folder: str, settings: Settings) -> bool:
+def _choose_config(draft: Draft, records: Records) -> str:
+    """The path of the guard's configuration: the known one, an orphan's, or the target's."""
+    folder = pack_folder(draft.folders, draft.target, GUARD)
+    known = draft.packs.get(GUARD)
+    for path in (known.config if known else "", draft.orphaned):
+        if os.path.dirname(path) == folder:
+            return path
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
+
+
+def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings: Settings) -> bool:
     """Bring wrapped hooks up to date and wrap the requested one; whether any hook is wrapped."""
     hooks = shapes.elements(draft.host.shape, draft.document.value or {})
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
@@ -91,13 +116,8 @@ def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, folder: str, settings:
     text = choice.settings.wrap
     if choice.reset and text is None:
         text = ""
-    request = WrapRequest(text, pack.version, folder, settings.python, choice.force)
+    request = WrapRequest(text, pack.version, config, settings.python, choice.force)
     return wrap_hooks(draft, request)
-
-
-def guard_digest(files: Mapping[str, File]) -> str:
-    """The digest of the guard's programs; config.json is no program."""
-    return content_digest(b"", {name: file.data for name, file in files.items() if name != CONFIG})
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
@@ -137,23 +157,23 @@ def _guard_wants(
     draft: Draft,
     visible: tuple[Entry, ...],
     pack: Pack,
-    folder: str,
+    config: str,
     settings: Settings,
-    config: Mapping[str, Any],
+    values: Mapping[str, Any],
     *,
     force: bool,
     wraps: bool,
 ) -> list[Wanted]:
     """The guard's wants; the host's cap follows the limit that will be in effect in this file."""
     cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, pack, folder, wanted_limit, cap, wraps=wraps)
+    wants = guard.wants(settings, draft.target, pack, config, wanted_limit, cap, wraps=wraps)
     if draft.host.env_path:
         limit = _limit_in_settings(draft, visible, wants, force=force)
     else:
-        limit = _limit_in_config(config)
+        limit = _limit_in_config(values)
     if limit == wanted_limit:
         return wants
-    return guard.wants(settings, draft.target, pack, folder, limit, cap, wraps=wraps)
+    return guard.wants(settings, draft.target, pack, config, limit, cap, wraps=wraps)
 
 
 def _limit_in_settings(
@@ -171,9 +191,9 @@ def _limit_in_settings(
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _limit_in_config(config: Mapping[str, Any]) -> str:
-    """The limit in config.json, or ''."""
-    limit = config.get("max_stop_blocks")
+def _limit_in_config(values: Mapping[str, Any]) -> str:
+    """The limit in the configuration, or ''."""
+    limit = values.get("max_stop_blocks")
     return str(limit) if type(limit) is int else ""
 
 

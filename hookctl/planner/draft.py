@@ -31,6 +31,7 @@ from hookctl.model import (
     Record,
     Wanted,
 )
+from hookctl.planner.own_files import Runtime
 from hookctl.planner.plan import FilePlan
 from hookctl.planner.records import (
     find_record,
@@ -39,7 +40,6 @@ from hookctl.planner.records import (
     with_folders_above,
     with_own_folders,
 )
-from hookctl.planner.runtime_files import Runtime
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
@@ -67,7 +67,7 @@ class Draft:
         self.target, self.host = target, target.host
         self.snapshot, self.before = snapshot, document
         self.key, self.record = key, record
-        self.orphaned = orphaned  # the folder of a guard that the ledger does not know
+        self.orphaned = orphaned  # the configuration of a guard that the ledger does not know
         # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
         # None has since our first write, so the first backup is exact:
@@ -91,9 +91,7 @@ class Draft:
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes, Record | None] | None = None
-        self.foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
         self.wants: list[Wanted] = []  # what the installed pack has here
-        self.ends_trace = False  # of hooks that 0.2.0 traced
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -262,7 +260,6 @@ class Draft:
         self.file_actions += runtime.actions
         self.kept += runtime.kept
         self.rmdirs += runtime.rmdirs
-        self.packages += runtime.packages
 
     def restore(self, data: bytes, record: Record | None) -> None:
         """Put back an earlier text of the file; `record` is the one that matches it."""
@@ -327,12 +324,9 @@ def plan_file(records: Records, draft: Draft) -> FilePlan:
         runtime=tuple(draft.changes),
         runtime_actions=tuple(draft.file_actions),
         rmdirs=tuple(draft.rmdirs),
-        packages=tuple(draft.packages),
         messages=tuple(draft.messages),
-        foreign_programs=draft.foreign_programs,
         not_loaded=draft.not_loaded,
         switched_off=draft.switched_off,
-        ends_trace=draft.ends_trace,
     )
 
 

@@ -18,21 +18,12 @@ from hookctl.hosts import Host, load, loading
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
-from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.guard_files import add_package
 from hookctl.planner.notices import find_notices
+from hookctl.planner.own_files import file_action, install_files
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.runtime_files import (
-    CONFIG,
-    REFUSE,
-    REPLACE,
-    Runtime,
-    file_action,
-    install_files,
-)
 from hookctl.planner.sources import Sources, has_disabled
 from hookctl.settings.targets import (
     GUARD,
@@ -40,12 +31,9 @@ from hookctl.settings.targets import (
     RULES,
     Target,
     all_files,
-    pack_folder,
     repository_above,
-    require_inside,
 )
 from hookctl.system import files
-from hookctl.system.packages import HOOK
 
 if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.planner.consent import Review
@@ -75,9 +63,7 @@ def plan_install(
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    plan = assemble_plan(
-        sources, records, plans, install=True, edited=REPLACE if choice.force else REFUSE
-    )
+    plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
     if choice.enables and has_disabled(sources):
         from hookctl.planner.disable import with_book  # late: few have anything disabled
 
@@ -193,23 +179,18 @@ def _decide_on_file(
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
     _require_own_file(records, drafts, draft)
-    if pack.name == GUARD and GUARD in draft.packs:
-        _refuse_older(draft, pack, choice)
     loading.require(target.host, draft.before)
     if choice.enables and (draft.disabled or has_disabled(draft.sources)):
         from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
 
         put_back_packs(draft, (pack.name,), tells=True)
-    folder = _choose_folder(records, pack, draft)
     draft.drop_stranded_hooks(pack.name)
-    if target.shared:
-        require_inside(target.project, os.path.join(folder, CONFIG))
     if pack.name == GUARD:
-        content = guard_content(draft, pack, choice, folder)
+        content = guard_content(draft, records, pack, choice)
     else:
         from hookctl.planner.pack_content import pack_content  # late: most are the guard
 
-        content = pack_content(draft, pack, choice, folder)
+        content = pack_content(draft, pack, choice)
         has_rules_only = bool(pack.rules) and not pack.has_hooks
         if not content.wants and not has_rules_only and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
@@ -217,7 +198,6 @@ def _decide_on_file(
             return
     if target.shared:
         _require_reachable_programs(target, content.wants)
-    changes_wraps = bool(draft.edits)
     if draft.disabled:
         content = _without_disabled(draft, pack, content)
     if not choice.enables and has_disabled(draft.sources):
@@ -228,10 +208,8 @@ def _decide_on_file(
     if draft.conflicts:
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
-    runtime = _install_files(draft, pack, content, folder, force=choice.force)
-    if target.shared and (changes_wraps or draft.adds_hooks):
-        _require_own_programs(pack, runtime)
-    _record_pack(draft, pack, content, folder, runtime)
+    _install_files(draft, pack, content)
+    _record_pack(draft, pack, content)
     if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
         from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
 
@@ -239,20 +217,6 @@ def _decide_on_file(
     draft.wants = content.wants
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
-
-
-def _refuse_older(draft: Draft, pack: Pack, choice: Choice) -> None:
-    """Refuse to replace the guard of a newer hookctl, unless that is forced."""
-    version = draft.packs[GUARD].version
-    if not is_newer(version):
-        return
-    change = f"guard {version} -> {pack.version}, older"
-    if not choice.force:
-        message = f"{change}: a newer hookctl wrote what is here"
-        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces it."
-        path = draft.target.path
-        raise HookctlError("hook_newer", message, path=path, hint=hint, exit_code=FAILED)
-    draft.tell("hook_newer", change)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -317,28 +281,15 @@ def _was_written_here(draft: Draft) -> bool:
     return draft.record is not None and bool(draft.record.sha256_after)
 
 
-def _install_files(
-    draft: Draft, pack: Pack, content: Content, folder: str, *, force: bool
-) -> Runtime:
-    """Decide on the files that the hooks run, and on the code of a plugin file."""
+def _install_files(draft: Draft, pack: Pack, content: Content) -> None:
+    """Write the files that the hooks run, and the code of a plugin file."""
     known = draft.packs.get(pack.name)
-    runtime = install_files(
-        draft.sources,
-        draft.target,
-        folder,
-        known,
-        content.files,
-        force,
-        upgrade=known is not None and known.version != pack.version,
+    draft.add_runtime(
+        install_files(draft.sources, draft.target, content.folder, known, content.files)
     )
-    if pack.name == GUARD and HOOK in content.files:  # a pack may have a hook.py of its own
-        runtime = add_package(draft.sources, runtime, draft.target, folder, force=force)
-    draft.add_runtime(runtime)
-    draft.foreign_programs = runtime.foreign
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
         _renew_plugin(draft)
-    return runtime
 
 
 def _renew_plugin(draft: Draft) -> None:
@@ -353,37 +304,18 @@ def _renew_plugin(draft: Draft) -> None:
         draft.file_actions.append(action)
 
 
-def _record_pack(draft: Draft, pack: Pack, content: Content, folder: str, runtime: Runtime) -> None:
+def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
     """Put the installed pack on record."""
     draft.packs[pack.name] = PackRecord(
         version=pack.version,
         settings=content.settings,
-        folder=folder,
-        files=runtime.written,
+        folder=content.folder,
+        files=tuple(content.files),
         source=content.source,
         digest=content.digest,
         consent=content.consent,
         commit=content.commit,
     )
-
-
-def _choose_folder(records: Records, pack: Pack, draft: Draft) -> str:
-    """The folder of the pack's own files: the known one, an orphan's, or the target's."""
-    known = draft.packs.get(pack.name)
-    if known and known.folder:
-        return known.folder
-    if pack.name == GUARD and draft.orphaned:
-        return draft.orphaned
-    return pack_folder(draft.folders, draft.target, pack.name, records, draft.key)
-
-
-def _require_own_programs(pack: Pack, runtime: Runtime) -> None:
-    """Refuse to register a program that the repository brought."""
-    if runtime.foreign:
-        message = f"{pack.name} would run this file, which hookctl has not written"
-        hint = "Look at it, then remove it, or install with --force: either puts ours there."
-        path = runtime.foreign[0]
-        raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
 
 
 # Consent

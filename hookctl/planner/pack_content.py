@@ -16,13 +16,14 @@ from hookctl.packs.wants import find_wants
 from hookctl.planner import hook_env
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
-from hookctl.planner.runner_files import runtime_folder
-from hookctl.planner.runtime_files import File
+from hookctl.planner.own_files import File, own_top
+from hookctl.settings.targets import pack_folder
 from hookctl.system.files import content_digest
 
 
-def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Content:
-    """What the manifest of a pack wants, with its files in the folder."""
+def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
+    """What the manifest of a pack wants, with its files."""
+    folder = pack_folder(draft.folders, draft.target, pack.name)
     if not choice.force:
         draft.conflicts += hook_env.find_conflicts(draft, pack)
     env = hook_env.pack_env(pack, draft.target, draft.packs)
@@ -31,8 +32,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     if needs_runner(pack, draft.host):
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
     settings = hook_env.recorded_settings(pack, draft.host, python)
-    runtime = runtime_folder(draft.folders, draft.target)
-    programs = find_programs(draft.target, folder, runtime, python)
+    programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
     wants, notes = find_wants(pack, draft.host, programs, env, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
@@ -45,16 +45,15 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     for name, (data, executable) in draft.sources.once(read_files, pack, key=pack.source).items():
         files[name] = File(data, executable)
         contents[name] = data
-    agreed = digest = content_digest(pack.manifest, contents)
-    if draft.target.shared:  # a clone has the manifest too, to tell what the pack's hooks are to be
-        files[MANIFEST] = File(pack.manifest)
-        digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
+    # It tells what the pack's hooks are to be, in a clone too.
+    files[MANIFEST] = File(pack.manifest)
+    digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
     visible = draft.pack_entries(wraps=False)
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)
     consent = Consent(
-        digest=agreed,
+        digest=content_digest(pack.manifest, contents),
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
@@ -62,7 +61,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Conte
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
-    return Content(wants, files, settings, source, digest, visible, consent, commit)
+    return Content(wants, folder, files, settings, source, digest, visible, consent, commit)
 
 
 def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:

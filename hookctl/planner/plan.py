@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Action, Change, Conflict, Decision, Message, Record
-from hookctl.packs.model import run_packs
-from hookctl.planner.guard_files import join_packages, move_launchers
-from hookctl.planner.runtime_files import KEEP
+from hookctl.planner.own_files import plan_programs
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside
 from hookctl.system.packages import Packages
@@ -31,13 +29,10 @@ class FilePlan(NamedTuple):
     runtime_actions: tuple[Action, ...] = ()
     key: str = ""  # of the ledger's record so far; differs from path where links moved the file
     rmdirs: tuple[str, ...] = ()
-    packages: tuple[Packages, ...] = ()  # of the guard's launchers
     messages: tuple[Message, ...] = ()
     known: Record | None = None  # the record before the run
-    foreign_programs: tuple[str, ...] = ()  # of the guard, that were edited and stay
     not_loaded: str = ""  # why the host loads nothing of the file
     switched_off: str = ""  # what switches its hooks off, in whichever file
-    ends_trace: bool = False  # of the file's hooks, which 0.2.0 began
 
 
 class Plan(NamedTuple):
@@ -65,28 +60,34 @@ def assemble_plan(
     plans: list[FilePlan],
     *,
     install: bool,
-    edited: str = KEEP,
+    force: bool = False,
 ) -> Plan:
     """Join the plans of all files.
 
-    A pack's files come before their registrations on install, and after them on uninstall.
-    `edited` says what becomes of a file of the runner that somebody edited: KEEP, REFUSE, REPLACE.
+    A pack's files come before their registrations on install, and after them on uninstall. With
+    `force`, programs of a newer hookctl are replaced.
     """
-    # Each change once: in a project the hosts share a pack's folder.
+    # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for plan in plans for change in plan.runtime}
-    runtime, joined = list(by_path.values()), ()
+    runtime = list(by_path.values())
     changed = changed_records(records, plans)
-    packages = [one for plan in plans for one in plan.packages]
+    packages: list[Packages] = []
     if not any(plan.decision.conflicts for plan in plans):
-        more, of_runner = _plan_runners(sources, records, changed, plans, edited)
-        runtime += more
-        packages += of_runner
-    if packages or runtime:
-        launchers, moved = move_launchers(sources, {**records, **changed}, packages, runtime)
-        runtime += launchers
-        changed |= moved
-        joined, lines = join_packages(sources, packages, runtime)
-        _add_lines(plans, lines)
+        removed = _removed_paths(plans)
+        for number, plan in _first_of_each_scope(plans):
+            after = {**records, **changed}
+            planned = plan_programs(
+                sources, records, after, plan.target, removed, install=install, force=force
+            )
+            runtime += planned.changes
+            packages += planned.packages
+            lines = (*plan.runtime_actions, *planned.actions)
+            kept = (*plan.decision.kept, *planned.kept)
+            plans[number] = plan._replace(
+                runtime_actions=lines,
+                rmdirs=(*plan.rmdirs, *planned.rmdirs),
+                decision=plan.decision._replace(kept=kept),
+            )
     project_changes: list[Change] = []
     if any(plan.target.shared for plan in plans):
         project_changes = _add_project_files(sources, records, changed, plans)
@@ -97,47 +98,18 @@ def assemble_plan(
     else:
         changes = (*settings, *runtime, *project_changes)
     rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
-    return Plan(tuple(plans), changes, changed, rmdirs, joined)
+    return Plan(tuple(plans), changes, changed, rmdirs, tuple(packages))
 
 
-def _plan_runners(
-    sources: Sources,
-    records: Records,
-    changed: Mapping[str, Record | None],
-    plans: list[FilePlan],
-    edited: str,
-) -> tuple[list[Change], list[Packages]]:
-    """What happens to the runners of these scopes; the first plan of each gets the lines on it."""
-    changes: list[Change] = []
-    packages: list[Packages] = []
+def _first_of_each_scope(plans: list[FilePlan]) -> Iterator[tuple[int, FilePlan]]:
+    """The first plan, with its number, of each folder of hookctl's own that a pack needs."""
     scopes = set()
     for number, plan in enumerate(plans):
         scope = plan.target.project if plan.target.shared else ""
-        if scope in scopes or not _has_runner(plan):
-            continue
-        scopes.add(scope)
-        from hookctl.planner.runner_files import plan_runner  # late: most plans are the guard's
-
-        after = {**records, **changed}
-        planned = plan_runner(sources, records, after, plan.target, edited)
-        changes += planned.changes
-        packages += planned.packages
-        plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *planned.lines))
-    return changes, packages
-
-
-def _has_runner(plan: FilePlan) -> bool:
-    """Whether a pack of the file, before the run or after it, speaks Claude Code's protocol."""
-    records = [record for record in (plan.known, plan.record) if record]
-    return plan.ends_trace or any(run_packs(record) for record in records)
-
-
-def _add_lines(plans: list[FilePlan], lines: list[Action]) -> None:
-    """Put the lines about packages to those of the first settings file whose launchers change."""
-    for number, plan in enumerate(plans):
-        if lines and (plan.runtime or plan is plans[-1]):
-            plans[number] = plan._replace(runtime_actions=(*plan.runtime_actions, *lines))
-            return
+        has_packs = any(record and record.packs for record in (plan.known, plan.record))
+        if scope not in scopes and (has_packs or plan.runtime):
+            scopes.add(scope)
+            yield number, plan
 
 
 def changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:

@@ -8,20 +8,25 @@ from collections.abc import Container, Mapping
 from hookctl.ledger import committed, store
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
-from hookctl.planner.runtime_files import Runtime, change_action
+from hookctl.planner.own_files import Runtime, describe_changes
 from hookctl.planner.sources import Sources, has_files, list_names
 from hookctl.settings.targets import OWN, Target, read_inside
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS
 
+_ATTRIBUTES = (
+    b"# By hookctl: line ends stay; reviews fold what is generated.\n"
+    b"* -text\n"
+    b"%s -text linguist-generated\n"
+    b"runtime/** -text linguist-generated\n"
+)
 _FOR_GIT = {
     ".gitignore": b"# By hookctl: a run is nobody else's business.\nrun/\n",
-    ".gitattributes": b"# By hookctl: line ends stay; reviews fold what is generated.\n"
-    b"* -text\n"
-    b"guard/*/*.py -text linguist-generated\n"
-    b"runtime/** -text linguist-generated\n",
+    ".gitattributes": _ATTRIBUTES % HOOK.encode(),
 }
+_OF_0_2_0 = _ATTRIBUTES % b"guard/*/*.py"
 
 # What hookctl puts into its folder in a project.
-_OWN_NAMES = {*_FOR_GIT, "run", "guard", "packs", "runtime", "ledger.json"}
+_OWN_NAMES = {*_FOR_GIT, "run", HOOK, CONFIGS, PACKS, PACKAGES, "ledger.json"}
 
 
 def plan_project_files(
@@ -48,8 +53,8 @@ def plan_project_files(
     if data is not None:
         for_git = _add_files_for_git(sources, target)
     change = Change(real_path, old, data, target.new_file_mode)
-    line = change_action(path, change)
-    return for_git._replace(changes=(*for_git.changes, change), actions=(line, *for_git.actions))
+    lines = describe_changes([change])
+    return for_git._replace(changes=(*for_git.changes, change), actions=(*lines, *for_git.actions))
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
@@ -72,8 +77,8 @@ def _add_files_for_git(sources: Sources, target: Target) -> Runtime:
     for name, data in _FOR_GIT.items():
         path = os.path.join(target.project, OWN, name)
         snapshot = sources.once(read_inside, target.project, path)
-        if snapshot.data is None:
-            changes.append(Change(snapshot.path, None, data, target.new_file_mode))
+        if snapshot.data in (None, _OF_0_2_0):
+            changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     return _describe(changes)
 
 
@@ -100,7 +105,9 @@ def _remove_files_for_git(
     for name, data in _FOR_GIT.items():
         snapshot = sources.once(read_inside, target.project, os.path.join(folder, name))
         is_ignore = name == ".gitignore"
-        is_own = snapshot.data == data or (is_ignore and of_run and snapshot.data == of_run)
+        is_own = snapshot.data in (data, _OF_0_2_0) or (
+            is_ignore and of_run and snapshot.data == of_run
+        )
         if is_own and not (hides_run and is_ignore):
             changes.append(Change(snapshot.path, snapshot.data, None))
     rmdirs = (runs, folder) if made_folder or is_clone else ()
@@ -108,5 +115,4 @@ def _remove_files_for_git(
 
 
 def _describe(changes: list[Change]) -> Runtime:
-    lines = [change_action(change.path, change) for change in changes]
-    return Runtime(tuple(changes), tuple(lines))
+    return Runtime(tuple(changes), describe_changes(changes))

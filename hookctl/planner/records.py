@@ -6,25 +6,26 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 
-from hookctl.documents import Document
+from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
+from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.planner.guard_files import find_orphan_folder
-from hookctl.planner.runtime_files import own_top
+from hookctl.packs import guard
+from hookctl.planner.own_files import own_top
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import Target, top
+from hookctl.settings.targets import GUARD, Target, top
 from hookctl.system import files
 
 
 def find_record(
     sources: Sources, records: Records, target: Target, snapshot: files.Snapshot, document: Document
 ) -> tuple[str, Record | None, str]:
-    """The key and record of a settings file, and the folder of a guard in it that has no record.
+    """The key and record of a settings file, and the configuration of an unrecorded guard in it.
 
-    A file that was moved is known by the folder that its hooks run from. Where its project is gone,
-    it is known by the bytes of our last write, or by commands of ours.
+    A file that was moved is known by the configuration that its hooks have. Where its project is
+    gone, it is known by the bytes of our last write, or by commands of ours.
     """
     key, record = store.find_record(records, target.path)
     orphaned = ""
@@ -32,8 +33,8 @@ def find_record(
         if records.projects.get(key) and not target.shared:
             # The project's own ledger may have the file, at another scope.
             _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        orphaned = find_orphan_folder(sources.folders, document, target)
-        users = _users_of_folder(records, orphaned) if orphaned else []
+        orphaned = _find_orphan(sources.folders.data, document, target)
+        users = _users_of(records, orphaned) if orphaned else []
         moved = [user for user in users if not sources.once(os.path.lexists, user)]
         moved = moved or _find_moved(sources, records, target, snapshot)
         if moved:
@@ -50,13 +51,24 @@ def find_record(
     return key, record, orphaned
 
 
-def _users_of_folder(records: Mapping[str, Record], folder: str) -> list[str]:
-    """The keys of the records that have a pack in this folder."""
-    users = []
-    for key, record in records.items():
-        if any(pack_record.folder == folder for pack_record in record.packs.values()):
-            users.append(key)
-    return users
+def _find_orphan(data: str, document: Document, target: Target) -> str:
+    """The configuration below our data folder that a guard's hook in the file has, or ''."""
+    root = {} if document.value is MISSING else document.value
+    for hook in shapes.elements(target.host.shape, root):
+        event = hook.id.partition("/")[2]
+        path = guard.config_path(str(hook.fields.get("command")), hook.id, event, target)
+        if path.startswith(f"{data}/"):
+            return path
+    return ""
+
+
+def _users_of(records: Mapping[str, Record], config: str) -> list[str]:
+    """The keys of the records whose guard has this configuration."""
+    return [
+        key
+        for key, record in records.items()
+        if GUARD in record.packs and record.packs[GUARD].config == config
+    ]
 
 
 def _find_moved(

@@ -15,8 +15,8 @@ from hookctl.ledger.store import Records
 from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.packs import guard
 from hookctl.planner.draft import Draft, plan_file
+from hookctl.planner.own_files import folders_of_others, uninstall_files
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.runtime_files import folders_of_others, uninstall_files
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, active_file, find, target_of_record
 from hookctl.system import files, project

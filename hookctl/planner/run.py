@@ -104,10 +104,10 @@ def carry_out(
 
 def _end_traces(sources: Sources, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
-    from hookctl.planner.runner_files import read_traces  # late: only 0.2.0 traced hooks
+    from hookctl.ledger import traces  # late: only 0.2.0 traced hooks
     from hookctl.planner.traces import plan_end  # late, too
 
-    for path, file in read_traces(sources).items():
+    for path, file in traces.read(sources.folders).items():
         name = file.known_as
         try:
             plan = carry_out(sources, partial(plan_end, sources, path), say)

@@ -13,8 +13,6 @@ from hookctl.ledger.traces import TracedFile
 from hookctl.model import Action, Change, Decision, Put
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.runner_files import read_traces
-from hookctl.planner.runtime_files import REFUSE
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside, variant_of_file
 from hookctl.system import files
@@ -22,7 +20,7 @@ from hookctl.system import files
 
 def plan_end(sources: Sources, key: str) -> Plan:
     """Plan to end one trace on record, by its file's real path; empty where there is none."""
-    records, after = sources.records(), dict(read_traces(sources))
+    records, after = sources.records(), traces.read(sources.folders)
     file = after.pop(key, None)
     if file is None:
         return Plan((), (), {}, ())
@@ -31,12 +29,9 @@ def plan_end(sources: Sources, key: str) -> Plan:
     snapshot = sources.once(files.read, sources.folders.traces)
     data = traces.dump(sources.folders, after)
     draft.changes.append(Change(snapshot.path, snapshot.data, data))
-    draft.ends_trace = True
     if not after:
         draft.rmdirs += sorted(file.created_dirs, key=len, reverse=True)
-    return assemble_plan(
-        sources, records, [plan_file(records, draft)], install=False, edited=REFUSE
-    )
+    return assemble_plan(sources, records, [plan_file(records, draft)], install=False)
 
 
 def _target_of(file: TracedFile) -> Target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Container, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -20,16 +21,19 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.guard_files import find_folder, unrecorded_guard
 from hookctl.planner.hook_env import update_other_packs
+from hookctl.planner.own_files import (
+    folders_of_others,
+    own_top,
+    uninstall_files,
+    unrecorded_guard,
+)
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
-from hookctl.planner.runtime_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.sources import Sources, has_disabled
 from hookctl.planner.wraps import unwrap_hooks
-from hookctl.settings.targets import GUARD, Target, pack_folder
+from hookctl.settings.targets import GUARD, Target, config_name, pack_folder
 from hookctl.system import files
-from hookctl.system.packages import Packages
 
 
 class Leaving(NamedTuple):
@@ -153,33 +157,25 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
     if pack is None:
         return []
     known = draft.packs.get(pack.name)
-    if known:
-        folder = known.folder
-    elif pack.name == GUARD:
-        folder = _guard_folder(records, draft)
-    else:
-        folder = _usual_folder(records, draft, pack.name)
     if pack.name != GUARD:
         from hookctl.packs.runner import find_programs  # late: most are the guard
         from hookctl.packs.wants import wants as pack_wants
-        from hookctl.planner.runner_files import runtime_folder
 
         python = str(known.settings.get("python", "")) if known else ""
-        runtime = runtime_folder(draft.folders, draft.target)
-        programs = find_programs(draft.target, folder, runtime, python)
+        folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)
+        top = own_top(draft.folders, draft.target)
+        programs = find_programs(draft.target, folder, top, python)
         wants, _ = pack_wants(pack, draft.host, programs)
         return wants
     settings = guard.everything(settings_from(known.settings if known else {}))
-    return guard.wants(settings, draft.target, pack, folder, guard.wanted_limit(settings))
+    config = (known and known.config) or _unrecorded_config(records, draft)
+    return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
-def _guard_folder(records: Records, draft: Draft) -> str:
-    """The folder of a guard without a record."""
-    return draft.orphaned or _usual_folder(records, draft, GUARD)
-
-
-def _usual_folder(records: Records, draft: Draft, pack: str) -> str:
-    return pack_folder(draft.folders, draft.target, pack, records, draft.key)
+def _unrecorded_config(records: Records, draft: Draft) -> str:
+    """The configuration of a guard without a record."""
+    folder = pack_folder(draft.folders, draft.target, GUARD)
+    return draft.orphaned or os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
@@ -221,15 +217,12 @@ def _remove_files(
     for name in packs:
         pack_record = known.get(name)
         if pack_record is None and name == GUARD and draft.edits:
-            folder = _guard_folder(records, draft)
-            pack_record = unrecorded_guard(draft.folders, draft.target, folder)
+            config = _unrecorded_config(records, draft)
+            pack_record = unrecorded_guard(draft.folders, draft.target, config)
             # The record of who made the topmost one is lost.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
             draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))
-            if name == GUARD and pack_record.folder:
-                folder = find_folder(draft.sources, draft.target, pack_record.folder)
-                draft.packages.append(Packages(folder))
 
 
 def _with_manual_steps(

@@ -32,7 +32,7 @@ class WrapRequest(NamedTuple):
 
     text: str | None  # a part of the command to wrap; '': unwrap all; None: no change
     version: str
-    folder: str
+    config: str  # the path of the guard's configuration
     python: str
     force: bool = False
 
@@ -218,7 +218,7 @@ class _Wraps:
 
     def _entry_for(self, path: Path, original: str, raw: str) -> Entry:
         """The entry of a wrapped hook: only its command is ours, so nothing else is on record."""
-        command = wrapping.command(original, self.target, self.request.folder, self.request.python)
+        command = wrapping.command(original, self.target, self.request.config, self.request.python)
         written = {"command": command}
         return Entry(
             path=_list_path(self.target.host, path),

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
@@ -166,26 +166,35 @@ class _Recovery:
     def undo_programs(self) -> None:
         """Remove the programs that the run made for packs that are not registered in the end."""
         records = [record for record in {**self.before, **self.records}.values() if record]
-        used = {pack.folder for record in records for pack in record.packs.values()}
-        projects = {record.project for record in records if record.scope == "project"}
-        unused = set()
-        for record in self.given_up:
-            unused |= {pack.folder for pack in record.packs.values()} - used
-            if record.scope == "project" and record.project not in projects:
-                unused.add(os.path.join(record.project, OWN))
+        tops = {self._top(record) for record in self.given_up} - set(map(self._top, records))
+        unused = _list_files(self.given_up) - _list_files(records)
         folders = set()
         for step in self.journal.steps:
-            for folder in unused:
-                is_made = not step.settings and not step.sha_before
-                if not is_made or not step.path.startswith(f"{folder}/"):
-                    continue
-                if files.digest(files.read_or_none(step.path)) == step.sha_after:
-                    os.unlink(step.path)
-                above = os.path.dirname(step.path)
-                while above.startswith(folder):
-                    folders.add(above)
-                    above = os.path.dirname(above)
+            top = next((top for top in tops if step.path.startswith(f"{top}/")), "")
+            is_made = not step.settings and not step.sha_before
+            if not is_made or not (top or step.path in unused):
+                continue
+            if files.digest(files.read_or_none(step.path)) == step.sha_after:
+                os.unlink(step.path)
+            above = os.path.dirname(step.path)
+            while top and above.startswith(top):
+                folders.add(above)
+                above = os.path.dirname(above)
         files.remove_folders(sorted(folders, key=len, reverse=True))
+
+    def _top(self, record: Record) -> str:
+        """The folder with hookctl's own files for a record."""
+        is_shared = record.scope == "project"
+        return os.path.join(record.project, OWN) if is_shared else self.folders.data
+
+
+def _list_files(records: Iterable[Record]) -> set[str]:
+    """The paths of the files of all packs in these records."""
+    found = set()
+    for record in records:
+        for pack in record.packs.values():
+            found.update(os.path.join(pack.folder, name) for name in pack.files)
+    return found
 
 
 def _removed_folders(

@@ -21,7 +21,7 @@ from hookctl.hosts import SCOPES as SCOPES
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.packages import PACKAGES
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS
 from hookctl.system.project import find_repository, require_own
 
 OWN = ".hookctl"  # our folder in a project
@@ -255,10 +255,10 @@ def _is_ours_alone(own: str, path: str) -> bool:
     them, and no configuration without the program that reads it.
     """
     room, _, rest = path.removeprefix(f"{own}/").partition("/")
-    if room not in ("guard", "packs", PACKAGES):
+    if room not in (HOOK, CONFIGS, PACKS, PACKAGES):
         return True
-    is_config = room == "guard" and os.path.basename(rest) == "config.json"
-    return is_config and os.path.exists(os.path.join(os.path.dirname(path), "hook.py"))
+    is_config = room == CONFIGS and rest.endswith(".json") and "/" not in rest
+    return is_config and os.path.isfile(os.path.join(own, HOOK))
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:
@@ -269,25 +269,28 @@ def read_inside(project: str, path: str) -> files.Snapshot:
     return snapshot
 
 
-def pack_folder(
-    folders: Folders, target: Target, pack: str, records: Mapping[str, Record], key: str
-) -> str:
-    """The folder of a pack's files for one target; `key` is that of the target's own record.
+def pack_folder(folders: Folders, target: Target, pack: str) -> str:
+    """The folder of a pack's files, which every host and scope of its data folder or project has.
 
-    A second settings file of the same host at user scope gets a folder with the hash of its path.
+    The guard's has the configurations.
     """
-    if target.scope == "project":
-        names = (GUARD, target.host.name) if pack == GUARD else ("packs", pack)
-        return os.path.join(target.project, OWN, *names)
-    parent = (GUARD,) if pack == GUARD else ("packs", pack)
-    folder = os.path.join(folders.data, *parent, f"{target.host.name}-{target.scope}")
+    top = os.path.join(target.project, OWN) if target.shared else folders.data
+    return os.path.join(top, CONFIGS) if pack == GUARD else os.path.join(top, PACKS, pack)
+
+
+def config_name(target: Target, records: Mapping[str, Record], key: str) -> str:
+    """The name of the guard's configuration for a target; `key` is that of the target's own record.
+
+    A second settings file of the same host at user scope gets one with the hash of its path.
+    """
+    name = target.host.name
     if target.scope == "local":
-        return f"{folder}-{_short_hash(target.project)}"
-    for other, record in records.items():
-        for pack_record in record.packs.values():
-            if other != key and pack_record.folder == folder:
-                return f"{folder}-{_short_hash(key)}"
-    return folder
+        return f"{name}-local-{_short_hash(target.project)}.json"
+    for other, record in records.items() if target.scope == "user" else ():
+        known = record.packs.get(GUARD)
+        if other != key and known and f"{name}.json" in known.files:
+            return f"{name}-{_short_hash(key)}.json"
+    return f"{name}.json"
 
 
 def _short_hash(path: str) -> str:

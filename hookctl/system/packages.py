@@ -1,10 +1,9 @@
-"""The packages that launchers start: `runtime/NAME_DIGEST`, beside the launchers' folder `guard/`.
+"""What lies in a data folder of hookctl, and in a project's `.hookctl`, for hosts to run.
 
-`runtime/hook.py`, which runs the commands of packs, is a launcher too.
-
-All launchers of a data folder, or of a project, share them. A package is put there whole by one
-rename before a launcher names it, and removed by one when no launcher names it any more. So a kill
-leaves at most an unnamed package, and the journal of a run need not know what is in it.
+`hook.py` is the launcher of everything there. It names the packages `runtime/NAME_DIGEST` that it
+starts. A package is put there whole by one rename before the launcher names it, and removed by one
+when no launcher names it any more. So a kill leaves at most an unnamed package, and the journal of
+a run need not know what is in it.
 """
 
 from __future__ import annotations
@@ -20,193 +19,102 @@ from typing import NamedTuple
 from hookctl.errors import FAILED, HookctlError
 from hookctl.system import files
 
-HOOK, WRAPPER, TRACER = "hook.py", "wrap.py", "trace.py"  # launchers
-LAUNCHERS, PACKAGES = "guard", "runtime"  # their folders
+HOOK = "hook.py"
+PACKAGES, CONFIGS, PACKS = "runtime", "guard", "packs"  # the folders beside the launcher
+TABLE = f"{PACKAGES}/hosts.json"  # what the runner has to know of the hosts, and their packs
 # The patterns are compiled when they are used: most calls change no package.
-_NAME = r"([a-z]+)_[0-9a-f]{16}"
-_NAMED = rb'(?m)^PACKAGE = "(?:\.\./\.\./runtime/)?([a-z]+_[0-9a-f]{16})"'
-_LOOSELY_NAMED = rb"[a-z]+_[0-9a-f]{16}"  # in an edited launcher, too
+_NAME = r"[a-z]+_[0-9a-f]{16}"
 _CACHE = "__pycache__"
-_PROJECT = ".hookctl"
+_VERSION = rb'(?m)^VERSION = "([0-9.]+)"'
 LOCK_SECONDS = 30
 _POLL = 0.05  # seconds
+
+Modules = Mapping[str, bytes]  # of a package, by their names
 
 
 class Packages(NamedTuple):
     """What a run does in one folder of packages."""
 
     path: str  # of the folder, with every link resolved
-    new: Mapping[str, Mapping[str, bytes]] = {}  # what to put there: modules by package
+    new: Mapping[str, Modules] = {}  # what to put there, by package
     mode: int = files.PRIVATE  # of its files
     keeps_replaced: bool = False  # a call that runs now may still be importing from it
 
 
-def folder_beside(launchers: str) -> str:
-    """The folder with the packages that a folder's launchers start, every link resolved."""
-    real = os.path.realpath(launchers)
-    if is_launcher(os.path.join(real, HOOK)) and os.path.basename(real) == PACKAGES:
-        return files.real(real)
-    return files.real(os.path.join(real, "..", "..", PACKAGES))
-
-
-def is_launcher(path: str) -> bool:
-    """Whether a path is that of a guard's hook, or of the runner."""
-    folder, name = os.path.split(path)
-    above, room = os.path.split(folder)
-    is_guard = os.path.basename(above) == LAUNCHERS
-    is_runner = room == PACKAGES and os.path.basename(above) != "packs"
-    return name == HOOK and (is_guard or is_runner)
-
-
-def path_from_launcher(name: str) -> str:
-    """The path of a package from the folder of a launcher."""
-    return f"../../{PACKAGES}/{name}"
-
-
-def name_package(name: str, modules: Mapping[str, bytes | None]) -> str:
+def name_package(name: str, modules: Modules) -> str:
     """The name of a package's folder; it depends on the content, so versions coexist."""
     digest = files.sha256()
     for module, data in sorted(modules.items()):
-        data = data or b""
         digest.update(f"{module} {len(data)}\n".encode() + data)
     return f"{name}_{digest.hexdigest()[:16]}"
 
 
 def packages_named(launcher: bytes) -> list[str]:
-    """The packages that a launcher names: one, or in a merge conflict both sides'."""
-    return [name.decode() for name in re.findall(_NAMED, launcher)]
+    """The packages that a launcher names."""
+    return [name.decode() for name in re.findall(_NAME.encode(), launcher)]
+
+
+def version_of(launcher: bytes) -> str:
+    """The version that a launcher says it is of; '' where it says none, as 0.2.0's."""
+    match = re.search(_VERSION, launcher)
+    return match[1].decode() if match else ""
 
 
 def list_packages(folder: str) -> list[str]:
     """The names of the packages in a folder, of whatever version."""
-    names = []
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if re.fullmatch(_NAME, entry.name) and entry.is_dir(follow_symlinks=False):
-                names.append(entry.name)
-    return sorted(names)
+    with contextlib.suppress(OSError):
+        return sorted(name for name in os.listdir(folder) if re.fullmatch(_NAME, name))
+    return []
 
 
-def find_unnamed(folder: str, changed: Mapping[str, bytes | None]) -> list[str]:
-    """The packages that no launcher names; `changed` has launchers as they will be, by path.
+def find_unnamed(folder: str) -> list[str]:
+    """The packages that no launcher names, and the runner's where no pack needs it.
 
     There are none where a launcher cannot be read: it could name any of them.
     """
-    named: set[bytes] = set()
+    top = os.path.dirname(folder)
+    hook, named = os.path.join(top, HOOK), set()
     try:
-        for path in {*list_launchers(folder), *changed}:
-            data = changed[path] if path in changed else files.read(path).data
-            named.update(re.findall(_LOOSELY_NAMED, data or b""))
+        for path in {hook, *list_former(top)}:
+            if os.path.basename(path) == HOOK:
+                names = packages_named(files.read(path).data or b"")
+                if path == hook and not os.path.lexists(os.path.join(top, TABLE)):
+                    names = [name for name in names if not name.startswith("runner_")]
+                named.update(names)
     except (HookctlError, OSError):
         return []
-    return [name for name in list_packages(folder) if name.encode() not in named]
+    return [name for name in list_packages(folder) if name not in named]
 
 
-def list_launchers(folder: str) -> list[str]:
-    """The launchers that start packages of a folder, in every folder of launchers beside it."""
-    launchers = os.path.join(os.path.dirname(folder), LAUNCHERS)
-    runner = os.path.join(folder, HOOK)
-    paths = [runner] if os.path.lexists(runner) else []
-    if not os.path.isdir(launchers):
-        return paths
-    with os.scandir(launchers) as entries:
-        for entry in entries:
-            path = os.path.join(entry.path, HOOK)
-            if entry.is_dir(follow_symlinks=False) and os.path.lexists(path):
-                paths.append(path)
-    return paths
-
-
-def read_modules(package: str) -> dict[str, bytes | None]:
-    """The modules of a package: the launcher loads nothing else from its folder.
-
-    A link has None: its bytes lie elsewhere. Refuses what is no regular file.
-    """
-    modules: dict[str, bytes | None] = {}
-    names: list[str] = []
+def list_former(top: str) -> list[str]:
+    """The launchers that 0.2.0 laid below a folder, and the configurations beside them."""
+    found = []
     with contextlib.suppress(OSError):
-        names = sorted(os.listdir(package))
-    folder = files.real(package) if names else ""  # once for all of them
-    for name in names:
-        target, path = os.path.join(folder, name), os.path.join(package, name)
-        if name.endswith(".py"):
-            is_link = os.path.islink(target)
-            modules[name] = None if is_link else files.read_resolved(target, path).data
-    return modules
-
-
-def find_edits(package: str, modules: Mapping[str, bytes]) -> list[str]:
-    """The paths in a package's folder that are not ours: edited modules and other names.
-
-    An empty name stands for what is no folder.
-    """
-    if os.path.islink(package) or (os.path.lexists(package) and not os.path.isdir(package)):
-        return [""]
-    found = read_modules(package)
-    edits = [name for name, data in found.items() if modules.get(name) != data]
+        for name in sorted(os.listdir(os.path.join(top, CONFIGS))):
+            folder = os.path.join(top, CONFIGS, name)
+            found += [os.path.join(folder, each) for each in ("hook.py", "wrap.py", "config.json")]
+    runtime = os.path.join(top, PACKAGES)
     with contextlib.suppress(OSError):
-        own = {*found, *(() if _is_in_project(package) else (_CACHE,))}
-        edits += sorted(name for name in os.listdir(package) if name not in own)
-    return edits
+        for name in sorted(os.listdir(runtime)):
+            if name in (HOOK, "trace.py") or (name.endswith(".json") and name != "hosts.json"):
+                found.append(os.path.join(runtime, name))
+    return [path for path in found if os.path.lexists(path)]
 
 
-def _is_in_project(package: str) -> bool:
-    return os.path.basename(os.path.dirname(os.path.dirname(package))) == _PROJECT
-
-
-def is_as_named(package: str) -> bool:
-    """Whether a package has the content that its name says, and nothing beside it but bytecode.
-
-    In a project there is none of ours.
-    """
-    match = re.fullmatch(_NAME, os.path.basename(package))
+def is_whole(package: str, modules: Modules) -> bool:
+    """Whether a package has just these modules; bytecode beside them does not matter."""
+    if os.path.islink(package):
+        return False
     with contextlib.suppress(HookctlError, OSError):
-        modules = read_modules(package)
-        if match and name_package(match[1], modules) == match[0]:
-            rest = set(os.listdir(package)) - modules.keys()
-            if rest and _is_in_project(package):
-                return False
-            return rest <= {_CACHE} and _has_only_bytecode(package)
-    return False
-
-
-def is_ours(package: str) -> bool:
-    """Whether a package has nothing of anybody else, so that hookctl may replace or remove it."""
-    return is_as_named(package) or is_mixture(package)
-
-
-def is_mixture(package: str) -> bool:
-    """Whether a project's package has modules that are not those of its name, and nothing else.
-
-    So git leaves it where both branches have another version. No other modules belong there.
-    """
-    if not _is_in_project(package) or os.path.islink(package) or is_as_named(package):
-        return False
-    with contextlib.suppress(OSError), os.scandir(package) as entries:
-        for entry in entries:
-            if not entry.name.endswith(".py") or not entry.is_file(follow_symlinks=False):
+        names = {name for name in os.listdir(package) if name != _CACHE}
+        if names != modules.keys():
+            return False
+        folder = files.real(package)  # once for all of them
+        for name, data in modules.items():
+            path = os.path.join(folder, name)
+            if os.path.islink(path) or files.read_resolved(path, path).data != data:
                 return False
         return True
-    return False
-
-
-def _has_only_bytecode(package: str) -> bool:
-    cache = os.path.join(package, _CACHE)
-    if not os.path.lexists(cache):
-        return True
-    if os.path.islink(cache):
-        return False
-    with os.scandir(cache) as entries:
-        for entry in entries:
-            if ".pyc" not in entry.name or not entry.is_file(follow_symlinks=False):
-                return False
-    return True
-
-
-def is_whole(package: str, modules: Mapping[str, bytes]) -> bool:
-    """Whether a package has just these modules."""
-    with contextlib.suppress(HookctlError):
-        return not os.path.islink(package) and read_modules(package) == modules
     return False
 
 
@@ -272,14 +180,14 @@ def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str])
     locks.enter_context(locked(packages.path))
     kept = []
     if packages.keeps_replaced:
-        unnamed = find_unnamed(packages.path, {})
+        unnamed = find_unnamed(packages.path)
         kept = [name for name in list_packages(packages.path) if name not in unnamed]
     for name, modules in packages.new.items():
         _lay(packages, name, modules)
     return kept
 
 
-def _lay(packages: Packages, name: str, modules: Mapping[str, bytes]) -> None:
+def _lay(packages: Packages, name: str, modules: Modules) -> None:
     """Put a package there, whole; one of that name with another content gives way.
 
     Raises HookctlError where the folder may not be written, and Changed where it is gone.
@@ -317,16 +225,15 @@ def _put_in_place(staged: str, target: str) -> None:
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
     """Remove what killed runs left here, and packages that no launcher names, but for `kept`.
 
-    An edited package stays, but not in a project. Nothing is removed where a link has come into the
-    path of the folder. False where something could not be removed.
+    Nothing is removed where a link has come into the path of the folder. False where something
+    could not be removed.
     """
     if os.path.realpath(folder) != folder:
         return True
     try:
-        for name in find_unnamed(folder, {}):
-            package = os.path.join(folder, name)
-            if name not in kept and is_ours(package):
-                _remove(package)
+        for name in find_unnamed(folder):
+            if name not in kept:
+                _remove(os.path.join(folder, name))
         files.sweep_folders(folder)
         if not os.listdir(folder):
             os.rmdir(folder)

@@ -17,7 +17,7 @@ from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
-from hookctl.system.packages import HOOK, LAUNCHERS
+from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.temporary import private_folder
 
 _PAUSE = 2.0  # seconds before each step at a terminal
@@ -107,14 +107,13 @@ class _Stage:
     def __init__(self, top: str, python: str) -> None:
         self.top, self.python = top, python
         self.project, self.state = os.path.join(top, "project"), os.path.join(top, "state")
-        self.hook = os.path.join(top, LAUNCHERS, "hook")
-        for name, data in load_programs(wrapper=False).all.items():
-            _write(os.path.normpath(os.path.join(self.hook, name)), data)
+        for name, data in load_programs().all.items():
+            _write(os.path.join(top, name), data)
         settings = Settings(options={"max_stop_blocks": _LIMIT})
         host = hosts.load("claude")
         config = guard.configuration(settings, self.state, host)
         config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
-        _write(os.path.join(self.hook, "config.json"), json.dumps(config).encode())
+        _write(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
 
     def leave_work(self, remaining: int) -> None:
         """Say how much work is left, as `hookctl run remaining` does."""
@@ -123,7 +122,7 @@ class _Stage:
 
     def stop(self, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """What the hook answers to a stop, and its line in the log."""
-        hook = os.path.join(self.hook, HOOK)
+        hook = os.path.join(self.top, HOOK)
         process = subprocess.run(
             [self.python, "-I", "-S", hook, "stop", "--host", "claude"],
             input=json.dumps({"session_id": "demo", "cwd": self.project, **payload}).encode(),

@@ -18,19 +18,17 @@ from hookctl.packs.choices import Request as Chosen
 from hookctl.packs.choices import Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
-from hookctl.packs.runner import find_programs, host_file, needs_runner
+from hookctl.packs.runner import find_programs, hosts_file, needs_runner
 from hookctl.packs.wants import wants as pack_wants
-from hookctl.planner.guard_files import new_config
 from hookctl.planner.install import check_request, find_lacking
-from hookctl.planner.runner_files import runtime_folder
-from hookctl.planner.runtime_files import CONFIG
+from hookctl.planner.own_files import new_config, own_top
 from hookctl.settings import managed
 from hookctl.settings.managed import ManagedFile
-from hookctl.settings.targets import GUARD, SCOPES, Target, pack_folder, require_scope
+from hookctl.settings.targets import GUARD, SCOPES, Target, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import asset, read_data
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.package_data import asset
+from hookctl.system.packages import CONFIGS, PACKS, TABLE
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
@@ -80,7 +78,7 @@ def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result
     document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
     loading.require(host, document)
     text = document.data.decode()
-    copies, copy_notes = _list_copies(folders, pack, target, folder, settings)
+    copies, copy_notes = _list_copies(pack, target, folder, settings)
     notes = [*notes, _say_place(host, request.scope, place), *copy_notes]
     data = {
         "text": text,
@@ -109,19 +107,18 @@ def _find_place(folders: Folders, pack: Pack, host: Host, request: Request) -> M
 
 
 def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Request) -> str:
-    """The folder that the pack's files belong in."""
+    """The folder that the launcher, and all that it needs, belongs in."""
     if request.hook_dir and os.path.isabs(request.hook_dir):
         return os.path.normpath(request.hook_dir)
     if request.hook_dir:
         hint = "Give an absolute folder: the command must work wherever the agent is started."
         raise usage_error(f"--hook-dir {request.hook_dir} is relative", hint)
     if target.scope == "managed":
-        pack_path = GUARD if pack.name == GUARD else os.path.join("packs", pack.name)
-        return os.path.join(_SHARED, pack_path, target.host.name)
+        return _SHARED
     if target.scope == "local":
         hint = "At local scope each project has its own: name the folder."
         raise usage_error("--hook-dir is missing", hint)
-    return pack_folder(folders, target, pack.name, {}, "")
+    return own_top(folders, target)
 
 
 def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
@@ -153,26 +150,32 @@ def _list_wants(
         python, warning = interpreter.choose(folders.environ)
         settings = settings.with_python(python)
     if pack.name != GUARD:
-        runtime = _runtime_folder(folders, target, folder)
-        programs = find_programs(target, folder, runtime, settings.python)
+        files_folder = os.path.join(folder, PACKS, pack.name)
+        programs = find_programs(target, files_folder, folder, settings.python)
         wants, notes = pack_wants(pack, target.host, programs)
         return wants, [*notes, warning] if warning else notes
-    wants = guard.wants(settings, target, pack, folder, guard.wanted_limit(settings))
+    wants = guard.wants(
+        settings, target, pack, _config(folder, target), guard.wanted_limit(settings)
+    )
     return wants, [warning] if warning else []
 
 
+def _config(folder: str, target: Target) -> str:
+    return os.path.join(folder, CONFIGS, f"{target.host.name}.json")
+
+
 def _list_copies(
-    folders: Folders, pack: Pack, target: Target, folder: str, settings: Settings
+    pack: Pack, target: Target, folder: str, settings: Settings
 ) -> tuple[list[dict[str, str]], list[str]]:
     """The files to put in the folder, for machines and as notes for people."""
     sources = {}
     for name in () if pack.name == GUARD else pack.files:
-        sources[os.path.join(folder, name)] = os.path.join(os.path.dirname(pack.source), name)
+        copy = os.path.join(folder, PACKS, pack.name, name)
+        sources[copy] = os.path.join(os.path.dirname(pack.source), name)
     has_runner = needs_runner(pack, target.host)
-    launchers = _runtime_folder(folders, target, folder) if has_runner else folder
     if pack.name == GUARD or has_runner:
         for name, source in template_files(runner=has_runner).items():
-            sources[os.path.join(launchers, name)] = source
+            sources[os.path.join(folder, name)] = source
     notes = []
     for copy, from_ in _fold_package(sources).items():
         notes.append(f"put {' and '.join(from_)} at {_shorten(target, copy)}")
@@ -183,13 +186,11 @@ def _list_copies(
         described = _describe(_shorten(target, copy), data, os.access(source, os.X_OK))
         copies.append({"from": source, **described})
     if pack.name == GUARD:
-        config = new_config(guard.configuration(settings, "", target.host), target.host).data
-        copies.append(_describe_text(target, os.path.join(folder, CONFIG), config, notes))
+        config = new_config(guard.configuration(settings, "", target.host), target.host)
+        copies.append(_describe_text(target, _config(folder, target), config, notes))
     if has_runner:
-        launcher = read_data("templates", GUARD, HOOK)
-        table = host_file(target.host, [pack.name], "", launcher)
-        path = os.path.join(launchers, f"{target.host.name}.json")
-        copies.append(_describe_text(target, path, table, notes))
+        table = hosts_file({target.host.name: [pack.name]}, "")
+        copies.append(_describe_text(target, os.path.join(folder, TABLE), table, notes))
     return copies, notes
 
 
@@ -209,13 +210,6 @@ def _lay_out(data: bytes) -> str:
 
 def _on_one_line(match: re.Match[str]) -> str:
     return f"[{' '.join(line.strip() for line in match[1].splitlines())}]"
-
-
-def _runtime_folder(folders: Folders, target: Target, folder: str) -> str:
-    """The folder of the runner; beside the pack's files where those were given a folder."""
-    if target.scope == "managed":
-        return os.path.join(_SHARED if folder.startswith(_SHARED) else folder, PACKAGES)
-    return runtime_folder(folders, target)
 
 
 def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:

@@ -11,9 +11,10 @@ from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect
 from hookctl.checks.facts import FileFacts
 from hookctl.checks.gather_file import add_approvals, bare_facts
-from hookctl.checks.gather_guard import add_programs, add_runner
+from hookctl.checks.gather_guard import add_programs
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
+from hookctl.checks.programs import CHANGED, NEWER, UNREADABLE, ProgramFault
 from hookctl.checks.records import state_of_block
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
@@ -26,7 +27,6 @@ from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, ti
 from hookctl.output.status import file_lines, say_once
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.choices import options_of
-from hookctl.packs.model import NEWER, UNKNOWN, Origin
 from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
 from hookctl.planner.run import name_pending
@@ -277,14 +277,13 @@ def _describe_file(machine: Machine, path: str, record: Record) -> dict[str, Any
     shown["installs"] = {name: _install_again(facts, name) for name in record.packs}
     shown["idle"] = next(filter(None, obstacles), "")
     shown["unapproved"] = sorted({closed.element.id for closed in facts.closed})
-    facts = add_runner(machine, facts)
+    facts = add_programs(machine, facts)
     shown["run_packs"] = facts.run_packs
     shown["runner"] = effect.describe_runner(facts)
     if facts.guard:
-        facts = add_programs(machine, facts, facts.guard)
-        shown["program"] = facts.origin.kind if facts.origin else None
+        shown["program"] = facts.fault.kind if facts.fault else "released"
         states = {entry["id"]: entry["state"] for entry in shown["entries"]}
-        shown["guard"] = _describe_foreign_program(facts.origin)
+        shown["guard"] = _describe_foreign_program(facts.fault)
         shown["guard"] = shown["guard"] or effect.describe_guard(facts, states, obstacles)
     return shown
 
@@ -317,15 +316,12 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
     return rules
 
 
-def _describe_foreign_program(origin: Origin | None) -> str:
+def _describe_foreign_program(fault: ProgramFault | None) -> str:
     """The sentence instead of the guard's effect, if its program is unknown."""
-    if origin is not None and origin.kind == UNKNOWN:
-        return (
-            f"{tilde(origin.path)} is not a program that hookctl released; "
-            "`hookctl doctor` says more"
-        )
-    if origin is not None and origin.kind == NEWER:
-        return f"is of hookctl {origin.version}, by its record; this hookctl does not know it"
+    if fault is not None and fault.kind in (CHANGED, UNREADABLE):
+        return f"{tilde(fault.path)} is not as hookctl wrote it; `hookctl doctor` says more"
+    if fault is not None and fault.kind == NEWER:
+        return f"is of hookctl {fault.version}; this hookctl does not know it"
     return ""
 
 

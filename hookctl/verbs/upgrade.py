@@ -11,7 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP, WARN, program, tilde
+from hookctl.output.lines import ERROR, SKIP, program, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
@@ -356,12 +356,9 @@ def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:
     if outcome.pack is None or outcome.plan is None or outcome.problems:
         return [Line(f"{item.name}: left as it is", ERROR, path=source)]
     title = f"{item.name} {outcome.pack.version}"
-    foreign = dict.fromkeys(path for file in outcome.plan.files for path in file.foreign_programs)
-    stays = "its program is not one of hookctl's and stays; `hookctl doctor` says more"
-    not_upgraded = [Line(f"{title}: {stays}", WARN, path=tilde(path)) for path in foreign]
     if outcome.plan.empty:
-        return not_upgraded or [Line(f"{title}: nothing to do", SKIP, path=source)]
-    done = not_upgraded or [Line(f"{title} is up to date.")]
+        return [Line(f"{title}: nothing to do", SKIP, path=source)]
+    done = [Line(f"{title} is up to date.")]
     text = plan_text(outcome.plan, dry_run=request.dry_run, done=done, diff=request.diff)
     if not request.dry_run or outcome.review is None:
         return text

@@ -1,16 +1,20 @@
-"""The guard's runtime hook: `hook.py EVENT --host HOST`. It starts the package that it names.
+"""What hosts run: `hook.py EVENT --host HOST`, `hook.py run ...` and `hook.py wrap ...`.
 
-The package's folder is named after its content: an upgrade adds the new folder and then replaces
-this file. Only the package's own modules are loaded from it, and bytecode only if no other user
-can write it. Any failure lets the agent stop. Python 3.8 or later, standard library only.
+It starts the guard's package, or for `run` the runner's with it. A package's folder is named after
+its content: an upgrade adds the new folder and then replaces this file. Only the packages' own
+modules are loaded, and bytecode only if no other user can write it. Any failure lets the agent
+stop, and lets a wrapped hook run by itself. Python 3.8 or later, standard library only.
 """
 
+import _signal
 import gc
 import posix
 import sys
 from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
 
-PACKAGE = "guard"  # its path from here; as installed, with the digest of its content
+VERSION = ""  # the hookctl that installed this file
+GUARD = "guard"  # the packages' paths from here; as installed, with the digests of their content
+RUNNER = "runner"
 FOLDER = __file__.rpartition("/")[0] or "."
 
 
@@ -24,20 +28,26 @@ class SourceOnly(SourceFileLoader):
 
 
 class Finder:
-    """Finds the modules of a package, each in one source file, and nothing else."""
+    """Finds the modules of the package `hook`, each a source file in a folder, and nothing else."""
 
-    def __init__(self, package, folder, loader):
-        self.package, self.folder, self.loader = package, folder, loader
+    def __init__(self, folders, loader):
+        self.folders, self.loader = folders, loader
 
     def find_spec(self, name, path=None, target=None):
         package, _, module = name.rpartition(".")
-        if package != self.package:
-            return None
-        file = self.folder + "/" + module + ".py"
-        if posix.stat(file).st_mode & 0o170000 != 0o100000:
-            return None  # a pipe could hang us
-        loader = self.loader(name, file)
-        return spec_from_file_location(name, file, loader=loader, submodule_search_locations=None)
+        for folder in self.folders if package == "hook" else ():
+            file = folder + "/" + module + ".py"
+            try:
+                mode = posix.stat(file).st_mode
+            except FileNotFoundError:
+                continue
+            if mode & 0o170000 != 0o100000:
+                return None  # a pipe could hang us
+            loader = self.loader(name, file)
+            return spec_from_file_location(
+                name, file, loader=loader, submodule_search_locations=None
+            )
+        return None
 
 
 def absolute_folder():
@@ -65,7 +75,7 @@ def require_own_project():
 
 
 def may_use_bytecode(folder):
-    """May Python keep the package's bytecode? Never under -B, and never in a shared project."""
+    """May Python keep a package's bytecode? Never under -B, and never in a shared project."""
     if ".hookctl" in absolute_folder().split("/") or sys.dont_write_bytecode:
         return False
     cache = folder + "/__pycache__"
@@ -80,43 +90,57 @@ def may_use_bytecode(folder):
     return is_private(cache)
 
 
-def named_package():
-    """The package that this file names now: an upgrade may have replaced both."""
-    with open(__file__, encoding="utf-8") as stream:
-        return stream.read().partition('\nPACKAGE = "')[2].partition('"')[0]
-
-
-def start(path, loader, module, words):
-    """Load a module of a package and all that these arguments need; return what to run."""
-    package = path.rpartition("/")[2]
-    above = sys.modules[package] = type(sys)(package)
+def start(words, packages, loader):
+    """Load all modules that these words need from the packages; return what to run."""
+    above = sys.modules["hook"] = type(sys)("hook")
     above.__path__ = []  # only the finder looks for modules
-    above.__file__ = __file__  # tells the package where its launcher lies
-    sys.meta_path.insert(0, Finder(package, FOLDER + "/" + path, loader))
-    name = package + "." + module
-    __import__(name)
-    return sys.modules[name].prepare(words)
+    above.__file__ = __file__  # tells the modules where their launcher lies
+    sys.meta_path.insert(0, Finder([FOLDER + "/" + package for package in packages], loader))
+    __import__("hook.call")
+    return sys.modules["hook.call"].prepare(words)
 
 
-def load(module, words):
+def load(words):
     """Start from bytecode if it is ours; if that fails, start again from the sources."""
     require_own_project()
+    packages = [RUNNER, GUARD] if words[:1] == ["run"] else [GUARD]
     sys.pycache_prefix = None
-    own = may_use_bytecode(FOLDER + "/" + PACKAGE)
+    own = all([may_use_bytecode(FOLDER + "/" + package) for package in packages])
     sys.dont_write_bytecode = not own
     try:
-        return start(PACKAGE, SourceFileLoader if own else SourceOnly, module, words)
+        return start(words, packages, SourceFileLoader if own else SourceOnly)
     except Exception:
         del sys.meta_path[0]
         for name in [*sys.modules]:
-            if name.startswith(PACKAGE.rpartition("/")[2] + "."):
+            if name.startswith("hook."):
                 del sys.modules[name]
-        return start(named_package(), SourceOnly, module, words)
+        return start(words, [named_now(package) for package in packages], SourceOnly)
+
+
+def named_now(package):
+    """The path of the same package as this file names it now: an upgrade may have replaced both."""
+    name = "\nRUNNER" if package is RUNNER else "\nGUARD"
+    with open(__file__, encoding="utf-8") as stream:
+        return stream.read().partition(name + ' = "')[2].partition('"')[0]
+
+
+def become(command):
+    """Replace this process by a wrapped hook, whose command this is."""
+    # Python ignores this signal, and the other hook would inherit that.
+    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+    posix.execv("/bin/sh", ["/bin/sh", "-c", command])
 
 
 if __name__ == "__main__":
     gc.disable()  # a call is too short for it
+    words = sys.argv[1:]
     try:
-        load("call", sys.argv[1:])()
+        run = load(words)
+    except Exception:
+        if words[:1] == ["wrap"]:
+            become(words[-1])
+        posix._exit(0)
+    try:
+        run()
     finally:
         posix._exit(0)

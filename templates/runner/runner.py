@@ -40,7 +40,6 @@ from .call import (
     Call,
     Expired,
     find_folders,
-    read_config,
     read_input,
     read_session,
     read_settings,
@@ -55,6 +54,7 @@ from .matching import matches
 from .payload import FAILURE_EVENT, TOOL_EVENTS, questions, to_native, was_refused
 from .receipts import write_receipt
 
+TABLE = "runtime/hosts.json"  # what the runner has to know of the hosts, and their packs
 TIMEOUT_S = 10
 DEEPEST = 5000  # levels of what a model sends; far from what would end the interpreter
 REFUSES = 42  # the registered command makes status 2 of it
@@ -153,8 +153,8 @@ class Run:
     def read_call(self):
         """Read what the host sent, and find the folders; then nothing limits the time."""
         host = self.options["--host"]
-        call = self.call = Call(self.event)
-        read_settings(call, host + ".json")
+        call = self.call = Call(self.event, host, TABLE)
+        read_settings(call)
         start_timer(call.lock_s + SPARE_S)
         self.data, payload = read_input(parse_exactly)
         call.readable, call.payload = payload is not None, payload or {}
@@ -182,8 +182,8 @@ class Run:
         name = self.call.host.name
         if name == self.options["--host"]:
             return False
-        own = read_config(self.call.beside, name + ".json") or {}
-        return self.id.partition("/")[0] in own.get("packs", [])
+        own = self.call.config.get("packs", {}).get(name, [])
+        return self.id.partition("/")[0] in own
 
     def find_questions(self):
         asked = questions(self.table, self.event, self.call.payload, self.call.host.name)

@@ -135,7 +135,7 @@ def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(cod
     install(place, "--scope", "project")
     trust_project(place, place.project)
     start, ran = place.project / "vendor" / "lib", place.root / "ran"
-    program = start / ".hookctl" / "guard" / "codex" / "hook.py"
+    program = start / ".hookctl" / "hook.py"
     program.parent.mkdir(parents=True)
     program.write_text(f"open({str(ran)!r}, 'w')\n")
     play(codex, place, ["done"], BYPASS, cwd=start)

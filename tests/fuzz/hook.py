@@ -15,6 +15,7 @@ from tests.templates.modules import module
 
 HOSTS = sorted(TABLE)
 DEFAULTS = json.dumps({"hosts": TABLE}).encode()
+CONFIG = "guard/default.json"  # of every host
 HANDLERS = {
     "stop": ("stop", "on_stop"),
     "subagent-stop": ("stop", "on_stop"),
@@ -29,9 +30,9 @@ class Hook:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.beside = world.top / "hook"
+        self.top = world.top / "hook"
         self.run = world.work / ".hookctl" / "run"
-        for folder in (self.beside, self.run):
+        for folder in (self.top / "guard", self.run):
             folder.mkdir(parents=True)
         self.folder = world.state / "guard" / module("files").digest(os.path.realpath(world.work))
 
@@ -39,7 +40,7 @@ class Hook:
         (self.run / "task.json").write_bytes(data)
 
     def config(self, data: bytes) -> None:
-        (self.beside / "config.json").write_bytes(data)
+        (self.top / CONFIG).write_bytes(data)
 
     def transcript(self, data: bytes) -> Path:
         path = self.world.top / "transcript.jsonl"
@@ -63,7 +64,7 @@ class Hook:
 
         kept = answers.say, call.read_input, call.launchers_folder, dict(posix.environ)
         alarm = signal.getsignal(signal.SIGALRM)
-        answers.say, call.read_input, call.launchers_folder = say, read_input, lambda _: str(self.beside)
+        answers.say, call.read_input, call.launchers_folder = say, read_input, lambda _: str(self.top)
         if name == "dispatch":
             handler.say = say
         own = {name: posix.environ[name] for name in (b"HOME", b"HOOKCTL_STATE_DIR")}
@@ -71,7 +72,7 @@ class Hook:
         posix.environ.update(own)
         try:
             with no_new_handles():
-                getattr(handler, function)(call.Call(event, host))
+                getattr(handler, function)(call.Call(event, host, CONFIG))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, alarm)

@@ -60,14 +60,14 @@ def test_m16_caveman_392_two_places_are_named_and_a_stop_counts_once(
     second = lab.second()
     for number in range(5):
         active = number > 0
-        answers = [lab.stop(active, folder=folder, prompt_id="p") for folder in (None, second)]
+        answers = [lab.stop(active, config, prompt_id="p") for config in ("", second)]
         assert answers == ["B", "B"], number
     assert lab.stop(True, prompt_id="p") == "R"
 
 
 def test_m17_claudekit_cli_898_entries_go_before_their_files(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     run(hookctl, *INSTALL)
-    hook = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    hook = isolated / "data" / "hook.py"
     actions = [one["action"] for one in run(hookctl, *UNINSTALL)["actions"]]
     first_file = next(number for number, action in enumerate(actions) if action == "remove-file")
     assert "remove" in actions[:first_file] and "remove" not in actions[first_file:]
@@ -112,7 +112,7 @@ def test_m18_claude_mem_2579_what_was_yours_before_stays_and_is_listed(settings:
 
 
 def test_m19_caveman_593_what_looks_like_ours_is_theirs(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
-    hook = isolated / "data" / "guard" / "claude-user" / "hook.py"
+    hook = isolated / "data" / "hook.py"
     commands = ["hookctl status", f"cat {hook}", "python3 hook.py stop", "true # : hookctl=guard/stop; "]
     put(settings, json.dumps({"hooks": {"Stop": [{"hooks": [{**FOREIGN, "command": one}]} for one in commands]}}))
     before = value_of(settings)

@@ -128,7 +128,7 @@ class Session:
     name: str
     events: tuple[str, ...] = ()
     now: Now = field(default=Now("", 0, 0, 0))
-    folder: Path | None = None
+    config: str = ""  # of its registration
 
     def __post_init__(self) -> None:
         self.lab.host = self.name.partition("-")[0]
@@ -170,7 +170,7 @@ class Session:
             self._write("user", {"type": "text", "text": text})
         if "prompt" in self.events and self.name in PROMPTS:
             payload = self.payload("prompt", **PROMPTS[self.name](self.now, text))
-            assert self.lab.raw("prompt", payload, self.folder) == ""
+            assert self.lab.raw("prompt", payload, self.config) == ""
 
     def tool(self, tool: str, argument: str) -> None:
         """The agent has called a tool, and the host tells of it."""
@@ -182,15 +182,15 @@ class Session:
         ids = PROMPTS[self.name](self.now, "") if self.name in PROMPTS and self.name != "hermes" else {}
         calls |= {name: value for name, value in ids.items() if name in sample}
         nested = {"toolCall": {"name": tool, "args": {"CommandLine": argument}}} if "toolCall" in sample else {}
-        assert self.lab.raw("post-tool", self.payload("post-tool", **names, **calls, **nested), self.folder) == ""
+        assert self.lab.raw("post-tool", self.payload("post-tool", **names, **calls, **nested), self.config) == ""
 
     def refusal(self, **fields: Any) -> str:
         """What the hook says to a tool call."""
-        return self.lab.raw("pre-tool", self.payload("pre-tool", **fields), self.folder)
+        return self.lab.raw("pre-tool", self.payload("pre-tool", **fields), self.config)
 
     def stop(self, **fields: Any) -> str:
         """The agent stops: Block, Release with words, Allow in silence; the host goes on if it is told to."""
-        said = self.lab.raw("stop", self.payload("stop", **{**STEPS[self.name](self.now), **fields}), self.folder)
+        said = self.lab.raw("stop", self.payload("stop", **{**STEPS[self.name](self.now), **fields}), self.config)
         letter = self.letter(said)
         self.now = self.now._replace(stop=self.now.stop + 1, total=self.now.total + 1)
         if letter == "B" and self.name in REPEATS:

@@ -17,7 +17,7 @@ from hookctl.packs import guard
 from hookctl.packs.programs import load_programs
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
-# Of every host, as config.json has it for one that others' registrations run on.
+# Of every host, as the configuration has it of one that others' registrations run on.
 TABLE = {name: guard.host_table(hosts.load(name))[name] for name in hosts.names()}
 PYTHON = (
     os.environ.get("HOOKCTL_PYTHON_UNDER_TEST")
@@ -35,41 +35,43 @@ WAKE_TEXT = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
 
 
 class Lab:
-    """A copy of the hook, an empty project and an empty state folder."""
+    """A data folder with the hook, an empty project and an empty state folder."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.project = root, root / "project"
-        self.hook = root / "ours" / "guard" / "claude-user" / "hook.py"
+        self.use(root / "ours")
         self.state, self.home, self.transcript = root / "state", root / "home", root / "transcript.jsonl"
         self.run = self.project / ".hookctl" / "run"
         for folder in (self.run, self.home):
             folder.mkdir(parents=True)
-        shutil.copytree(laid_programs(), root / "ours")
+        shutil.copytree(laid_programs(), self.top)
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
         self.folder = self.state / "guard" / name_of(self.project)
         self.said = ""  # what the hook answered last
-        self.wrapped: Any = None  # another tool's hook, run by wrap.py
+        self.wrapped: Any = None  # another tool's hook, run by `hook.py wrap`
 
     # what an operator, an agent or a host does
 
+    def use(self, top: Path) -> None:
+        """Call the launcher in this folder from now on."""
+        self.top, self.hook, self.configuration = top, top / "hook.py", top / "guard" / "claude.json"
+
     def config(self, **knobs: Any) -> "Lab":
-        self.hook.with_name("config.json").write_text(json.dumps({**knobs, "hosts": TABLE}))
+        self.configuration.write_text(json.dumps({**knobs, "hosts": TABLE}))
         return self
 
     def task(self, **values: Any) -> "Lab":
         (self.run / "task.json").write_text(json.dumps(values))
         return self
 
-    def second(self, **knobs: Any) -> Path:
-        """The folder of another registration of ours: a copy of the hook, with a configuration of its own if given."""
-        launchers = self.hook.parents[1]
-        folder = launchers / f"other-{len(list(launchers.iterdir()))}"
-        shutil.copytree(self.hook.parent, folder)
-        if knobs:
-            (folder / "config.json").write_text(json.dumps({**knobs, "hosts": TABLE}))
-        return folder
+    def second(self, **knobs: Any) -> str:
+        """The name of another registration's configuration: the same, or one of its own if given."""
+        guard = self.configuration.parent
+        path = guard / f"claude-{len(list(guard.iterdir()))}.json"
+        path.write_text(json.dumps({**knobs, "hosts": TABLE}) if knobs else self.configuration.read_text())
+        return path.stem
 
     def mark(self, name: str, text: str = "") -> None:
         (self.run / name).write_text(text)
@@ -98,9 +100,13 @@ class Lab:
 
     # the hook
 
-    def command(self, event: str, folder: Path | None = None) -> list[str]:
-        hook = self.hook if folder is None else folder / "hook.py"
-        return [self.python, "-I", "-S", str(hook), event, "--host", self.host]
+    def words(self, config: str = "") -> list[str]:
+        """What tells the launcher host and configuration; without a name it is that of `config()`."""
+        config = config or self.configuration.stem
+        return ["--host", self.host, *(["--config", config] if config != self.host else [])]
+
+    def command(self, event: str, config: str = "") -> list[str]:
+        return [self.python, "-I", "-S", str(self.hook), event, *self.words(config)]
 
     def run_command(
         self, command: list[str], stdin: bytes | None = None, cwd: Path | None = None
@@ -123,20 +129,20 @@ class Lab:
         code = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
         return self.run_command([PYTHON, "-c", code, *self.command(event)], stdin)
 
-    def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
+    def raw(self, event: str, stdin: bytes, config: str = "") -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
-        done = self.run_command(self.command(event, folder), stdin)
+        done = self.run_command(self.command(event, config), stdin)
         assert (done.returncode, done.stderr) == (0, b""), done
         self.said = done.stdout.decode()
         return self.said
 
-    def call(self, event: str, folder: Path | None = None, **fields: Any) -> str:
-        return self.raw(event, json.dumps({**self.payload, **fields}).encode(), folder)
+    def call(self, event: str, config: str = "", **fields: Any) -> str:
+        return self.raw(event, json.dumps({**self.payload, **fields}).encode(), config)
 
-    def stop(self, active: bool | None = False, folder: Path | None = None, **fields: Any) -> str:
+    def stop(self, active: bool | None = False, config: str = "", **fields: Any) -> str:
         """One stop, as a letter: Allow, Block, Release, H for a turn that is ended."""
         flag = {} if active is None else {"stop_hook_active": active}
-        return letter(self.call("stop", folder, **flag, **fields))
+        return letter(self.call("stop", config, **flag, **fields))
 
     def stops(self, flags: str, **fields: Any) -> str:
         return "".join(self.stop({"0": False, "1": True, "-": None}[flag], **fields) for flag in flags)
@@ -180,33 +186,28 @@ class Lab:
         return self.folder / "RESPAWN_REQUESTED"
 
 
-def lay(folder: Path, *, wrapper: bool = False) -> None:
-    """Put the guard's programs into a folder, private as an install makes it, without any setting."""
-    programs = load_programs(wrapper=wrapper).all
-    for name, data in programs.items():
-        path = Path(os.path.normpath(folder / name))
+def lay(top: Path) -> None:
+    """Put the programs into a folder, private as an install makes it, with a guard without any setting."""
+    for name, data in load_programs().all.items():
+        path = top / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(data)
-    for made in (folder, package_in(folder), package_in(folder).parent):
+    (top / "guard").mkdir(mode=0o700)
+    (top / "guard" / "claude.json").write_text(json.dumps({"hosts": TABLE}))
+    for made in (top, top / "runtime"):
         made.chmod(0o700)
-    (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
 
 
 @functools.cache
 def laid_programs() -> str:
-    """A folder with the guard's programs, laid once; their bytecode is there, as after a first call."""
+    """A folder with the programs, laid once; their bytecode is there, as after a first call."""
     folder = tempfile.mkdtemp(prefix="programs-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    launchers = Path(folder, "guard", "claude-user")
-    lay(launchers)
-    compile_package(package_in(launchers))
+    lay(Path(folder))
+    for package in Path(folder, "runtime").iterdir():
+        subprocess.run([PYTHON, "-I", "-S", "-m", "compileall", "-q", str(package)], check=True)
+        (package / "__pycache__").chmod(0o700)
     return folder
-
-
-def compile_package(package: Path) -> None:
-    """Put the bytecode of a package there, as a first call does."""
-    subprocess.run([PYTHON, "-I", "-S", "-m", "compileall", "-q", str(package)], check=True)
-    (package / "__pycache__").chmod(0o700)
 
 
 def spoil(path: Path, how: str) -> None:
@@ -224,9 +225,9 @@ def spoil(path: Path, how: str) -> None:
         path.write_bytes(SPOILT_CONTENTS[how])
 
 
-def package_in(folder: Path) -> Path:
-    """The package that a launcher's folder starts."""
-    (package,) = (folder.parents[1] / "runtime").glob("guard_*")
+def package_in(top: Path, name: str = "guard") -> Path:
+    """The package of this name that a launcher in this folder starts."""
+    (package,) = (top / "runtime").glob(f"{name}_*")
     return package
 
 

@@ -167,18 +167,18 @@ def call(lab: Lab, rest: str) -> None:
 def tell_each(lab: Lab, rest: str) -> None:
     """Stops that three registrations are told of, in another order at each: all say the same."""
     flags, letters, code = parts_of(rest)
-    others = sorted(path for path in lab.hook.parents[1].iterdir() if path != lab.hook.parent)
-    folders = [lab.hook.parent, *(others or [lab.second(), lab.second()])]
+    others = sorted(path.stem for path in lab.configuration.parent.glob("claude-*"))
+    configs = ["", *(others or [lab.second(), lab.second()])]
     for flag, expected in zip(flags, letters, strict=True):
         active = {"0": {"stop_hook_active": False}, "1": {"stop_hook_active": True}}[flag]
-        (answer,) = {lab.call("stop", folder, **active) for folder in folders}
+        (answer,) = {lab.call("stop", config, **active) for config in configs}
         assert letter(answer) == expected
-        folders.reverse()
+        configs.reverse()
     assert not code or lab.codes()[-1] == code
 
 
 def wrapped(lab: Lab, rest: str) -> None:
-    """Stops of another tool's hook that always denies, run by wrap.py."""
+    """Stops of another tool's hook that always denies, run by `hook.py wrap`."""
     who, _, rest = rest.rpartition(":")
     hook = lab.wrapped = lab.wrapped or Wrapped(lab)
     times, letters, code = parts_of(rest)
@@ -231,7 +231,7 @@ def says_at_length(lab: Lab, lines: str) -> None:
 WORDS: Words = {
     # the operator
     "settings": lambda lab, rest: lab.config(**read_settings(rest)),
-    "broken": lambda lab, rest: lab.hook.with_name("config.json").write_text(rest),
+    "broken": lambda lab, rest: lab.configuration.write_text(rest),
     "armed": lambda lab, rest: lab.arm(),
     "ends": lambda lab, rest: lab.arm(rest),
     "mark": lambda lab, rest: lab.mark(rest),

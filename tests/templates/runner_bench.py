@@ -1,22 +1,19 @@
 """The runner as a host runs it: a pack's command round a payload of the host, and what comes of it."""
 
-import atexit
-import functools
 import json
 import os
 import shlex
 import shutil
 import subprocess
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.packs.programs import load_runner
-from hookctl.packs.runner import host_file
+from hookctl.packs.runner import hosts_file
 
 from .hosts import PAYLOADS
-from .lab import PYTHON, compile_package
+from .lab import PYTHON, laid_programs
 
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "pi", "vibe")
 BASES = {
@@ -66,39 +63,22 @@ class Ran(NamedTuple):
         return str(receipt["outcome"])
 
 
-@functools.cache
-def laid_runner() -> str:
-    """A folder with the runner, laid once; its bytecode is there, as after a first call."""
-    folder, runner = tempfile.mkdtemp(prefix="runner-"), load_runner()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    Path(folder, "hook.py").write_bytes(runner.launcher)
-    package = Path(folder, runner.package)
-    package.mkdir(mode=0o700)
-    for name, data in runner.modules.items():
-        (package / name).write_bytes(data)
-    compile_package(package)
-    return folder
-
-
 class Bench:
-    """The runner in a data folder of its own, with the tables of all hosts, and an empty project."""
+    """The runner in a data folder of its own, where every host has the pack `p`, and an empty project."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.project, self.state = root, root / "project", root / "state"
         (self.project / ".git").mkdir(parents=True)
-        self.runtime = root / "runtime"
-        shutil.copytree(laid_runner(), self.runtime)
-        self.runtime.chmod(0o700)
-        self.hook = self.runtime / "hook.py"
-        for host in HOSTS:
-            self.lay_table(host)
+        self.top = root / "data"
+        shutil.copytree(laid_programs(), self.top)
+        self.hook, self.table = self.top / "hook.py", self.top / "runtime" / "hosts.json"
+        self.register({name: ["p"] for name in hosts.names()})
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(root)}
         self.seen = root / "seen"  # what the command read, one line each time
 
-    def lay_table(self, host: str) -> None:
-        """What the runner knows of a host, as an install lays it."""
-        table = host_file(hosts.load(host), ["p"], str(self.state), self.hook.read_bytes())
-        (self.runtime / f"{host}.json").write_bytes(table)
+    def register(self, packs: Mapping[str, list[str]]) -> None:
+        """Have these packs on these hosts, and none on others."""
+        self.table.write_bytes(hosts_file(packs, str(self.state)))
 
     def payload(self, host: str, event: str, **fields: Any) -> dict[str, Any]:
         """What a host sends at an event, in this project."""

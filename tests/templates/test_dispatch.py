@@ -4,8 +4,8 @@ import fcntl
 import json
 import subprocess
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ def test_the_end_of_a_turn_is_one_line_and_a_line_for_the_refusals_before_it(
 def test_both_registrations_say_that_the_turn_ends(lab: Lab) -> None:
     lab.config(**END)
     other = lab.second(**END)
-    answers = [[lab.call("pre-tool", folder, **CALL) for folder in (None, other)] for _ in range(4)]
+    answers = [[lab.call("pre-tool", config, **CALL) for config in ("", other)] for _ in range(4)]
     assert ["continue" in answer for pair in answers for answer in pair] == [False] * 6 + [True] * 2
     assert [line["decision"] for line in lab.log()] == ["refuse", "refuse", "end"]
 
@@ -368,7 +368,7 @@ hook, state, payload = sys.argv[1:4]
 sys.argv = [hook]
 launcher = {"__name__": "launcher", "__file__": hook}
 exec(compile(open(hook).read(), hook, "exec"), launcher)
-run = launcher["load"]("call", ["pre-tool", "--host", "claude"])
+run = launcher["load"](["pre-tool", "--host", "claude"])
 Expired = next(m for n, m in sys.modules.items() if n.endswith(".call")).Expired
 left = 0
 def trace(frame, event, _):
@@ -434,54 +434,54 @@ def test_forty_identical_calls_at_once_with_ten_allowed(lab: Lab) -> None:
 # A call that several registrations ask about, and one that waited for the lock
 
 
-def ask(lab: Lab, folders: list[Path], **fields: object) -> str:
-    return "".join("D" if lab.call("pre-tool", folder, **{**CALL, **fields}) else "A" for folder in folders)
+def ask(lab: Lab, configs: Sequence[str] = ("",), **fields: object) -> str:
+    return "".join("D" if lab.call("pre-tool", config, **{**CALL, **fields}) else "A" for config in configs)
 
 
 def test_a_call_is_counted_once_however_many_registrations_ask(lab: Lab) -> None:
     lab.config(**ONE)
-    folders = [lab.hook.parent, lab.second(), lab.second()]
-    assert [ask(lab, folders), ask(lab, folders[::-1]), ask(lab, folders)] == ["AAA", "DDD", "DDD"]
+    configs = ["", lab.second(), lab.second()]
+    assert [ask(lab, configs), ask(lab, configs[::-1]), ask(lab, configs)] == ["AAA", "DDD", "DDD"]
     assert [count for _, count in counts(lab)["w"].values()] == [3]
 
 
 def test_a_registration_that_has_asked_begins_a_new_call(lab: Lab) -> None:
     lab.config(**{**ONE, "dispatch_max": 2})
-    first, other = lab.hook.parent, lab.second()
-    assert ask(lab, [first, other, other, first, first]) == "AAAAD"
+    other = lab.second()
+    assert ask(lab, ["", other, other, "", ""]) == "AAAAD"
 
 
 def test_another_payload_is_another_call_and_two_at_once_are_two(lab: Lab) -> None:
     lab.config(**ONE)
-    first, other = lab.hook.parent, lab.second()
-    assert ask(lab, [first], tool_use_id="1") + ask(lab, [other], tool_use_id="2") == "AD"
-    for folder in (first, other):
+    other = lab.second()
+    assert ask(lab, tool_use_id="1") + ask(lab, [other], tool_use_id="2") == "AD"
+    for config in ("", other):
         for key in ("3", "4"):  # two calls at once
-            ask(lab, [folder], tool_use_id=key)
+            ask(lab, [config], tool_use_id=key)
     assert [count for _, count in counts(lab)["w"].values()] == [4]
 
 
 @pytest.mark.parametrize("asked", [5, None, {"x": 1}, [5, None, ["x"]], "text"])
 def test_answers_of_another_kind_start_over(lab: Lab, asked: object) -> None:
     lab.config(**ONE)
-    assert ask(lab, [lab.hook.parent]) == "A"
+    assert ask(lab) == "A"
     (lab.folder / "dispatch.json").write_text(json.dumps({**counts(lab), "asked": asked}))
-    assert ask(lab, [lab.hook.parent]) == "D"
+    assert ask(lab) == "D"
 
 
 def test_the_last_32_answers_are_kept(lab: Lab) -> None:
     lab.config(**ONE)
     key = name_of(json.dumps({**lab.payload, **CALL}))
     asked = [f"{key}{number:016x}" for number in range(40)]
-    assert ask(lab, [lab.hook.parent]) == "A"
+    assert ask(lab) == "A"
     (lab.folder / "dispatch.json").write_text(json.dumps({**counts(lab), "asked": asked}))
-    ask(lab, [lab.hook.parent])
+    ask(lab)
     assert len(counts(lab)["asked"]) == 32
 
 
 def test_a_window_that_began_while_a_call_waited_is_not_over(lab: Lab) -> None:
     lab.config(**ONE, lock_ms=10_000)
-    assert ask(lab, [lab.hook.parent]) == "A"
+    assert ask(lab) == "A"
     with open(lab.folder / "dispatch.json.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = subprocess.Popen(

@@ -234,7 +234,7 @@ def test_copilots_project_is_the_one_that_it_names(lab: Lab) -> None:
 
 def beside(session: Session, name: str) -> Session:
     """The same session as another registration of ours sees it."""
-    other = Session(session.lab, name, folder=session.lab.second())
+    other = Session(session.lab, name, config=session.lab.second())
     other.now = session.now
     return other
 

@@ -1,4 +1,4 @@
-"""Guidance at a session's start, and what texts may show: numbers, and the variables that config.json names."""
+"""Guidance at a session's start, and what texts may show: numbers, and the variables that the configuration names."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_the_reason_is_the_operators_and_only_the_number_is_put_in(lab: Lab) -> 
         ["stop", "--host"],
         ["pre-compact", "--host", "claude"],
         ["stop", "--to", "claude"],
-        ["stop", "--host", "claude", "x"],
+        ["stop", "--config", "claude"],
     ],
 )
 def test_unknown_events_hosts_and_arguments_answer_nothing(lab: Lab, arguments: list[str]) -> None:
@@ -241,7 +241,7 @@ BROKEN = [
 @pytest.mark.parametrize("text", BROKEN, ids=lambda text: repr(text[:40]))
 def test_a_broken_configuration_lets_go_and_is_logged_at_a_stop_and_a_tool_call(lab: Lab, text: str) -> None:
     lab.task(remaining=2)
-    lab.hook.with_name("config.json").write_bytes(text.encode("latin-1"))
+    lab.configuration.write_bytes(text.encode("latin-1"))
     lab.environment.update(
         HOOKCTL_DEBUG="1", HOOKCTL_DISPATCH_TOOLS="*", HOOKCTL_DISPATCH_MAX="1"
     )  # no error is swallowed
@@ -276,15 +276,15 @@ def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: dict) -> None:
 @pytest.mark.parametrize("text", [None, "{}"])
 def test_without_a_configuration_the_defaults_hold(lab: Lab, text: str | None) -> None:
     lab.task(remaining=2)
-    lab.hook.with_name("config.json").unlink()
+    lab.configuration.unlink()
     if text is not None:
-        lab.hook.with_name("config.json").write_text(text)
+        lab.configuration.write_text(text)
     assert lab.stops("011111") == "BBBBBR"
 
 
 def test_without_a_configuration_another_host_than_the_usual_one_is_let_go(lab: Lab) -> None:
     lab.task(remaining=2)
-    lab.hook.with_name("config.json").unlink()
+    lab.configuration.unlink()
     lab.host = "gemini"
     assert lab.call("stop") == ""
     assert lab.codes() == ["config_error"]
@@ -293,7 +293,7 @@ def test_without_a_configuration_another_host_than_the_usual_one_is_let_go(lab: 
 def test_a_configuration_of_64_kib_is_read(lab: Lab) -> None:
     lab.task(remaining=2)
     text = json.dumps({"mode": "off", "hosts": TABLE})
-    lab.hook.with_name("config.json").write_text(text + " " * (65536 - len(text)))
+    lab.configuration.write_text(text + " " * (65536 - len(text)))
     assert (lab.stop(), lab.codes()) == ("A", ["off"])
 
 
@@ -465,7 +465,7 @@ def test_prompt_and_tool_events_keep_to_the_gates(lab: Lab, event: str, gate: st
     elif gate == "child":
         lab.environment["HOOKCTL_CHILD"] = "1"
     elif gate == "broken configuration":
-        lab.hook.with_name("config.json").write_text("{")
+        lab.configuration.write_text("{")
     assert lab.call(event, prompt="x", tool_name="Bash", tool_input={}, **fields) == ""
     assert not lab.state.exists()
 
@@ -781,8 +781,8 @@ def test_a_task_file_of_64_kib_is_read_and_a_larger_one_is_not(lab: Lab) -> None
 @pytest.mark.parametrize("how", [how for how in HOWS if how != "digits"])
 def test_a_spoilt_configuration_lets_go(lab: Lab, how: str) -> None:
     lab.task(remaining=2)
-    lab.hook.with_name("config.json").unlink()
-    spoil(lab.hook.with_name("config.json"), how)
+    lab.configuration.unlink()
+    spoil(lab.configuration, how)
     assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
 
 

@@ -1,4 +1,4 @@
-"""Every knob of every policy: the environment over config.json over the default, and what cannot be read is ignored."""
+"""Every knob of every policy: environment over configuration over default, and what cannot be read is ignored."""
 
 import re
 from pathlib import Path

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs.programs import load_programs
+from hookctl import __version__
+from hookctl.packs.programs import load_programs, template_files
 
-from .lab import PYTHON, TABLE, TEMPLATES, Lab, lay, package_in, spoil
+from .lab import PYTHON, Lab, lay, package_in, spoil
+from .runner_bench import Bench
 
 STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_signal", "posix", "pwd", "os", "re")
 
@@ -20,7 +22,7 @@ STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_s
 def lab(tmp_path: Path) -> Lab:
     """A hook that was never called: there is no bytecode yet."""
     lab = Lab(tmp_path / "lab")
-    shutil.rmtree(package_in(lab.hook.parent) / "__pycache__")
+    shutil.rmtree(package_in(lab.top) / "__pycache__")
     return lab
 
 
@@ -57,104 +59,108 @@ def plant_evil(marker: Path, *sources: Path) -> None:
         plant(source, code)
 
 
-def in_project(lab: Lab) -> Path:
+def in_project(lab: Lab) -> None:
     """The guard as it lies at project scope."""
-    folder = lab.project / ".hookctl" / "guard" / "claude"
-    lay(folder)
-    return folder
+    lay(lab.project / ".hookctl")
+    lab.use(lab.project / ".hookctl")
 
 
-def caches(folder: Path) -> list[Path]:
-    paths = folder.parents[1].rglob("*")
-    return [path for path in paths if path.suffix == ".pyc" or path.name == "__pycache__"]
+def caches(lab: Lab) -> list[Path]:
+    return [path for path in lab.top.rglob("*") if path.suffix == ".pyc" or path.name == "__pycache__"]
 
 
-def part_of(lab: Lab, name: str) -> Path:
+def part_of(top: Path, name: str) -> Path:
     """A folder that a call reads from."""
-    package = package_in(lab.hook.parent)
-    return {"launcher": lab.hook.parent, "runtime": package.parent, "package": package}.get(
-        name, package / "__pycache__"
-    )
+    parts = {"launcher": top, "runtime": top / "runtime", "cache": package_in(top) / "__pycache__"}
+    return parts.get(name) or package_in(top, name)
 
 
-def test_a_planted_bytecode_does_not_run_in_a_project(lab: Lab, marker: Path) -> None:
-    folder = in_project(lab)
+def run_pack(lab: Lab) -> None:
+    """Have a pack's command run; it is no matter what for."""
+    done = lab.run_command([PYTHON, "-I", "-S", str(lab.hook), "run", "Stop", *lab.words(), ":"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_bytecode_is_neither_kept_nor_read_in_a_project(lab: Lab, marker: Path) -> None:
+    in_project(lab)
     lab.task(remaining=2)
-    plant_evil(marker, *package_in(folder).glob("*.py"))
-    before = sorted(folder.parents[1].rglob("*"))
-    assert lab.stop(folder=folder) == "B"
+    assert lab.stop() == "B"
+    run_pack(lab)
+    assert caches(lab) == []
+    plant_evil(marker, *lab.top.glob("runtime/*/*.py"))
+    assert lab.stop(True) == "B"
+    run_pack(lab)
     assert not marker.exists()
-    assert sorted(folder.parents[1].rglob("*")) == before
 
 
 def test_the_same_bytecode_runs_where_nobody_else_can_write(lab: Lab, marker: Path) -> None:
     """The test before would pass too if what it plants were of no use."""
     lab.task(remaining=2)
-    plant_evil(marker, package_in(lab.hook.parent) / "stop.py")
+    plant_evil(marker, package_in(lab.top) / "stop.py")
     assert lab.stop() == "B"
     assert marker.exists()
-
-
-def test_no_bytecode_is_left_in_a_project(lab: Lab) -> None:
-    folder = in_project(lab)
-    lab.task(remaining=2)
-    assert lab.stop(folder=folder) == "B"
-    assert caches(folder) == []
 
 
 def test_no_bytecode_is_read_or_left_where_python_is_told_so(lab: Lab, marker: Path) -> None:
     """As doctor's self-test does, which writes nothing."""
     lab.task(remaining=2)
-    plant_evil(marker, package_in(lab.hook.parent) / "stop.py")
-    before = caches(lab.hook.parent)
+    plant_evil(marker, package_in(lab.top) / "stop.py")
+    before = caches(lab)
     call = [PYTHON, "-I", "-S", "-B", *lab.command("stop")[3:]]
     done = lab.run_command(call)
     assert json.loads(done.stdout)["decision"] == "block"
     assert not marker.exists()
-    assert caches(lab.hook.parent) == before
+    assert caches(lab) == before
 
 
 def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
     lab.task(remaining=2)
     assert lab.stop() == "B"
-    cache = package_in(lab.hook.parent) / "__pycache__"
+    cache = package_in(lab.top) / "__pycache__"
     assert cache.stat().st_mode & 0o777 == 0o700
     assert {"stop", "files"} <= {path.name.partition(".")[0] for path in cache.iterdir()}
 
 
 @pytest.mark.parametrize(
-    ("part", "mode"), [("launcher", 0o770), ("runtime", 0o770), ("package", 0o707), ("cache", 0o777)]
+    ("part", "mode"), [("launcher", 0o770), ("runtime", 0o770), ("guard", 0o707), ("cache", 0o777)]
 )
 def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
     lab: Lab, marker: Path, part: str, mode: int
 ) -> None:
     lab.task(remaining=2)
-    package = package_in(lab.hook.parent)
-    plant_evil(marker, package / "stop.py")
-    before = caches(lab.hook.parent)
-    part_of(lab, part).chmod(mode)
+    plant_evil(marker, package_in(lab.top) / "stop.py")
+    before = caches(lab)
+    part_of(lab.top, part).chmod(mode)
     assert lab.stop() == "B"
     assert not marker.exists()
-    assert caches(lab.hook.parent) == before
+    assert caches(lab) == before
+
+
+@pytest.mark.parametrize(("part", "runs"), [("", True), ("guard", False), ("runner", False)])
+def test_a_packs_command_needs_both_packages_to_be_private(lab: Lab, marker: Path, part: str, runs: bool) -> None:
+    plant_evil(marker, package_in(lab.top, "runner") / "answer.py")
+    if part:
+        part_of(lab.top, part).chmod(0o770)
+    run_pack(lab)
+    assert marker.exists() == runs
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a folder away")
-@pytest.mark.parametrize("part", ["launcher", "runtime", "package", "cache"])
+@pytest.mark.parametrize("part", ["launcher", "runtime", "guard", "cache"])
 def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, part: str) -> None:
     lab.task(remaining=2)
-    package = package_in(lab.hook.parent)
-    plant_evil(marker, package / "stop.py")
-    os.chown(part_of(lab, part), 12345, 12345)
+    plant_evil(marker, package_in(lab.top) / "stop.py")
+    os.chown(part_of(lab.top, part), 12345, 12345)
     assert lab.stop() == "B"
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("where", ["launcher", "package"])
+@pytest.mark.parametrize("where", ["launcher", "guard"])
 @pytest.mark.parametrize("shape", ["module", "package", "bytecode"])
 def test_nothing_but_the_packages_own_modules_is_loaded(lab: Lab, marker: Path, where: str, shape: str) -> None:
     lab.config(dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
-    folder = lab.hook.parent if where == "launcher" else package_in(lab.hook.parent)
-    own = [path.stem for path in package_in(lab.hook.parent).glob("*.py")] if shape != "module" else []
+    folder = part_of(lab.top, where)
+    own = [path.stem for path in package_in(lab.top).glob("*.py")] if shape != "module" else []
     for name in {*STANDARD, *own}:
         if shape == "module":
             (folder / f"{name}.py").write_text(evil(marker))
@@ -191,7 +197,7 @@ def test_a_truncated_bytecode_costs_no_call_and_is_renewed(lab: Lab, size: int) 
     """As a disk that was full for a moment leaves it."""
     lab.task(remaining=2)
     assert lab.stop() == "B"
-    cache = package_in(lab.hook.parent) / "__pycache__"
+    cache = package_in(lab.top) / "__pycache__"
     whole = {path: path.read_bytes() for path in cache.iterdir()}
     for path, data in whole.items():
         path.write_bytes(data[:size])
@@ -205,7 +211,7 @@ def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: s
     """It loads, and has nothing of what the others take from it."""
     lab.task(remaining=2)
     assert lab.stop() == "B"
-    source = package_in(lab.hook.parent) / f"{name}.py"
+    source = package_in(lab.top) / f"{name}.py"
     (path,) = (source.parent / "__pycache__").glob(f"{name}.*")
     whole = path.read_bytes()
     empty = lab.root / "empty.py"
@@ -217,64 +223,79 @@ def test_a_bytecode_of_other_code_costs_no_call_and_is_renewed(lab: Lab, name: s
     assert lab.stop(True) == "B"
 
 
-@pytest.mark.parametrize("name", ["call", "files"])
-def test_a_module_that_is_gone_lets_go(lab: Lab, name: str) -> None:
+@pytest.mark.parametrize("gone", ["runtime", "runtime/*", "runtime/*/call.py", "runtime/*/files.py"])
+def test_what_is_gone_lets_go(lab: Lab, gone: str) -> None:
     lab.task(remaining=2)
-    (package_in(lab.hook.parent) / f"{name}.py").unlink()
+    for path in lab.top.glob(gone):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert lab.stop() == "A"
+    run_pack(lab)
 
 
 @pytest.mark.parametrize("how", ["fifo", "zero", "folder"])
 def test_what_is_no_file_in_a_modules_place_lets_go(lab: Lab, how: str) -> None:
     lab.task(remaining=2)
-    module = package_in(lab.hook.parent) / "stop.py"
+    module = package_in(lab.top) / "stop.py"
     module.unlink()
     spoil(module, how)
     assert lab.stop() == "A"
 
 
-def test_a_project_is_known_by_the_working_folder_too(lab: Lab) -> None:
-    folder = in_project(lab)
-    lab.task(remaining=2)
-    call = [PYTHON, "-I", "-S", "hook.py", "stop", "--host", "claude"]
-    done = lab.run_command(call, cwd=folder)
-    assert json.loads(done.stdout)["decision"] == "block"
-    assert caches(folder) == []
+@pytest.mark.parametrize(("path", "start"), [("hook.py", ".hookctl"), ("./.hookctl/hook.py", "")])
+def test_a_call_by_a_relative_path_finds_its_package_its_configuration_and_its_project(
+    lab: Lab, path: str, start: str
+) -> None:
+    """As at project scope of a host whose commands start in the project."""
+    in_project(lab)
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    for letter in "BR":
+        done = lab.run_command([PYTHON, "-I", "-S", path, "stop", "--host", "claude"], cwd=lab.project / start)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert ("decision" in json.loads(done.stdout)) == (letter == "B")
+    assert caches(lab) == []
+
+
+def upgrade_at_once(top: Path) -> None:
+    """Have an upgrade come in the middle of a call, which has read the old launcher and finds the new packages."""
+    hook, packages = top / "hook.py", list(top.glob("runtime/*_*"))
+    old = new = hook.read_text()
+    moves = ""
+    for package in packages:
+        renamed = package.with_name(package.name.partition("_")[0] + "_0123456789abcdef")
+        new = new.replace(package.name, renamed.name)
+        moves += f"posix.rename({str(package)!r}, {str(renamed)!r})\n"
+    upgrade = f"open({str(hook)!r}, 'w').write({new!r})\n{moves}"
+    hook.write_text(old.replace("\nclass SourceOnly", f"\n{upgrade}\nclass SourceOnly"))
 
 
 def test_a_call_whose_package_has_gone_meanwhile_starts_the_new_one(lab: Lab) -> None:
-    """An upgrade in the middle of a call: it has read the old launcher, and finds the new package."""
     lab.task(remaining=2)
-    package = package_in(lab.hook.parent)
-    renamed = package.with_name("guard_0123456789abcdef")
-    text = lab.hook.read_text().replace(package.name, renamed.name)
-    upgrade = f"open({str(lab.hook)!r}, 'w').write({text!r})\nposix.rename({str(package)!r}, {str(renamed)!r})\n"
-    lab.hook.write_text(lab.hook.read_text().replace("\nclass SourceOnly", f"\n{upgrade}\nclass SourceOnly"))
-    assert lab.stop() == "B"
-    assert lab.hook.read_text() == text and not package.exists()
-    assert lab.stop(True) == "B"
+    upgrade_at_once(lab.top)
+    assert lab.stops("01") == "BB"
 
 
-def test_the_package_is_named_after_its_content(lab: Lab) -> None:
-    programs = load_programs(wrapper=False)
-    assert package_in(lab.hook.parent).name == programs.package
-    assert f'\nPACKAGE = "../../runtime/{programs.package}"'.encode() in programs.launchers["hook.py"]
+def test_a_packs_command_whose_packages_have_gone_meanwhile_starts_the_new_ones(bench: Bench) -> None:
+    upgrade_at_once(bench.top)
+    for _ in range(2):
+        assert bench.say("droid", "PreToolUse", "", status=2, stderr="not so").outcome == "deny"
 
 
-def test_a_call_by_a_relative_path_finds_its_package_and_its_configuration(lab: Lab) -> None:
-    """As at project scope of a host whose commands start in the project."""
-    in_project(lab)
-    lab.task(remaining=2)
-    call = [PYTHON, "-I", "-S", "./.hookctl/guard/claude/hook.py", "stop", "--host", "claude"]
-    done = lab.run_command(call, cwd=lab.project)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert json.loads(done.stdout)["decision"] == "block"
+def test_the_launcher_names_its_version_and_packages_that_are_named_after_their_content(lab: Lab) -> None:
+    programs, launcher = load_programs(), lab.hook.read_text()
+    assert f'\nVERSION = "{__version__}"' in launcher
+    for name in ("guard", "runner"):
+        assert [package_in(lab.top, name).name] == list(getattr(programs, name))
+        assert f'\n{name.upper()} = "runtime/{package_in(lab.top, name).name}"' in launcher
 
 
-def test_the_templates_run_as_they_lie(lab: Lab) -> None:
+def test_the_templates_run_as_they_lie(lab: Lab, bench: Bench) -> None:
     """Which is how `hookctl render` has them copied."""
-    folder = lab.root / "copied"
-    shutil.copytree(TEMPLATES, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "config.json").write_text(json.dumps({"hosts": TABLE}))
+    for top in (lab.top, bench.top):
+        for name, source in template_files(runner=True).items():
+            (top / name).parent.mkdir(exist_ok=True)
+            shutil.copy(source, top / name)
+        for package in top.glob("runtime/*_*"):
+            shutil.rmtree(package)
     lab.task(remaining=2)
-    assert lab.stop(folder=folder) == "B"
+    assert lab.stop() == "B"
+    assert bench.say("droid", "PreToolUse", "", status=2, stderr="not so").outcome == "deny"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .lab import Lab, name_of, package_in, spoil
+from .lab import Lab, name_of, spoil
 
 EVERYTHING: dict[str, Any] = {
     "mode": "keepalive",
@@ -66,9 +66,8 @@ def test_every_file_is_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
         if path != active and path.is_file():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
     assert not list(lab.home.rglob("*"))
-    package = package_in(lab.hook.parent)
-    assert {path.name for path in lab.hook.parent.iterdir()} == {"hook.py", "config.json"}
-    assert {path.suffix for path in package.rglob("*") if path.is_file()} == {".py", ".pyc"}
+    assert {path.name for path in lab.top.iterdir()} == {"hook.py", "guard", "runtime"}
+    assert {path.suffix for path in (lab.top / "runtime").rglob("*") if path.is_file()} == {".py", ".pyc"}
     assert {path.name for path in lab.run.iterdir()} == {"task.json", "CONCLUDE"}
 
 

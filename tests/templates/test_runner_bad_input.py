@@ -360,10 +360,9 @@ def test_a_log_that_is_none_costs_the_receipt_alone(bench: Bench, how: str) -> N
     ],
 )
 def test_without_a_table_nothing_can_be_said(bench: Bench, table: bytes | None) -> None:
-    path = bench.runtime / "droid.json"
-    path.unlink()
+    bench.table.unlink()
     if table is not None:
-        path.write_bytes(table)
+        bench.table.write_bytes(table)
     ran = bench.run("droid", PRE, call(bench), NO, *STRICT)
     assert (ran.stdout, ran.receipts) == (b"", [])
 

@@ -57,7 +57,6 @@ def test_every_host_has_calls() -> None:
 @pytest.mark.parametrize(("name", "call"), CALLS)
 def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, call: Any) -> None:
     host = host_of(name)
-    bench.lay_table(host)
     bench.environment["HOME"] = "/home/u"
     event = "UserPromptSubmit" if call["name"].startswith("prompt") else "PreToolUse"
     seen = bench.ask(host, event, call["payload"])
@@ -110,7 +109,6 @@ def test_no_file_hides_behind_another(bench: Bench, host: str, tool: str, input:
     link = str(bench.root / "link")
     input = {key: value.replace("/LINK", link) if isinstance(value, str) else value for key, value in input.items()}
     payload = {"session_id": "s", "cwd": "/home/u/project", "tool_name": tool, "tool_input": input}
-    bench.lay_table(host)
     seen = bench.ask(host, "PreToolUse", payload)
     paths = [(each["portable"]["paths"] or [None])[0] for each in seen]
     assert [path and path.replace(str(bench.root), "ROOT") for path in paths] == asked
@@ -164,7 +162,6 @@ def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: B
 
 
 def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:
-    bench.lay_table("antigravity")
     call = FILES["antigravity"]["calls"][0]["payload"]
     other = ["--matcher", "Write"]  # which the call does not fit
     for command, options in ((":", []), ("exit 2", other), ("exit 1", []), ("echo {}", [])):
@@ -178,7 +175,6 @@ def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -
 def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(
     bench: Bench, host: str, call: str, matcher: str
 ) -> None:
-    bench.lay_table(host)
     (payload,) = [each["payload"] for each in FILES[host]["calls"] if each["name"] == call]
     assert len(bench.ask(host, "PreToolUse", payload, "--matcher", matcher)) == 1
     assert bench.ask(host, "PreToolUse", payload, "--matcher", "Read") == []

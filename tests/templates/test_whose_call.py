@@ -3,16 +3,12 @@
 import itertools
 import json
 import posix
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl import hosts
-from hookctl.hosts.model import Host
 from hookctl.packs import guard
-from hookctl.packs.runner import host_file
 
 from .hosts import BORROWED, NAMES, PAYLOADS, TALKATIVE, VARIABLES, Session
 from .lab import TABLE, Lab
@@ -118,8 +114,8 @@ ARRANGED = [pytest.param(names, id=" and ".join(names)) for name in BORROWED for
 def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab: Lab, names: list[str]) -> None:
     lab.config(max_stop_blocks=2).task(remaining=2)
     host = BORROWED.get(names[0], names[0])
-    folders: list[Path | None] = [None, *(lab.second() for _ in names[1:])]
-    sessions = [Session(lab, name, folder=folder) for name, folder in zip(names, folders, strict=True)]
+    configs = ["", *(lab.second() for _ in names[1:])]
+    sessions = [Session(lab, name, config=config) for name, config in zip(names, configs, strict=True)]
     for session in sessions:
         session.prompt()
     letters = []
@@ -136,19 +132,19 @@ def test_a_stop_is_counted_and_answered_once_whichever_files_have_the_guard(lab:
 
 @pytest.mark.parametrize("name", BORROWED)
 def test_a_call_is_left_to_the_callers_own_registration_where_it_has_one(lab: Lab, name: str) -> None:
-    """Beside ours, as install names them; only what uninstall leaves there is none."""
+    """Its configuration lies beside ours, as install names them."""
     lab.config(max_stop_blocks=9, dispatch_tools=["*"], dispatch_max=1).task(remaining=2)
     lab.host, host = name.partition("-")[0], BORROWED[name]
     lab.environment |= VARIABLES.get(host, {})
-    borrowed, own = (lab.hook.parents[1] / f"{each}-user" for each in (lab.host, host))
-    for folder in {borrowed, own} - {lab.hook.parent}:
-        shutil.copytree(lab.hook.parent, folder)
+    borrowed, own = (lab.configuration.with_stem(f"{each}-local-1") for each in (lab.host, host))
+    for path in (borrowed, own):
+        path.write_text(lab.configuration.read_text())
     sent = {event: {**payload, "cwd": str(lab.project)} for event, payload in PAYLOADS[name].items()}
     for event, payload in [*sent.items()] * 2:
-        assert lab.call(event, borrowed, **payload) == ""
+        assert lab.call(event, borrowed.stem, **payload) == ""
     assert not lab.state.exists()
-    (own / "hook.py").unlink()
-    assert "Work remains (2)" in lab.call("stop", borrowed, **sent["stop"])
+    own.unlink()
+    assert "Work remains (2)" in lab.call("stop", borrowed.stem, **sent["stop"])
 
 
 @pytest.mark.parametrize("name", BORROWED)
@@ -167,23 +163,11 @@ def test_the_cap_that_counts_is_the_callers(lab: Lab, name: str) -> None:
 SAY_NO = """cat >> {seen}; echo >> {seen}; echo 'not so' >&2; exit 2"""
 
 
-def register(bench: Bench, host: Host, packs: list[str]) -> None:
-    table = host_file(host, packs, str(bench.state), bench.hook.read_bytes())
-    (bench.runtime / f"{host.name}.json").write_bytes(table)
-
-
 @pytest.mark.parametrize("event", ["PreToolUse", "Stop"])
 @pytest.mark.parametrize("names", ARRANGED)
 def test_a_packs_command_runs_once_whichever_files_have_it(bench: Bench, names: list[str], event: str) -> None:
     host = BORROWED.get(names[0], names[0])
-    has_own = host in names
-    for path in bench.runtime.glob("*.json"):
-        path.unlink()
-    for name in names:
-        owner = name.partition("-")[0]
-        register(bench, hosts.load(owner), ["p"])
-    if not has_own:
-        register(bench, hosts.load(host), ["other"])
+    bench.register({host: ["other"], **{name.partition("-")[0]: ["p"] for name in names}})
     bench.environment |= VARIABLES.get(host, {})
     answers, receipts = [], []
     for name in dict.fromkeys(names):

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from .lab import TEMPLATES, Lab, lay, letter, package_in
+from .lab import Lab, lay, letter
+from .wraps import Wrapped
 
 STRANGER, USER = 12345, 23456
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away and be somebody else")
@@ -56,15 +57,15 @@ def test_chains_still_end_there(lab: Lab) -> None:
 
 
 def test_a_hook_in_a_strangers_hookctl_does_nothing(lab: Lab) -> None:
-    folder = lab.project / ".hookctl" / "guard" / "claude"
-    lay(folder)
+    lay(lab.project / ".hookctl")
+    lab.use(lab.project / ".hookctl")
     lab.task(remaining=3)
-    assert lab.stop(folder=folder) == "B"
+    assert lab.stop() == "B"
     os.chown(lab.project / ".hookctl", STRANGER, -1)
-    assert lab.stop(folder=folder, session_id="S2") == "A"
+    assert lab.stop(session_id="S2") == "A"
     os.chown(lab.project / ".hookctl", 0, -1)
     os.chown(lab.project, STRANGER, -1)
-    assert lab.stop(folder=folder, session_id="S3") == "A"
+    assert lab.stop(session_id="S3") == "A"
 
 
 def test_roots_hook_makes_nothing_in_another_users_home(lab: Lab) -> None:
@@ -113,9 +114,9 @@ def test_its_folders_are_private_whatever_the_umask(lab: Lab, mask: int) -> None
 class LockedLab(Lab):
     """A guard that root has installed, and a user who runs it."""
 
-    def raw(self, event: str, stdin: bytes, folder: Path | None = None) -> str:
+    def raw(self, event: str, stdin: bytes, config: str = "") -> str:
         done = subprocess.run(
-            self.command(event, folder), input=stdin, capture_output=True, env=self.environment, cwd=self.root,
+            self.command(event, config), input=stdin, capture_output=True, env=self.environment, cwd=self.root,
             timeout=30, check=False, user=USER, group=USER, extra_groups=[],
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b""), done
@@ -131,8 +132,7 @@ def locked() -> Iterator[LockedLab]:
     root = Path(tempfile.mkdtemp(prefix="hookctl-locked-"))  # the folders of pytest are root's alone
     root.chmod(0o755)
     lab = LockedLab(root)
-    package = package_in(lab.hook.parent)
-    for folder in (lab.hook.parent, *lab.hook.parents[1:3], package, package.parent):
+    for folder in (lab.top, *(path for path in lab.top.rglob("*") if path.is_dir())):
         folder.chmod(0o755)
     for path in (lab.project, lab.project / ".hookctl", lab.run, lab.home):
         os.chown(path, USER, USER)
@@ -196,13 +196,13 @@ def test_without_the_lock_they_do(locked: LockedLab, name: str) -> None:
     assert letters == "AAAAA"
 
 
-@pytest.mark.parametrize("whose", ["config.json", "its folder", "open to all"])
+@pytest.mark.parametrize("whose", ["it", "its folder", "open to all"])
 def test_a_lock_that_the_caller_could_take_away_is_none(locked: LockedLab, whose: str) -> None:
-    config = locked.hook.with_name("config.json")
+    config = locked.configuration
     if whose == "open to all":
         config.chmod(0o666)
     else:
-        os.chown(config if whose == "config.json" else config.parent, USER, -1)
+        os.chown(config if whose == "it" else config.parent, USER, -1)
     locked.environment["HOOKCTL_DISABLE"] = "1"
     assert locked.stops("01111") == "AAAAA"
 
@@ -239,13 +239,11 @@ def test_its_limit_comes_from_the_configuration(locked: LockedLab) -> None:
 
 def test_a_wrapped_hook_is_limited_too(locked: LockedLab) -> None:
     locked.environment["HOOKCTL_DISABLE"] = "1"
-    shutil.copy(TEMPLATES / "wrap.py", locked.hook.parent)
-    deny = 'echo \'{"decision": "block"}\''
+    words = Wrapped(locked).words()
     letters = ""
     for _ in range(6):
         done = subprocess.run(
-            [locked.python, "-I", "-S", str(locked.hook.with_name("wrap.py")), "stop", "--host", "claude", deny],
-            input=json.dumps({**locked.payload, "stop_hook_active": True}).encode(), capture_output=True,
+            words, input=json.dumps({**locked.payload, "stop_hook_active": True}).encode(), capture_output=True,
             env=locked.environment, cwd=locked.root, timeout=30, check=False, user=USER, group=USER, extra_groups=[],
         )  # fmt: skip
         letters += letter(done.stdout.decode())

@@ -1,4 +1,4 @@
-"""Which denials of another tool's hook wrap.py counts, when it lets go of the agent, and when it starts again."""
+"""Which denials of a wrapped hook are counted, when the agent is let go, and when the count starts again."""
 
 import fcntl
 import json
@@ -138,7 +138,7 @@ def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
     answers = ""
     for number in range(6):
         lab.payload["number"] = number
-        answers += wrapped.stop(active=True) + wrapped.stop(folder=other, active=True)
+        answers += wrapped.stop(active=True) + wrapped.stop(config=other, active=True)
     assert answers == "BBBBBBBBRRAA"
     assert len(lab.log()) == 6
 

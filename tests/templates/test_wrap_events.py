@@ -14,7 +14,7 @@ TOLD = "hookctl guard: let the agent stop. Stop hook denied 3 times without prog
 @pytest.fixture
 def wrapped(lab: Lab) -> Wrapped:
     lab.host = "openhands"
-    lab.config(mode="off", max_stop_blocks=3)
+    lab.config(mode="off", max_stop_blocks=3, wraps=True)
     return Wrapped(lab, DENIAL)
 
 
@@ -51,7 +51,7 @@ def test_without_a_wrap_the_events_leave_nothing_in_mode_off(lab: Lab) -> None:
     lab.host = "openhands"
     lab.config(mode="off")
     lab.call("post-tool", tool_name="terminal", tool_input={"command": "true 1"})
-    assert not list(lab.hook.parent.parent.glob("**/guard/*/*.json"))
+    assert not list(lab.state.glob("guard/*/*.json"))
 
 
 @pytest.mark.parametrize(

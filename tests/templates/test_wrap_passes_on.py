@@ -1,4 +1,4 @@
-"""What wrap.py passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
+"""What `hook.py wrap` passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from .lab import PYTHON, Lab
+from .lab import PYTHON, Lab, package_in
 from .wraps import DENIAL, Wrapped, alive
 
 STATUSES = [("exit 0", 0), ("exit 1", 1), ("exit 3", 3), ("no-such-command-at-all", 127), ("kill -9 $$", 137)]
@@ -79,13 +79,14 @@ def test_switched_off_everything_passes_for_ever(lab: Lab) -> None:
     assert lab.log() == []
 
 
-@pytest.mark.parametrize("text", [None, "def (", "raise OSError", "import no_such_module"], ids=str)
-def test_without_a_hook_that_works_beside_it_the_other_runs_by_itself(lab: Lab, text: str | None) -> None:
-    wrapped = Wrapped(lab, "cat; echo said >&2; exit 2")
-    lab.hook.unlink()
+@pytest.mark.parametrize("module", ["call", "wrapped"])
+@pytest.mark.parametrize("text", [None, "def (", "raise OSError", "import no_such_module", "prepare = 5"], ids=str)
+def test_without_modules_that_work_the_other_hook_runs_by_itself(lab: Lab, module: str, text: str | None) -> None:
+    path = package_in(lab.top) / f"{module}.py"
+    path.unlink()
     if text is not None:
-        lab.hook.write_text(text)
-    done = wrapped.run(b"stdin")
+        path.write_text(text)
+    done = Wrapped(lab, "cat; echo said >&2; exit 2").run(b"stdin")
     assert (done.returncode, done.stdout, done.stderr) == (2, b"stdin", b"said\n")
 
 
@@ -103,7 +104,7 @@ BROKEN = [
 def test_whatever_is_wrong_with_our_configuration_the_other_hook_runs_and_its_denials_have_an_end(
     lab: Lab, text: str
 ) -> None:
-    lab.hook.with_name("config.json").write_text(text)
+    lab.configuration.write_text(text)
     lab.environment["HOOKCTL_DEBUG"] = "1"  # no error is swallowed
     harmless = """echo '{"decision":"approve"}'; echo said >&2; exit 3"""
     done = Wrapped(lab, harmless).run()
@@ -133,12 +134,6 @@ def test_where_no_thread_can_be_started_it_becomes_the_other_hook(lab: Lab) -> N
     done = wrapped.run(b"stdin")
     assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
     assert (lab.root / "ran").read_text() == "x\n"
-
-
-def test_with_a_word_too_many_it_becomes_the_other_hook(lab: Lab) -> None:
-    words = [*Wrapped(lab, "cat; exit 3").words(), "more"]
-    done = subprocess.run(words, input=b"stdin", capture_output=True, env=lab.environment)
-    assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
 
 
 def test_it_leaves_nothing_in_its_folder_and_runs_no_other_program_there(lab: Lab) -> None:

@@ -1,4 +1,4 @@
-"""Another tool's Stop hook as a host runs it through wrap.py: a process of its own, with JSON on stdin."""
+"""Another tool's Stop hook as a host runs it through `hook.py wrap`: a process of its own, with JSON on stdin."""
 
 import json
 import os
@@ -6,38 +6,36 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .lab import PYTHON, TEMPLATES, Lab
+from .lab import PYTHON, Lab
 
 DENIAL = """echo '{"decision":"block","reason":"go on"}'"""
 
 
 class Wrapped:
-    """A copy of wrap.py beside the hook, and the command of another tool that it runs."""
+    """The command of another tool that `hook.py wrap` runs."""
 
     def __init__(self, lab: Lab, command: str = DENIAL) -> None:
         self.lab, self.command, self.forced = lab, command, False
-        self.file = lab.hook.with_name("wrap.py")
-        self.file.write_bytes((TEMPLATES / "wrap.py").read_bytes())
 
-    def words(self, folder: Path | None = None) -> list[str]:
-        file = self.file if folder is None else folder / "wrap.py"
-        return [PYTHON, "-I", "-S", str(file), "stop", "--host", self.lab.host, self.command]
+    def words(self, config: str = "") -> list[str]:
+        lab = self.lab
+        return [PYTHON, "-I", "-S", str(lab.hook), "wrap", "stop", *lab.words(config), self.command]
 
     def payload(self, **fields: Any) -> bytes:
         return json.dumps({**self.lab.payload, **fields}).encode()
 
-    def run(self, stdin: bytes | None = None, folder: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
-        return self.lab.run_command(self.words(folder), stdin)
+    def run(self, stdin: bytes | None = None, config: str = "") -> "subprocess.CompletedProcess[bytes]":
+        return self.lab.run_command(self.words(config), stdin)
 
-    def stop(self, folder: Path | None = None, active: bool | None = None, **fields: Any) -> str:
+    def stop(self, config: str = "", active: bool | None = None, **fields: Any) -> str:
         """One stop, as a letter: the denial is passed on (B), let go with words (R) or without any (A)."""
         active = self.forced if active is None else active
-        letter = self._letter(self.payload(stop_hook_active=active, **fields), folder)
+        letter = self._letter(self.payload(stop_hook_active=active, **fields), config)
         self.forced = letter == "B"
         return letter
 
-    def _letter(self, payload: bytes, folder: Path | None) -> str:
-        done = self.run(payload, folder)
+    def _letter(self, payload: bytes, config: str) -> str:
+        done = self.run(payload, config)
         assert not (done.stderr and b"Traceback" in done.stderr), done
         if done.returncode == 2:
             return "B"

@@ -1,5 +1,6 @@
-"""One call of the hook: `hook.py EVENT --host HOST`, JSON on stdin, at most one object on stdout.
+"""One call of the hook: `hook.py EVENT --host HOST [--config NAME]`, JSON on stdin.
 
+It prints at most one object.
 What the host sent, the settings, the session and the folders. Any failure lets the agent stop; the
 exit status is always 0.
 """
@@ -43,17 +44,21 @@ SPARE_S = 0.9  # seconds for everything but the wait for a lock
 def prepare(words):
     """The function that answers a call; all its modules are loaded before anything is read.
 
-    `words` are those behind the launcher: EVENT --host HOST, or `run` and those of the runner.
+    `words` are those behind the launcher: of an event, or `run` or `wrap` and what belongs to that.
     """
     if words[:1] == ["run"]:
         from .runner import prepare as prepare_run
 
         return prepare_run(words[1:])
-    event, flag, host = words
-    handler = find_handler(event, flag)
+    if words[:1] == ["wrap"]:
+        from .wrapped import prepare as prepare_wrap
+
+        return prepare_wrap(words[1:])
+    registration = read_words(words)
+    handler = find_handler(words[0])
 
     def run():
-        call = Call(event, host)
+        call = Call(*registration)
         try:
             if handler:
                 handler(call)
@@ -65,10 +70,15 @@ def prepare(words):
     return run
 
 
-def find_handler(event, flag):
+def read_words(words):
+    """Event, host, and the configuration's file from EVENT --host HOST [--config NAME]."""
+    options = dict(zip(words[1::2], words[2::2]))  # noqa: B905 - Python 3.8
+    host = options["--host"]
+    return words[0], host, "guard/" + options.get("--config", host) + ".json"
+
+
+def find_handler(event):
     """The function for an event; None for an unknown event."""
-    if flag != "--host":
-        return None
     if event in ("stop", "subagent-stop"):
         from .stop import on_stop
 
@@ -119,8 +129,8 @@ def expire(*_):
 class Call:
     """The values that the policies read; each function below sets some of them."""
 
-    def __init__(self, event, host=""):
-        self.event = event
+    def __init__(self, event, host="", file=""):
+        self.event, self.file = event, file
         self.registered = self.host_name = host  # another host may run this registration
         self.host, self.payload, self.session, self.folder = None, {}, "", ""
         self.start_folder = enter(".")
@@ -130,9 +140,9 @@ class Call:
         self.answered = False
 
 
-def read_call(call, read_input, file="config.json"):
+def read_call(call, read_input):
     """Read one call; its `host` is None if the configuration is broken or lacks the host."""
-    read_settings(call, file)
+    read_settings(call)
     start_timer(call.lock_s + SPARE_S)
     data, payload = read_input()
     call.readable, call.payload = payload is not None, payload or {}
@@ -149,9 +159,9 @@ def read_own_call(call):
     Its own registration lies beside this one, under its name, and answers by its own settings.
     """
     read_call(call, read_input)
-    folder, _, name = call.beside.rpartition("/")
+    folder, _, name = call.config_path.rpartition("/")
     own = folder + "/" + call.host_name + name[len(call.registered) :]
-    if call.host_name != call.registered and exists(own + "/hook.py"):
+    if call.host_name != call.registered and exists(own):
         posix._exit(0)
 
 
@@ -160,13 +170,14 @@ def read_clock(locked=False):
     return time.time() if locked else leading_number(env("HOOKCTL_NOW"), time.time())
 
 
-def read_settings(call, file):
-    """Read settings and host table from a file beside the launcher."""
-    call.beside = launchers_folder(call.start_folder)
-    config = read_config(call.beside, file)
+def read_settings(call):
+    """Read settings and host table from the file of this registration."""
+    call.top = launchers_folder(call.start_folder)
+    call.config_path = call.top + "/" + call.file
+    config = read_config(call.config_path)
     call.table = None if config is None else config.get("hosts", USUAL)
     call.config = config or {}
-    call.locked = is_locked(config, call.beside)
+    call.locked = is_locked(config, call.config_path)
     call.now = read_clock(call.locked)
     call.settings = Settings(call.config, call.locked)
     call.lock_s = min(max(call.settings.lock_ms, 0), LONGEST_LOCK_MS) / 1000
@@ -178,28 +189,28 @@ def read_settings(call, file):
 
 
 def launchers_folder(start_folder):
-    """The folder of the launcher that started this package, absolute."""
+    """The folder of the launcher that started this, absolute."""
     launcher = sys.modules[__package__].__file__
     if launcher[:1] != "/":
         launcher = start_folder + "/" + launcher
     return launcher.rpartition("/")[0]
 
 
-def read_config(folder, file="config.json"):
-    """The object in config.json: empty if there is no file, None if it is unreadable."""
+def read_config(path):
+    """The object in a configuration: empty if there is no file, None if it is unreadable."""
     try:
-        return read_object(folder + "/" + file)
+        return read_object(path)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
         return None
 
 
-def is_locked(config, folder):
-    """Does config.json lock the guard, and may its caller not change that?"""
+def is_locked(config, path):
+    """Does a configuration lock the guard, and may its caller not change that?"""
     if not config or config.get("locked") is not True:
         return False
-    return is_out_of_reach(folder + "/config.json")
+    return is_out_of_reach(path)
 
 
 def start_timer(seconds):
@@ -316,7 +327,7 @@ def find_folders(call):
 
 def confine_settings(call):
     """Keep a project's own configuration, and the call under it, inside that project."""
-    project = project_of(call.beside)
+    project = project_of(call.top)
     brought_by = enter(project) if project else ""
     if not brought_by:
         return

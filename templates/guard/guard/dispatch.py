@@ -163,7 +163,7 @@ def read_count(stored, name, default):
 
 def note_registration(call, stored):
     """The registrations that asked, with this one; and whether another asked about this call."""
-    mine = call.key + digest(call.beside)
+    mine = call.key + digest(call.config_path)
     asked = stored.get("asked") if type(stored.get("asked")) is list else []
     asked = [ask for ask in asked if type(ask) is str]
     of_other_calls = [ask for ask in asked if ask[:16] != call.key]

@@ -4,7 +4,7 @@ Prompt and tool events are for hosts whose stop does not tell about prompts and 
 """
 
 from .call import event_call, read_own_call, read_turn, reason_to_ignore, reason_to_skip
-from .files import digest, dump, exists, first_text
+from .files import digest, dump, first_text
 from .hosts import FILES, fill, fill_own, list_values, say, word_answer
 from .progress import (
     begin_turn,
@@ -86,7 +86,7 @@ def is_unneeded(call):
         return True
     if call.settings.dispatch_end > 0 and call.settings.dispatch_tools:
         return False
-    return bool(reason_to_ignore(call)) and not exists(call.beside + "/wrap.py")
+    return bool(reason_to_ignore(call)) and call.config.get("wraps") is not True
 
 
 def keep_work(call, state):

@@ -65,12 +65,16 @@ OF_THE_FILE = ("show_env",)  # settings that no variable gives: a project's .env
 HIGHEST_CEILING = 5000  # also that of an armed keepalive run
 VARIABLES = {"max_stop_blocks": "MAX_STOP_BLOCKS"}  # all others: HOOKCTL_ and the name in capitals
 
-MARK = "/.hookctl/guard/"
-OF_RUNNER = "/.hookctl/runtime"
-PERSONAL = ("-user", "-local")  # behind the host in a folder's name, if a data folder is so called
+OWN_FOLDER = "/.hookctl"  # in a project; it has the launcher there
 # Not the project's content: git's hooks and credentials, and hookctl's own files.
 GIT = "/.git/"
-OWN = ("/.hookctl/guard/", "/.hookctl/packs/", "/.hookctl/runtime/", "/.hookctl/ledger.json/")
+OWN = (
+    "/.hookctl/hook.py/",
+    "/.hookctl/guard/",
+    "/.hookctl/packs/",
+    "/.hookctl/runtime/",
+    "/.hookctl/ledger.json/",
+)
 # The presets' own variables; all others stay unseen, whatever a repository asks for.
 SHOWABLE = ("HERMES_KANBAN_TASK",)
 
@@ -134,15 +138,8 @@ def fits(name, value, default):
 
 
 def project_of(folder):
-    """The project that brought a launcher's folder; empty if it was installed for a person.
-
-    Nothing tells the runner of a data folder that is called .hookctl from that of a project.
-    """
-    if folder.endswith(OF_RUNNER):
-        return folder[: -len(OF_RUNNER)] or "/"
-    project, mark, name = folder.rpartition(MARK)
-    is_personal = any(scope in name for scope in PERSONAL)
-    return (project or "/") if mark and not is_personal else ""
+    """The project that brought a launcher's folder; empty if it was installed for a person."""
+    return folder[: -len(OWN_FOLDER)] or "/" if folder.endswith(OWN_FOLDER) else ""
 
 
 def confine(config, project, env):

@@ -137,7 +137,7 @@ def answer_once(call, path, state, decide):
 
     Returns the line for the log (None if another has decided), and whether the answer is saved.
     """
-    line, asked_by = None, digest(call.beside)
+    line, asked_by = None, digest(call.config_path)
     if state.stop != call.key or asked_by in state.by:  # a new stop, or one equal to the last
         line = decide()
         state.stop, state.by = call.key, []

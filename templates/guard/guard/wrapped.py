@@ -1,4 +1,4 @@
-"""Another tool's Stop hook with a limit: `wrap.py EVENT --host HOST COMMAND`, JSON on stdin.
+"""Another tool's Stop hook with a limit: `hook.py wrap stop --host HOST COMMAND`.
 
 No hook can overrule another's block, and some hosts cannot end a turn. So this one runs the other
 hook's COMMAND and passes on its output, byte for byte. At the n-th denial without progress
@@ -22,6 +22,7 @@ from .call import (
     launchers_folder,
     read_call,
     read_config,
+    read_words,
     report_error,
 )
 from .files import digest, enter, first_text, parse
@@ -52,12 +53,13 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def prepare(words):
     """The function that runs the other hook; all its modules are loaded."""
-    event, _, host, command = words
+    *registration, command = words
+    registration = read_words(registration)
 
     def run():
         status = 0
         try:
-            status = run_other(event, host, command)
+            status = run_other(registration, command)
         except BaseException as error:
             report_error(error)
         os._exit(status)
@@ -65,35 +67,38 @@ def prepare(words):
     return run
 
 
-def run_other(event, host, command):
+def run_other(registration, command):
     """Run the other hook; pass on its output unless a limit is reached; the exit status."""
-    beside = launchers_folder(enter("."))
-    if is_disabled(is_locked(read_config(beside), beside)):
+    _, host, file = registration
+    path = launchers_folder(enter(".")) + "/" + file
+    if is_disabled(is_locked(read_config(path), path)):
         become(command)
     outcome = run(command)
-    denied = is_denial(read_denial_marks(host), outcome)
-    if denied and is_released(event, host, command, outcome):
+    denied = is_denial(read_denial_marks(path, host), outcome)
+    if denied and is_released(registration, command, outcome):
         return 0
     write(1, outcome.out)
     write(2, outcome.err)
     return outcome.status if outcome.status >= 0 else 128 - outcome.status
 
 
-def read_denial_marks(host):
-    """How the host recognizes a denial, from the table in config.json; empty if unknown."""
-    marks = read_config(launchers_folder(enter(".")))
+def read_denial_marks(path, host):
+    """How the host recognizes a denial, from the table in a configuration; empty if unknown."""
+    marks = read_config(path)
     for name in ("hosts", host, "denials"):
         marks = marks.get(name) if type(marks) is dict else None
     return marks if type(marks) is dict else {}
 
 
-def is_released(event, host, command, outcome):
+def is_released(registration, command, outcome):
     """May the agent stop in spite of a denial? Says so, if the host has a form for it."""
     data = outcome.data
     call, judgement = None, Decision("release", "state_error")
     try:
-        call = read_call(Call(event, host), lambda: (data, parse_payload(data)))  # starts the timer
-        call.host = call.host or Host(host, {})
+        call = read_call(
+            Call(*registration), lambda: (data, parse_payload(data))
+        )  # starts the timer
+        call.host = call.host or Host(call.registered, {})
         judgement = judge(call, command)
     except (Exception, Expired) as error:
         if call:

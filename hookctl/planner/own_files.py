@@ -1,0 +1,497 @@
+"""hookctl's own files in a data folder or in a project: programs, packs' files, configurations.
+
+Programs are hookctl's own, and what differs from what this version brings is written anew. A
+configuration of the guard has values of the operator, which stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from typing import Any, NamedTuple
+
+from hookctl import engine, hosts
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.errors import FAILED, HookctlError
+from hookctl.hosts import Host
+from hookctl.masking import masked
+from hookctl.model import Action, Change, PackRecord, Record
+from hookctl.packs import guard
+from hookctl.packs.choices import Settings
+from hookctl.packs.model import run_packs
+from hookctl.packs.programs import load_programs
+from hookctl.packs.runner import hosts_file
+from hookctl.planner.sources import Sources
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, read_inside, require_inside
+from hookctl.system import files
+from hookctl.system.folders import Folders
+from hookctl.system.packages import (
+    CONFIGS,
+    HOOK,
+    PACKAGES,
+    PACKS,
+    TABLE,
+    Packages,
+    find_unnamed,
+    is_whole,
+    list_former,
+    list_packages,
+    version_of,
+)
+
+_FORMER = re.compile(rf"/{CONFIGS}/[a-z-]+/(?:{HOOK}|wrap\.py) |/{PACKAGES}/{HOOK} ")
+_HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
+
+
+class Runtime(NamedTuple):
+    """What happens to files of hookctl's own."""
+
+    changes: tuple[Change, ...] = ()
+    actions: tuple[Action, ...] = ()
+    kept: tuple[Action, ...] = ()
+    rmdirs: tuple[str, ...] = ()
+    packages: tuple[Packages, ...] = ()
+
+
+class File(NamedTuple):
+    """A file as it is wanted."""
+
+    data: bytes
+    executable: bool | None = None  # None: a new file is not, an existing one keeps its mode
+
+
+def own_top(folders: Folders, target: Target) -> str:
+    """The folder that all of hookctl's files for a target lie in; others may have made it."""
+    return os.path.join(target.project, OWN) if target.shared else folders.data
+
+
+def file_action(action: str, path: str, reason: str = "") -> Action:
+    """A line about one of our files."""
+    return Action(action, (path,), "file", reason=reason)
+
+
+def describe_changes(changes: Iterable[Change]) -> tuple[Action, ...]:
+    """A line about each of our files that changes."""
+    lines = []
+    for change in changes:
+        action = "replace-file"
+        if change.after is None:
+            action = "remove-file"
+        elif change.before is None:
+            action = "create-file"
+        lines.append(file_action(action, change.path))
+    return tuple(lines)
+
+
+def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
+    """A file of hookctl's own; in a project never through a link that leads out of it."""
+    if target.shared:
+        return sources.once(read_inside, target.project, path)
+    return sources.once(files.read, path)
+
+
+# The files of one pack at one target
+
+
+def install_files(
+    sources: Sources,
+    target: Target,
+    folder: str,
+    known: PackRecord | None,
+    wanted: Mapping[str, File],
+) -> Runtime:
+    """Write the wanted files into the folder, and remove known ones that are not wanted any more.
+
+    What another folder has stays: sessions that are open now may still run it.
+    """
+    unwanted: list[str] = []
+    if known and known.folder == folder:
+        unwanted = [name for name in known.files if name not in wanted]
+    removed = _remove(sources, target, folder, unwanted)
+    changes = []
+    for name, file in wanted.items():
+        snapshot = read_own(sources, target, os.path.join(folder, name))
+        chmod = _changed_mode(snapshot, file)
+        if snapshot.data != file.data or chmod is not None:
+            mode = target.new_file_mode
+            if file.executable:
+                mode = _executable(mode)
+            changes.append(Change(snapshot.path, snapshot.data, file.data, mode, chmod))
+    return removed._replace(
+        changes=(*changes, *removed.changes),
+        actions=(*describe_changes(changes), *removed.actions),
+    )
+
+
+def uninstall_files(
+    sources: Sources, target: Target, known: PackRecord, in_use: Container[str] = ()
+) -> Runtime:
+    """Remove a pack's files, and their folders if they are empty then; not an edited configuration.
+
+    `in_use` are the folders of packs that other registrations use.
+    """
+    if not known.folder or known.folder in in_use:
+        return Runtime()
+    names, kept = list(known.files), []
+    if known.config:
+        snapshot = read_own(sources, target, known.config)
+        if not is_as_recorded(snapshot, known):
+            names.remove(os.path.basename(known.config))
+            reason = "edited by hand, so it stays; nothing reads it any more"
+            kept = [file_action("keep", known.config, reason)] * (snapshot.data is not None)
+    return _remove(sources, target, known.folder, names)._replace(kept=tuple(kept))
+
+
+def _remove(sources: Sources, target: Target, folder: str, names: Iterable[str]) -> Runtime:
+    """Remove these files of a folder, and the folders that they were in."""
+    changes, emptied = [], set()
+    top = own_top(sources.folders, target)
+    for name in names:
+        path = os.path.join(folder, name)
+        snapshot = read_own(sources, target, path)
+        if snapshot.data is not None:
+            changes.append(Change(snapshot.path, snapshot.data, None))
+        above = os.path.dirname(path)
+        while above.startswith(f"{top}/"):
+            emptied.add(above)
+            above = os.path.dirname(above)
+    rmdirs = tuple(sorted(emptied, key=len, reverse=True))
+    return Runtime(tuple(changes), describe_changes(changes), rmdirs=rmdirs)
+
+
+def folders_of_others(records: Mapping[str, Record], key: str) -> Container[str]:
+    """The folders of packs in every settings file but this one; the guard's has a file for each."""
+    found: set[str] = set()
+    for other, record in records.items():
+        for name, known in record.packs.items():
+            if other != key and name != GUARD:
+                found.add(known.folder)
+    return found
+
+
+def _executable(mode: int) -> int:
+    """The mode, with permission to run the file wherever there is permission to read it."""
+    return mode | (mode & 0o444) >> 2
+
+
+def _changed_mode(snapshot: files.Snapshot, file: File) -> int | None:
+    """The mode that an existing file has to get; None where the one that it has will do."""
+    if snapshot.data is None or file.executable is None:
+        return None
+    mode = stat.S_IMODE(os.stat(snapshot.path).st_mode)
+    if file.executable == bool(mode & 0o111):
+        return None
+    return _executable(mode) if file.executable else mode & ~0o111
+
+
+# The guard's configuration
+
+
+def new_config(values: dict[str, Any], host: Host) -> bytes:
+    """A configuration with these values, as hookctl writes it where there is none."""
+    lines = [f"  {json.dumps(name)}: {_dump(value)}," for name, value in values.items()]
+    rows = [f"    {json.dumps(name)}: {_dump(row)}" for name, row in guard.host_table(host).items()]
+    text = "\n".join(["{", *lines, f'  "{guard.HOSTS}": {{', ",\n".join(rows), "  }", "}", ""])
+    return text.encode("utf-8", "backslashreplace")  # a path need not be UTF-8
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def merge_config(
+    path: str,
+    snapshot: files.Snapshot,
+    written: dict[str, Any],
+    wanted: dict[str, Any],
+    host: Host,
+    *,
+    force: bool,
+) -> tuple[bytes, list[Action]]:
+    """The configuration at a path with the wanted values; what the operator changed stays.
+
+    Returns lines about that, too. `snapshot` is what there is: at another path, where it moves.
+    """
+    current = {} if force else _read_config(snapshot)
+    table = current.pop(guard.HOSTS, None)  # this is hookctl's own
+    edited = _edited_names(current, written, wanted)
+    values = {name: current[name] if name in edited else value for name, value in wanted.items()}
+    for name in current:
+        if name in edited:
+            values.setdefault(name, current[name])
+    kept = []
+    for name in sorted(edited):
+        text = json.dumps(masked(current[name], name))
+        reason = f"kept your {name}={text}; --force takes it over"
+        kept.append(Action("keep", (path, name), "file", reason=reason))
+    if engine.same(current, values) and engine.same(table, guard.host_table(host)):
+        return snapshot.data or b"", kept
+    return new_config(values, host), kept
+
+
+def _read_config(snapshot: files.Snapshot) -> dict[str, Any]:
+    if snapshot.data is None:
+        return {}
+    try:
+        values = parse_config(snapshot)
+    except HookctlError as error:
+        error.hint = "Correct it; or remove it, or install with --force: either writes it anew."
+        raise
+    return dict(values) if isinstance(values, dict) else {}
+
+
+def parse_config(snapshot: files.Snapshot) -> Any:
+    """The values in a configuration; raises where it is not valid JSON."""
+    data, path = snapshot.data or b"", snapshot.path
+    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
+
+
+def _edited_names(
+    current: dict[str, Any], written: dict[str, Any], wanted: dict[str, Any]
+) -> set[str]:
+    """The names whose values the operator changed, and not to what is wanted now."""
+    edited = set()
+    for name, value in current.items():
+        is_as_written = engine.same(value, written.get(name))
+        if not is_as_written and not engine.same(value, wanted.get(name)):
+            edited.add(name)
+    if not written:
+        edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
+    return edited
+
+
+def is_as_recorded(snapshot: files.Snapshot, known: PackRecord) -> bool:
+    """Whether a configuration has the values that we wrote, and no other."""
+    with contextlib.suppress(HookctlError):
+        values = parse_config(snapshot)
+        if isinstance(values, dict):
+            values = {name: value for name, value in values.items() if name != guard.HOSTS}
+            return engine.same(values, known.settings.get("config"))
+    return False
+
+
+def unrecorded_guard(folders: Folders, target: Target, config: str) -> PackRecord:
+    """A record of a guard that the ledger lost, with its configuration as this version writes it.
+
+    Beside one of 0.2.0 lie its launchers.
+    """
+    state = "" if target.shared else folders.state
+    values = guard.configuration(Settings(), state, target.host)
+    folder, name = os.path.split(config)
+    names = (name, HOOK, "wrap.py") if name == "config.json" else (name,)
+    return PackRecord("", {"config": values}, folder, names)
+
+
+# The programs: the launcher, the packages that it starts, and the runner's table of hosts
+
+
+def plan_programs(
+    sources: Sources,
+    before: Mapping[str, Record],
+    records: Mapping[str, Record | None],
+    target: Target,
+    removed: Set[str],
+    *,
+    install: bool,
+    force: bool,
+) -> Runtime:
+    """Bring the programs of a target's scope in line with the `records` after the run.
+
+    `removed` are files that go with the run. What 0.2.0 laid there goes with the launcher, or when
+    a later one takes its place: sessions that are open now may still run it.
+    """
+    top = own_top(sources.folders, target)
+    hook = os.path.join(top, HOOK)
+    scope = [record for record in records.values() if record and _is_of(record, target)]
+    packs = _packs_by_host(scope, hook)
+    state = "" if target.shared else sources.folders.state
+    programs, launcher = load_programs(), read_own(sources, target, hook)
+    is_needed = bool(packs) or any(_starts(record, GUARD, hook) for record in scope)
+    version = version_of(launcher.data or b"")
+    if guard.is_newer(version) and not (force and is_needed):
+        return _leave_newer(hook, version, refuses=install and is_needed)
+    table = read_own(sources, target, os.path.join(top, TABLE))
+    if not target.shared:
+        packs, state = _with_others(table, before.values(), packs, state)
+        is_needed = is_needed or bool(packs) or _has_others(top, state, removed)
+    wanted = {hook: programs.launcher} if is_needed else {hook: None}
+    wanted[table.path] = hosts_file(packs, state) if packs else None
+    changes = []
+    for snapshot in (table, launcher):  # the launcher completes an upgrade
+        data = wanted[snapshot.path if snapshot is table else hook]
+        if snapshot.data != data:
+            changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
+    is_replaced = version not in ("", version_of(programs.launcher)) or not is_needed
+    former = _find_former(sources, target, scope, removed) if is_replaced else Runtime()
+    runtime = os.path.dirname(table.path)
+    new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
+    for name in {*new, *list_packages(runtime)} if target.shared else ():
+        require_inside(target.project, os.path.join(runtime, name))
+    new = {name: new[name] for name in new if not is_whole(os.path.join(runtime, name), new[name])}
+    lines = list(describe_changes(changes))
+    for name in new if launcher.data == programs.launcher else ():
+        path = os.path.join(runtime, name)
+        lines.append(file_action("replace-file" if os.path.lexists(path) else "create-file", path))
+    keeps = is_needed and not target.shared
+    packages = Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps)
+    loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)
+    if not (changes or new or former.changes or loses_launcher or find_unnamed(runtime)):
+        return Runtime()
+    emptied = tuple(os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS))
+    return Runtime(
+        (*changes, *former.changes),
+        (*lines, *former.actions),
+        rmdirs=(*former.rmdirs, *(() if is_needed else emptied)),
+        packages=(packages,),
+    )
+
+
+def _leave_newer(hook: str, version: str, *, refuses: bool) -> Runtime:
+    """Leave the programs of a newer hookctl alone; an install that needs them is refused."""
+    if refuses:
+        message = f"hookctl {version} wrote the programs here, and this one is older"
+        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
+        raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
+    line = file_action("keep", hook, f"hookctl {version} wrote the programs here, so they stay")
+    return Runtime(kept=(line,))
+
+
+def list_programs(
+    records: Mapping[str, Record],
+    target: Target,
+    folders: Folders,
+    read: Callable[[str], files.Snapshot],
+) -> dict[str, bytes]:
+    """The program files that a target's scope needs, as this version writes them, by path."""
+    top = own_top(folders, target)
+    hook = os.path.join(top, HOOK)
+    scope = [record for record in records.values() if _is_of(record, target)]
+    packs = _packs_by_host(scope, hook)
+    if not packs and not any(_starts(record, GUARD, hook) for record in scope):
+        return {}
+    state = "" if target.shared else folders.state
+    if not target.shared:
+        table = read(os.path.join(top, TABLE))
+        packs, state = _with_others(table, records.values(), packs, state)
+    found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
+    if packs:
+        found[os.path.join(top, TABLE)] = hosts_file(packs, state)
+        return found
+    runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
+    return {path: found[path] for path in found if not any(name in path for name in runner)}
+
+
+def calls_former(records: Iterable[Record], target: Target) -> bool:
+    """Whether any hook in a target's scope calls a launcher of 0.2.0."""
+    for record in records:
+        for entry in record.entries if _is_of(record, target) else ():
+            if entry.id and _FORMER.search(str(entry.written.get("command"))):
+                return True
+    return False
+
+
+def _is_of(record: Record, target: Target) -> bool:
+    """Whether a record is one of a target's project, or of the data folder."""
+    project = record.project if record.scope == "project" else ""
+    return project == (target.project if target.shared else "")
+
+
+def _starts(record: Record, pack: str, hook: str) -> bool:
+    """Whether a pack's commands of a record call the launcher: those of 0.2.0 called others."""
+    host = hosts.load(record.host)
+    called = in_sh(Target(host, record.scope, record.known_as, record.project), hook)
+    for entry in (*record.entries, *record.disabled):
+        if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
+            return True
+    return False
+
+
+def _packs_by_host(records: Iterable[Record], hook: str) -> dict[str, list[str]]:
+    """The packs whose commands the runner runs, by host."""
+    packs: dict[str, set[str]] = {}
+    for record in records:
+        for name in run_packs(record):
+            if _starts(record, name, hook):
+                packs.setdefault(record.host, set()).add(name)
+    return {name: sorted(packs[name]) for name in sorted(packs)}
+
+
+def _with_others(
+    table: files.Snapshot,
+    records: Iterable[Record],
+    packs: dict[str, list[str]],
+    state: str,
+) -> tuple[dict[str, list[str]], str]:
+    """The packs with those in a runner's table that none of the records has, and its state folder.
+
+    Runs with another state folder share the table of a data folder.
+    """
+    values = _values(table)
+    own: dict[str, list[str]] = {}
+    for record in records:
+        if record.scope != "project":
+            own.setdefault(record.host, []).extend(run_packs(record))
+    joined = {name: set(packs[name]) for name in packs}
+    named = values.get("packs")
+    for name, found in named.items() if isinstance(named, dict) else ():
+        others = set(found) - set(own.get(name, ()))
+        if others and name in hosts.names():
+            joined.setdefault(name, set()).update(others)
+            state = str(values.get("state_dir") or state)
+    return {name: sorted(joined[name]) for name in sorted(joined)}, state
+
+
+def _has_others(top: str, state: str, removed: Set[str]) -> bool:
+    """Whether a data folder has a guard's configuration of another state folder's records."""
+    folder = os.path.join(top, CONFIGS)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            is_left = name.endswith(".json") and path not in removed
+            if is_left and _values(files.read(path)).get("state_dir", state) != state:
+                return True
+    return False
+
+
+def _values(snapshot: files.Snapshot) -> dict[str, Any]:
+    with contextlib.suppress(HookctlError):
+        values = parse_config(snapshot)
+        return values if isinstance(values, dict) else {}
+    return {}
+
+
+def _find_former(
+    sources: Sources, target: Target, records: Iterable[Record], removed: Set[str]
+) -> Runtime:
+    """The removal of what 0.2.0 laid there, and no record needs any more."""
+    top = own_top(sources.folders, target)
+    needed, named = {top}, set()
+    for record in records:
+        for known in record.packs.values():
+            needed.add(known.folder)
+            named.update(os.path.join(known.folder, name) for name in known.files)
+        if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
+            needed.add(os.path.join(top, PACKAGES))
+    paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
+    for folder in _former_pack_folders(top) if not target.shared else ():
+        if folder not in needed:
+            paths += [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    names = [path for path in paths if path not in named and files.real(path) not in removed]
+    return _remove(sources, target, top, names)
+
+
+def _former_pack_folders(top: str) -> Iterator[str]:
+    """The folders of packs that 0.2.0 made for each host and scope in a data folder."""
+    with contextlib.suppress(OSError):
+        for pack in os.listdir(os.path.join(top, PACKS)):
+            for name in hosts.names():
+                for scope in ("user", "local"):
+                    folder = os.path.join(top, PACKS, pack, f"{name}-{scope}")
+                    with os.scandir(os.path.dirname(folder)) as entries:
+                        yield from (
+                            entry.path for entry in entries if entry.path.startswith(folder)
+                        )

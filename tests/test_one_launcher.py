@@ -1,0 +1,517 @@
+"""One launcher for everything in a data folder or a project: what lies there, its upgrades, and its faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hookctl as package_of_hookctl
+from hookctl import __version__
+from hookctl.packs import guard, programs, released
+from hookctl.system import files, interpreter
+from tests import digests_of_programs
+
+from .conftest import Hookctl, Outcome, put
+from .e2e.product import git
+
+PACK = """[pack]
+name = "{name}"
+version = "1"
+
+[files]
+include = ["no.sh"]
+
+[[hooks]]
+event = "PreToolUse"
+matcher = "Bash"
+command = "sh {{files}}/no.sh"
+"""
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "rm"}}
+SCOPES = pytest.mark.parametrize("scope", ["user", "project"])
+
+
+class Place:
+    """A project and a home, packs that refuse every command of the shell, and the way to ask hooks as the host does."""
+
+    def __init__(self, root: Path, hookctl: Hookctl) -> None:
+        self.root, self.hookctl, self.project = root, hookctl, root / "work"
+        (self.project / ".git").mkdir()
+        for name in ("one", "two"):
+            put(root / name / "no.sh", f'echo "no by {name}" >&2\nexit 2\n')
+            put(root / name / "pack.toml", PACK.format(name=name))
+
+    def install(self, name: str, scope: str = "user", *more: str) -> Outcome:
+        pack = () if name == "guard" else (str(self.root / name), "--yes")
+        return self.hookctl("install", *pack, "--host", "claude", "--scope", scope, *more)
+
+    def top(self, scope: str) -> Path:
+        return self.project / ".hookctl" if scope == "project" else self.root / "data"
+
+    def settings(self, scope: str) -> Path:
+        home = self.project if scope in ("project", "local") else Path(os.environ["HOME"])
+        return home / ".claude" / ("settings.local.json" if scope == "local" else "settings.json")
+
+    def ask(self, scope: str, event: str, payload: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the hooks of an event answer, by their registered commands."""
+        answers = []
+        environ = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"], "CLAUDE_PROJECT_DIR": payload["cwd"]}
+        for group in json.loads(self.settings(scope).read_text())["hooks"][event]:
+            done = subprocess.run(
+                ["sh", "-c", group["hooks"][0]["command"]], input=json.dumps(payload), capture_output=True, text=True,
+                env=environ, cwd=self.project,
+            )  # fmt: skip
+            assert done.returncode == 0
+            answers.append(json.loads(done.stdout or "{}"))
+        return answers
+
+    def asked(self, scope: str = "user") -> list[str]:
+        """The reasons of the packs that refuse a call."""
+        answers = self.ask(scope, "PreToolUse", {**CALL, "cwd": str(self.project)})
+        return [answer.get("hookSpecificOutput", {}).get("permissionDecisionReason", "") for answer in answers]
+
+    def blocks(self, scope: str, prompt: str = "p", project: Path | None = None) -> bool:
+        """Whether the guard blocks a stop while work remains."""
+        project = project or self.project
+        put(project / ".hookctl" / "run" / "task.json", '{"remaining": 2}')
+        (answer,) = self.ask(scope, "Stop", {"session_id": "s", "prompt_id": prompt, "cwd": str(project)})
+        return answer.get("decision") == "block"
+
+    def codes(self, *arguments: str) -> list[tuple[str, str]]:
+        """Code and file of each error that a command finds."""
+        found = self.hookctl(*arguments, "--json").data["findings"]
+        return [(one["code"], Path(one["path"]).name) for one in found if one["level"] == "error"]
+
+
+@pytest.fixture
+def place(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Place:
+    return Place(isolated, hookctl)
+
+
+def content(top: Path) -> dict[str, bytes]:
+    """The programs below a folder of hookctl's."""
+    paths = [path for path in (top / "hook.py", *top.glob("runtime/**/*")) if path.is_file() and path.suffix != ".pyc"]
+    return {str(path.relative_to(top)): path.read_bytes() for path in paths}
+
+
+def packages(top: Path) -> set[str]:
+    return {path.name for path in top.glob("runtime/*_*")}
+
+
+def package(top: Path, name: str) -> Path:
+    (path,) = top.glob(f"runtime/{name}_*")
+    return path
+
+
+# What lies there
+
+
+@pytest.mark.parametrize(
+    ("hosts", "packs", "most"),
+    [(1, 0, 6), (4, 0, 9), (1, 1, 9), (4, 1, 12)],  # beside packages; the settings files are the hosts' own
+)
+def test_few_files_are_committed(place: Place, hosts: int, packs: int, most: int) -> None:
+    """A host more is a configuration more; a pack adds its files, its manifest and, once, the runner's table."""
+    words = [word for host in ("claude", "codex", "gemini", "qwen")[:hosts] for word in ("--host", host)]
+    for pack in ("guard", "one")[: 1 + packs]:
+        named = [] if pack == "guard" else [str(place.root / pack), "--yes"]
+        assert place.hookctl("install", *named, *words, "--scope", "project").code == 0
+    own = place.project / ".hookctl"
+    laid = [path for path in own.rglob("*") if path.is_file()]
+    in_packages = [path for path in laid if path.parent.name.startswith(("guard_", "runner_"))]
+    assert len(laid) - len(in_packages) <= most
+    assert len(list(package(own, "guard").iterdir())) <= 12
+    assert len(packages(own)) == 1 + packs
+    assert place.hookctl("check").code == 0
+
+
+@pytest.mark.parametrize("order", [("one", "two", "guard"), ("guard", "two", "one"), ("two", "guard", "one")])
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+def test_what_stays_always_answers_and_the_last_one_takes_everything_along(
+    place: Place, scope: str, order: tuple[str, ...]
+) -> None:
+    staying = ["guard", "one", "two"]
+    for name in staying:
+        assert place.install(name, scope).code == 0
+    for name in order:
+        assert place.asked(scope) == [f"no by {pack}" for pack in staying if pack != "guard"]
+        assert "guard" not in staying or place.blocks(scope)
+        assert place.hookctl("uninstall", name, "--scope", scope).code == 0
+        staying.remove(name)
+        if staying == ["guard"]:
+            break
+    place.hookctl("uninstall", "--all", "--yes")
+    assert not place.top(scope).exists() or scope == "project"
+    assert not content(place.project / ".hookctl")
+    assert not place.settings(scope).exists()
+
+
+def test_the_records_of_another_state_folder_keep_what_they_need(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.install("one")
+    place.install("guard")
+    for turn in range(2):
+        with monkeypatch.context() as patch:
+            patch.setenv("HOOKCTL_STATE_DIR", str(place.root / "other"))
+            assert place.hookctl("install", str(place.root / "two"), "--host", "gemini", "--yes").code == 0
+            assert place.hookctl("install", "--host", "gemini").code == 0
+            assert place.asked() == ["no by one"]
+            assert place.hookctl("uninstall", "two").code == 0
+            assert place.hookctl("uninstall", "--host", "gemini").code == 0
+        assert place.asked() == ["no by one"]
+        assert place.blocks("user", f"prompt {turn}")
+        place.hookctl("uninstall", "one")
+        assert place.blocks("user", f"prompt {turn} again")
+        place.install("one")
+
+
+def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:
+    place.install("one", "project")
+    table, elsewhere = place.top("project") / "runtime/hosts.json", place.root / "elsewhere"
+    table.write_text(json.dumps({**json.loads(table.read_text()), "state_dir": str(elsewhere)}))
+    assert place.asked("project") == ["no by one"]
+    assert not elsewhere.exists()
+    assert [*Path(os.environ["HOME"], ".local/state/hookctl/guard").glob("*/runs.jsonl")]
+
+
+def test_an_uninstall_leaves_what_is_no_file_in_the_launchers_place(place: Place) -> None:
+    place.install("one")
+    launcher = place.top("user") / "hook.py"
+    launcher.unlink()
+    launcher.mkdir()
+    assert place.install("two").code == 4
+    assert launcher.is_dir()
+
+
+# What doctor and check say, and what an install writes anew
+
+
+def append(path: Path) -> None:
+    path.write_text(path.read_text() + "\n# mine\n")
+
+
+def empty(path: Path) -> None:
+    """A table by which nothing is refused."""
+    values = json.loads(path.read_text())
+    values["hosts"]["claude"].update(answers={}, own_protocol=False)
+    path.write_text(json.dumps(values))
+
+
+FAULTS: dict[str, tuple[Callable[[Path], object], tuple[str, str]]] = {
+    "launcher gone": (lambda top: (top / "hook.py").unlink(), ("hook_missing", "hook.py")),
+    "table gone": (lambda top: (top / "runtime/hosts.json").unlink(), ("hook_missing", "hosts.json")),
+    "package gone": (lambda top: shutil.rmtree(package(top, "runner")), ("hook_missing", "answer.py")),
+    "module gone": (lambda top: (package(top, "guard") / "stop.py").unlink(), ("hook_missing", "stop.py")),
+    "launcher edited": (lambda top: append(top / "hook.py"), ("hook_unknown", "hook.py")),
+    "module edited": (lambda top: append(package(top, "guard") / "stop.py"), ("hook_unknown", "stop.py")),
+    "other line ends": (
+        lambda top: (top / "hook.py").write_bytes((top / "hook.py").read_bytes().replace(b"\n", b"\r\n")),
+        ("hook_unknown", "hook.py"),
+    ),
+    "table emptied": (lambda top: empty(top / "runtime/hosts.json"), ("hook_unknown", "hosts.json")),
+    "table broken": (lambda top: (top / "runtime/hosts.json").write_text("["), ("hook_unknown", "hosts.json")),
+    "in a conflict": (
+        lambda top: (top / "hook.py").write_text("<<<<<<< HEAD\nA\n=======\nB\n>>>>>>> theirs\n"),
+        ("hook_unknown", "hook.py"),
+    ),
+    "another version's": (lambda top: other_version(top, "0.0.1"), ("hook_unknown", "hook.py")),
+}
+
+
+def other_version(top: Path, version: str) -> None:
+    launcher = top / "hook.py"
+    launcher.write_text(launcher.read_text().replace(f'VERSION = "{__version__}"', f'VERSION = "{version}"'))
+
+
+@SCOPES
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_program_that_is_not_as_hookctl_writes_it_is_an_error_and_written_anew(
+    place: Place, scope: str, fault: str
+) -> None:
+    for name in ("guard", "one"):
+        place.install(name, scope)
+    top = place.top(scope)
+    written = content(top)
+    breaks, expected = FAULTS[fault]
+    breaks(top)
+    assert expected in place.codes("doctor", "--host", "claude", "--scope", scope)
+    status = place.hookctl("status", "--host", "claude", "--scope", scope).out
+    assert "warn" in status and "blocks at most" not in status
+    if scope == "project":
+        assert expected in place.codes("check", "--require", str(place.root / "one"))
+    repair = ("doctor", "--fix", "--host", "claude", "--scope", scope)
+    outcome = place.hookctl(*repair) if "gone" in fault else place.install("guard", scope)
+    assert outcome.code == 0
+    assert content(top) == written
+    assert place.asked(scope) == ["no by one"] and place.blocks(scope)
+    assert place.codes("doctor", "--host", "claude", "--scope", scope) == []
+    assert scope == "user" or place.hookctl("check").code == 0
+
+
+@SCOPES
+def test_what_does_not_belong_among_the_programs_of_a_project_is_named(place: Place, scope: str) -> None:
+    place.install("guard", scope)
+    stray = package(place.top(scope), "guard") / "stop2.py"
+    put(stray, "import os\n")
+    if scope == "project":
+        assert place.codes("check") == [("stray_file", "stop2.py")]
+    assert place.install("guard", scope).code == 0
+    assert not stray.exists()
+
+
+def test_doctor_starts_no_program_that_is_not_hookctls(place: Place) -> None:
+    place.install("guard", "project")
+    marker = place.root / "started"
+    put(place.top("project") / "hook.py", f"open({str(marker)!r}, 'w')\n")
+    for verb in ("doctor", "status", "check"):
+        place.hookctl(verb)
+    assert not marker.exists()
+
+
+@SCOPES
+def test_the_program_of_another_release_is_named_by_its_version(
+    place: Place, scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`check` cannot hold it against anything, so it is an error there."""
+    place.install("guard", scope)
+    launcher = place.top(scope) / "hook.py"
+    append(launcher)
+    table = {"0.2.9": {"hook.py": files.digest(launcher.read_bytes())}, **released._load()}
+    monkeypatch.setattr(released, "_load", lambda: table)
+    found = place.hookctl("doctor", "--host", "claude", "--scope", scope, "--json").data["findings"]
+    (old,) = [finding for finding in found if finding["code"] == "hook_old"]
+    assert "0.2.9" in old["message"] and old["level"] == "info"
+    if scope == "project":
+        (finding,) = place.hookctl("check", "--json").data["findings"]
+        assert (finding["code"], finding["level"]) == ("hook_old", "error")
+        assert "0.2.9" in finding["message"]
+
+
+@SCOPES
+def test_the_programs_of_a_newer_hookctl_stay_until_they_are_replaced_by_force(place: Place, scope: str) -> None:
+    place.install("one", scope)
+    top = place.top(scope)
+    ours = content(top)
+    other_version(top, "9.0.0")
+    newer = content(top)
+    assert place.asked(scope) == ["no by one"]
+    found = place.hookctl("doctor", "--scope", scope, "--json").data["findings"]
+    assert ("hook_newer", "warning") in [(one["code"], one["level"]) for one in found]
+    refused = place.install("two", scope)
+    assert (refused.code, "hookctl 9.0.0 wrote the programs" in refused.err) == (1, True)
+    place.hookctl("doctor", "--fix", "--scope", scope)
+    assert content(top) == newer
+    assert place.install("two", scope, "--force").code == 0
+    assert content(top)["hook.py"] == ours["hook.py"]
+    assert place.asked(scope) == ["no by one", "no by two"]
+    other_version(top, "9.0.0")
+    assert place.hookctl("uninstall", "two", "--scope", scope).code == 0
+    assert place.asked(scope) == ["no by one"]
+
+
+def test_the_table_of_releases_has_nothing_else_of_this_version() -> None:
+    """Before its release it has no line, so that the programs may change; a release writes it."""
+    table = json.loads(digests_of_programs.TABLE.read_text("ascii"))
+    command = "python -m tests.digests_of_programs"
+    assert table.get(__version__) in (None, digests_of_programs.digests()), f"`{command}` writes the line anew"
+
+
+def test_a_moved_home_has_left_its_programs_and_doctor_finds_them_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
+        monkeypatch.delenv(name)
+    place.install("one")
+    home = Path(os.environ["HOME"])
+    moved = home.rename(home.with_name("moved"))
+    monkeypatch.setenv("HOME", str(moved))
+    assert place.asked() == [""]
+    assert ("hook_missing", "hook.py") in place.codes("doctor", "--host", "claude")
+    assert place.hookctl("doctor", "--fix", "--host", "claude").code == 0
+    assert place.asked() == ["no by one"]
+    assert str(home) + "/" not in place.settings("user").read_text()
+    assert place.hookctl("uninstall", "one").code == 0
+    assert not [*moved.rglob("hook.py")]
+
+
+def test_doctor_chooses_another_python_for_a_pack_whose_own_is_gone(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = place.root / "python3"
+    python.symlink_to(os.path.realpath(shutil.which("python3", path="/usr/bin:/bin") or ""))
+    with monkeypatch.context() as patch:
+        patch.setattr(interpreter, "choose", lambda environ: (str(python), ""))
+        place.install("one")
+    assert str(python) in place.settings("user").read_text()
+    python.unlink()
+    assert place.codes("doctor", "--host", "claude") == [("interpreter_missing", "python3")]
+    assert place.hookctl("doctor", "--fix", "--host", "claude").code == 0
+    assert place.asked() == ["no by one"]
+
+
+# From one version to the next
+
+Upgrade = Callable[[], set[str]]
+
+
+@pytest.fixture
+def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
+    """Make this a later version, with a module more in each package; the names of its packages."""
+    known, versions = programs.read_folder, iter(range(1, 9))
+
+    def make_later() -> set[str]:
+        number = next(versions)
+        for module in (package_of_hookctl, programs, guard):
+            monkeypatch.setattr(module, "__version__", f"{__version__}.{number}")
+        more = {f"later{number}.py": b'"""More."""\n'}
+        monkeypatch.setattr(programs, "read_folder", lambda *path, ending: {**known(*path, ending=ending), **more})
+        programs.load_programs.cache_clear()
+        return {*programs.load_programs().guard, *programs.load_programs().runner}
+
+    yield make_later
+    monkeypatch.undo()
+    programs.load_programs.cache_clear()
+
+
+def named_by(top: Path) -> set[str]:
+    return set(re.findall(r'^(?:GUARD|RUNNER) = "runtime/(\w+)"', (top / "hook.py").read_text(), re.MULTILINE))
+
+
+def test_an_upgrade_puts_the_whole_packages_there_before_the_launcher_names_them(
+    place: Place, upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.install("one")
+    new, steps = upgrade(), []
+    modules = {**programs.load_programs().guard, **programs.load_programs().runner}
+    replace = files.replace
+
+    def noted(there: files.Snapshot, data: bytes | None, **options: Any) -> None:
+        for name in new:
+            laid = {path.name: path.read_bytes() for path in (place.top("user") / "runtime" / name).iterdir()}
+            assert laid == modules[name]
+        steps.append(Path(there.path).name)
+        replace(there, data, **options)
+
+    monkeypatch.setattr(files, "replace", noted)
+    assert place.install("one").code == 0
+    assert steps == ["hook.py"]
+    assert named_by(place.top("user")) == new
+    assert place.asked() == ["no by one"]
+
+
+@SCOPES
+def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
+    place: Place, upgrade: Upgrade, scope: str
+) -> None:
+    place.install("guard", scope)
+    assert place.blocks(scope)  # so that Python keeps its bytecode there, too
+    before = packages(place.top(scope))
+    for _ in range(2):
+        upgrade()
+        assert place.install("guard", scope).code == 0
+        now = packages(place.top(scope))
+        assert before < now if scope == "user" else len(now) == 1 and not before & now
+        before = now - before
+    assert place.blocks(scope, "another")
+    assert place.hookctl("uninstall", "--scope", scope).code == 0
+    assert not content(place.top(scope))
+
+
+def test_calls_in_a_loop_never_miss_an_upgrade(place: Place, upgrade: Upgrade) -> None:
+    """Each of them blocks: it finds the package whole that its launcher names, or the next one."""
+    place.install("guard")
+    answers: list[bool] = []
+    is_over = threading.Event()
+
+    def call(number: int) -> None:
+        project = place.root / f"project{number}"
+        while not is_over.is_set():
+            answers.append(place.blocks("user", f"prompt {len(answers)}", project))
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        before = len(answers)
+        upgrade()
+        assert place.install("guard").code == 0
+        while len(answers) < before + 4:  # so that calls stand between upgrades, and in them
+            time.sleep(0.01)
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    assert set(answers) == {True}
+
+
+def test_two_installs_at_once_with_other_state_folders_share_the_programs_of_a_project(place: Place) -> None:
+    """As of two people, or of a person and a container, in one checkout."""
+    own = place.project / ".hookctl"
+    for _ in range(4):
+        for verb in ("install", "uninstall"):
+            installs = []
+            for host in ("claude", "gemini"):
+                words = [sys.executable, "-m", "hookctl", verb, "--host", host, "--scope", "project"]
+                environ = {**os.environ, "HOOKCTL_STATE_DIR": str(place.root / host)}
+                process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                installs.append(process)
+            outputs = [install.communicate()[0].decode() for install in installs]
+            assert [install.returncode for install in installs] == [0, 0], outputs
+            if verb == "install":
+                assert {path.name for path in (own / "guard").iterdir()} == {"claude.json", "gemini.json"}
+                assert packages(own) == {name for name in named_by(own) if "guard_" in name}
+                assert place.hookctl("check", "--require", "guard").code == 0
+        assert not own.exists(), [str(path) for path in own.rglob("*")]
+
+
+@pytest.fixture
+def branches(place: Place, upgrade: Upgrade) -> Path:
+    """A repository whose branches `ours` and `theirs` have upgraded the guard to different versions."""
+    project = place.project
+    (project / ".git").rmdir()
+    git(project, "init", "-q", "-b", "main")
+    place.install("guard", "project")
+    commit(project, "install")
+    for branch in ("theirs", "ours"):
+        git(project, "checkout", "-q", "-b", branch, "main")
+        upgrade()
+        assert place.install("guard", "project").code == 0
+        commit(project, branch)
+    return project
+
+
+def commit(project: Path, message: str) -> None:
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", message)
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_merge_of_two_versions_is_one_after_the_next_upgrade(place: Place, branches: Path, side: str) -> None:
+    """By the recipe of docs/teams.md."""
+    with pytest.raises(AssertionError):
+        git(branches, "merge", "-q", "theirs")
+    assert place.hookctl("check").code == 1  # the record has conflict marks
+    git(branches, "checkout", f"--{side}", ".hookctl/ledger.json")
+    assert place.hookctl("upgrade", "--project", ".", "--yes").code == 0
+    assert place.hookctl("check", "--require", "guard").code == 0
+    own = branches / ".hookctl"
+    assert packages(own) <= named_by(own)
+    assert place.blocks("project")
+
+
+def test_the_branch_of_a_colleague_brings_its_own_programs(place: Place, branches: Path) -> None:
+    """In each the hook runs, and nothing of the other stays behind in the checkout."""
+    own = branches / ".hookctl"
+    for branch in ("main", "theirs", "ours", "main"):
+        git(branches, "checkout", "-q", branch)
+        assert place.blocks("project", branch)
+        assert packages(own) <= named_by(own)
+        assert git(branches, "status", "--porcelain") == ""
