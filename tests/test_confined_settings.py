@@ -11,13 +11,10 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from hookctl.masking import MASK
 from hookctl.packs import guard_options
 from hookctl.packs.choices import PRESETS
 from hookctl.packs.guard_options import schema
-from hookctl.settings import targets
-from hookctl.system import folders
 from hookctl.system.package_data import guard_module
 from tests.conftest import Hookctl, put
 

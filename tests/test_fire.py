@@ -491,7 +491,8 @@ def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) 
 def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
     put(tmp_path / "guard/claude.json", '{"locked": true}')
     put(tmp_path / "hook.py", "")
-    command = f": hookctl=guard/stop; /usr/bin/touch -I -S {tmp_path}/hook.py stop --host claude {tmp_path}/mark; exit 0"
+    words = f"{tmp_path}/hook.py stop --host claude {tmp_path}/mark"
+    command = f": hookctl=guard/stop; /usr/bin/touch -I -S {words}; exit 0"
     put(settings, events(Stop=[command]))
     assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run"] and not (tmp_path / "mark").exists()
 
@@ -500,7 +501,8 @@ def test_a_pipe_in_the_place_of_its_configuration_is_not_waited_for(hookctl: Hoo
     """Anybody's hook can look like the guard's, in a project that one has only entered."""
     (isolated / "work/guard").mkdir()
     os.mkfifo(isolated / "work/guard/claude.json")
-    command = f": hookctl=guard/stop; /usr/bin/touch -I -S {isolated}/work/hook.py stop --host claude {isolated}/mark; exit 0"
+    words = f"{isolated}/work/hook.py stop --host claude {isolated}/mark"
+    command = f": hookctl=guard/stop; /usr/bin/touch -I -S {words}; exit 0"
     put(isolated / "work/.claude/settings.json", events(Stop=[command]))
     signal.alarm(60)
     assert outcomes(hookctl("fire", "stop", "--json")) == ["not_run"]

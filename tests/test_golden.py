@@ -89,6 +89,7 @@ def readable(text: str, isolated: Path) -> str:
     data = re.escape(str(isolated / "data"))
     text = re.sub(rf"{data}/hook\.py", "HOOK", text)
     text = re.sub(rf"{data}/packs/tidy", "FILES", text)
+    text = re.sub("-local-[0-9a-f]{16}", "-local-HASH", text)
     return text.replace(PYTHON, "PYTHON").replace(str(isolated / "state"), "STATE")
 
 

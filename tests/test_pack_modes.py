@@ -65,7 +65,7 @@ def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
     assert mode(copy) == copies[0]
     assert install(hookctl, release("2", text, then), scope) == 0
     assert (mode(copy), copy.read_text()) == (copies[1], text)
-    assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "bell 2 is here already: nothing to do\n"
+    assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "nothing to do\n"
 
 
 @pytest.mark.parametrize(

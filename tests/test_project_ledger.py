@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from hookctl import __version__
-from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 
 INSTALL = ("install", "--host", "claude", "--scope", "project")
@@ -92,13 +91,6 @@ def hook(team: Team, name: str) -> Path:
     return team.clone(name) / ".hookctl" / "hook.py"
 
 
-def programs(team: Team, name: str) -> dict[str, bytes]:
-    """What the guard has in a clone, its configuration apart."""
-    folder = hook(team, name).parent
-    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != "config.json"]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
 def value(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
@@ -116,14 +108,13 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
 # What stands in it
 
 
-def test_it_has_entries_and_relative_paths_and_one_digest_a_pack_only(isolated: Path, team: Team) -> None:
+def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Path, team: Team) -> None:
     page = value(ledger(team, "ann"))["files"]
     assert list(page) == [".claude/settings.json", ""]
     about = page[".claude/settings.json"]
     assert list(about) == ["created_dirs", "created_file", "entries", "packs", "format"]
     pack = about["packs"]["guard"]
-    assert pack["digest"] == content_digest(b"", programs(team, "ann"))
-    assert pack["files"] == sorted([*programs(team, "ann"), "config.json"])
+    assert (pack["digest"], pack["files"]) == ("", ["claude.json"])
     assert (about["created_file"], about["created_dirs"]) == (False, [".hookctl"])
     assert [(entry["kind"], entry["path"]) for entry in about["entries"][:-1]] == [
         ("element", ["hooks", "Stop"]),
@@ -133,7 +124,7 @@ def test_it_has_entries_and_relative_paths_and_one_digest_a_pack_only(isolated: 
     ]
     text = ledger(team, "ann").read_text()
     assert str(isolated) not in text and text.endswith("}\n")
-    assert re.findall("[0-9a-f]{17,}", text) == [pack["digest"]]  # the package's folder has 16 digits in its name
+    assert not re.findall("[0-9a-f]{16,}", text)
 
 
 def test_an_entry_is_one_line(team: Team) -> None:
@@ -156,9 +147,7 @@ def test_a_command_and_a_version_stand_in_it_once(team: Team) -> None:
 def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) -> None:
     (stub,) = value(isolated / "ann" / "state" / "ledger.json")["files"].values()
     assert "entries" not in stub and stub["scope"] == "project"
-    files = stub["packs"]["guard"]["files"]
-    assert files.pop("config.json") == ""  # it is judged by what it says
-    assert files == {name: hashlib.sha256(data).hexdigest() for name, data in programs(team, "ann").items()}
+    assert stub["packs"]["guard"]["files"] == ["claude.json"]
     assert stub["packs"]["guard"]["settings"] == {}
     assert stub["sha256_before"] == hashlib.sha256(THEIRS.encode()).hexdigest()
     assert stub["sha256_before"] not in ledger(team, "ann").read_text()
@@ -167,23 +156,15 @@ def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) 
 # Upgrades
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["known", "edited"])
-def test_an_older_program_is_upgraded_on_any_machine_unless_it_was_edited(team: Team, known: bool) -> None:
-    """The digest of all of them in the ledger tells older ones of ours from somebody's."""
-    new, old = hook(team, "ann").read_bytes(), b"# the hook of an older version\n"
-    digest = content_digest(b"", programs(team, "ann"))
-    put(hook(team, "ann"), old)
-    if known:
-        older = content_digest(b"", programs(team, "ann"))
-        ledger(team, "ann").write_text(ledger(team, "ann").read_text().replace(digest, older))
+def test_a_program_that_differs_is_written_anew_on_any_machine(team: Team) -> None:
+    new = hook(team, "ann").read_bytes()
+    put(hook(team, "ann"), "evil\n")
     team.commit("ann")
     team.pull("bob", "ann")
-    outcome = team.hookctl("bob", *INSTALL)
-    assert outcome.code == 0
-    assert hook(team, "bob").read_bytes() == (new if known else old)
-    assert ("edited by hand" in outcome.out) is not known
+    assert team.hookctl("bob", *INSTALL).code == 0
+    assert hook(team, "bob").read_bytes() == new
     assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert hook(team, "bob").exists() is not known
+    assert not hook(team, "bob").exists()
 
 
 # Merges

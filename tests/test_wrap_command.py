@@ -51,7 +51,7 @@ def folder(isolated: Path) -> Path:
     """A folder of the guard's with everything in it, whose name needs quoting."""
     path = isolated / "it's a $folder; really"
     path.mkdir()
-    lay(path, wrapper=True)
+    lay(path)
     return path
 
 

@@ -29,7 +29,7 @@ from hookctl.masking import masked, masked_text
 from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import HOSTS
+from hookctl.packs.guard import HOSTS, WRAPS
 from hookctl.packs.guard_options import find_faults, in_effect
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
@@ -166,7 +166,7 @@ def _registered_events(file: FileFacts) -> list[str]:
 def _judge_schema(file: FileFacts, config: Configuration) -> Iterator[Finding]:
     """Settings in config.json that are not as hookctl knows them."""
     schema = file.workplace.schema
-    settings = {name: value for name, value in config.value.items() if name != HOSTS}
+    settings = {name: value for name, value in config.value.items() if name not in (HOSTS, WRAPS)}
     for name, fault in find_invalid_settings(settings, schema):
         wrong = masked_text(fault)
         outcome = _describe_outcome(settings.get(name), schema.get(name, {}))

@@ -21,7 +21,8 @@ from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
 from hookctl.system.packages import HOOK, PACKAGES
 
-HOSTS = "hosts"  # the key of config.json with the facts about hosts
+HOSTS = "hosts"  # the key of a configuration with the facts about hosts
+WRAPS = "wraps"  # whether a hook of another tool is wrapped there
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
 UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
@@ -396,7 +397,7 @@ def configuration(
         names = [name for tool in config["dispatch_tools"] for name in sent_names(host, tool)]
         config["dispatch_tools"] = list(dict.fromkeys(names))
     if wraps:
-        config["wraps"] = True
+        config[WRAPS] = True
     if state:
         config["state_dir"] = state
     return config

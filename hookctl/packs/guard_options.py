@@ -10,7 +10,7 @@ from typing import Any
 
 from hookctl.system.package_data import guard_module, read_data
 
-_NO_OPTIONS = ("$schema", "hosts")
+_NO_OPTIONS = ("$schema", "hosts", "wraps")
 
 
 def schema() -> dict[str, Any]:

@@ -128,22 +128,45 @@ def install_files(
 
 
 def uninstall_files(
-    sources: Sources, target: Target, known: PackRecord, in_use: Container[str] = ()
+    sources: Sources, target: Target, known: PackRecord, in_use: Set[str] = frozenset()
 ) -> Runtime:
-    """Remove a pack's files, and their folders if they are empty then; not an edited configuration.
+    """Remove a pack's files, and their folders if they are empty then.
 
-    `in_use` are the folders of packs that other registrations use.
+    Of a configuration the operator's own values stay. `in_use` are the folders of packs that other
+    registrations use.
     """
     if not known.folder or known.folder in in_use:
         return Runtime()
-    names, kept = list(known.files), []
+    names = list(known.files)
+    removed = Runtime()
     if known.config:
-        snapshot = read_own(sources, target, known.config)
-        if not is_as_recorded(snapshot, known):
-            names.remove(os.path.basename(known.config))
-            reason = "edited by hand, so it stays; nothing reads it any more"
-            kept = [file_action("keep", known.config, reason)] * (snapshot.data is not None)
-    return _remove(sources, target, known.folder, names)._replace(kept=tuple(kept))
+        names.remove(os.path.basename(known.config))
+        removed = _uninstall_config(sources, target, known)
+    others = _remove(sources, target, known.folder, names)
+    return others._replace(
+        changes=(*removed.changes, *others.changes),
+        actions=(*removed.actions, *others.actions),
+        kept=removed.kept,
+        rmdirs=(*others.rmdirs, known.folder),
+    )
+
+
+def _uninstall_config(sources: Sources, target: Target, known: PackRecord) -> Runtime:
+    """Take hookctl's values out of a configuration: without its hosts it is nobody's any more."""
+    snapshot = read_own(sources, target, known.config)
+    if snapshot.data is None:
+        return Runtime()
+    try:
+        values = _read_config(snapshot)
+    except HookctlError:
+        reason = "it cannot be read, so it stays; nothing reads it any more"
+        return Runtime(kept=(file_action("keep", known.config, reason),))
+    written = known.settings.get("config") or {}
+    edited = _edited_names(values, written, {}) - {guard.HOSTS}
+    own = {name: values[name] for name in values if name in edited}
+    data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
+    change = Change(snapshot.path, snapshot.data, data)
+    return Runtime((change,), describe_changes([change]), _lines_on_edits(known.config, own))
 
 
 def _remove(sources: Sources, target: Target, folder: str, names: Iterable[str]) -> Runtime:
@@ -211,7 +234,7 @@ def merge_config(
     host: Host,
     *,
     force: bool,
-) -> tuple[bytes, list[Action]]:
+) -> tuple[bytes, tuple[Action, ...]]:
     """The configuration at a path with the wanted values; what the operator changed stays.
 
     Returns lines about that, too. `snapshot` is what there is: at another path, where it moves.
@@ -223,14 +246,20 @@ def merge_config(
     for name in current:
         if name in edited:
             values.setdefault(name, current[name])
-    kept = []
-    for name in sorted(edited):
-        text = json.dumps(masked(current[name], name))
-        reason = f"kept your {name}={text}; --force takes it over"
-        kept.append(Action("keep", (path, name), "file", reason=reason))
+    own = {name: current[name] for name in edited}
+    kept = _lines_on_edits(path, own, "; --force takes it over")
     if engine.same(current, values) and engine.same(table, guard.host_table(host)):
         return snapshot.data or b"", kept
     return new_config(values, host), kept
+
+
+def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
+    """A line for each value of the operator in a configuration."""
+    lines = []
+    for name in sorted(edits):
+        text = json.dumps(masked(edits[name], name))
+        lines.append(Action("keep", (path, name), "file", reason=f"kept your {name}={text}{force}"))
+    return tuple(lines)
 
 
 def _read_config(snapshot: files.Snapshot) -> dict[str, Any]:
@@ -262,16 +291,6 @@ def _edited_names(
     if not written:
         edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
     return edited
-
-
-def is_as_recorded(snapshot: files.Snapshot, known: PackRecord) -> bool:
-    """Whether a configuration has the values that we wrote, and no other."""
-    with contextlib.suppress(HookctlError):
-        values = parse_config(snapshot)
-        if isinstance(values, dict):
-            values = {name: value for name, value in values.items() if name != guard.HOSTS}
-            return engine.same(values, known.settings.get("config"))
-    return False
 
 
 def unrecorded_guard(folders: Folders, target: Target, config: str) -> PackRecord:

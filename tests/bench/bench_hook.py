@@ -67,7 +67,7 @@ def run(root: Path) -> Stop:
 
 def arrange(root: Path) -> tuple[dict[str, Stop], dict[str, str]]:
     """The calls that are measured, and their environment."""
-    installed, shared = (top / "guard" / "claude" for top in (root / "data", root / "team" / ".hookctl"))
+    installed, shared = root / "data", root / "team" / ".hookctl"
     for folder in (installed, shared):
         lay(folder)
     idle, busy = root / "idle", root / "busy"

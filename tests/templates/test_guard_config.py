@@ -14,7 +14,7 @@ from .lab import Lab, package_in
 from .modules import module
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "schemas" / "guard-config.schema.json").read_text())
-SETTINGS = {name: value for name, value in SCHEMA["properties"].items() if name != "hosts"}
+SETTINGS = {name: value for name, value in SCHEMA["properties"].items() if name not in ("hosts", "wraps")}
 DEFAULTS, WORDS = module("settings").DEFAULTS, module("settings").WORDS
 TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
 

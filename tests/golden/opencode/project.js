@@ -5,13 +5,13 @@ const settings =
   "hooks": {
     "session.idle": [
       {
-        "command": ": hookctl=guard/stop; python3 -I -S \"$OPENCODE_PROJECT_DIR\"/.hookctl/guard/opencode/hook.py stop --host opencode; exit 0",
+        "command": ": hookctl=guard/stop; python3 -I -S \"$OPENCODE_PROJECT_DIR\"/.hookctl/hook.py stop --host opencode; exit 0",
         "timeout": 10
       }
     ],
     "tool.execute.after": [
       {
-        "command": ": hookctl=guard/post-tool; python3 -I -S \"$OPENCODE_PROJECT_DIR\"/.hookctl/guard/opencode/hook.py post-tool --host opencode; exit 0",
+        "command": ": hookctl=guard/post-tool; python3 -I -S \"$OPENCODE_PROJECT_DIR\"/.hookctl/hook.py post-tool --host opencode; exit 0",
         "timeout": 10
       }
     ]

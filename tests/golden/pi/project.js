@@ -5,13 +5,13 @@ const settings =
   "hooks": {
     "agent_before_settle": [
       {
-        "command": ": hookctl=guard/stop; python3 -I -S ./.hookctl/guard/pi/hook.py stop --host pi; exit 0",
+        "command": ": hookctl=guard/stop; python3 -I -S ./.hookctl/hook.py stop --host pi; exit 0",
         "timeout": 10
       }
     ],
     "tool_result": [
       {
-        "command": ": hookctl=guard/post-tool; python3 -I -S ./.hookctl/guard/pi/hook.py post-tool --host pi; exit 0",
+        "command": ": hookctl=guard/post-tool; python3 -I -S ./.hookctl/hook.py post-tool --host pi; exit 0",
         "timeout": 10
       }
     ]
