@@ -96,7 +96,7 @@ class Stage:
         text = text.replace(str(self.root / "work"), "$WORK")
         text = text.replace(str(self.root), "$ROOT").replace(self.python, "$PYTHON")
         text = re.sub(r"(the file was written at )[-0-9]{10} [:0-9]{8}", r"\1$TIME", text)
-        return re.sub(r"(claude-(?:user|local)-|guard_)[0-9a-f]{16}", r"\1$HASH", text)
+        return re.sub(r"(claude-(?:local-)?|guard_)[0-9a-f]{16}", r"\1$HASH", text)
 
     def write(self, path: Path, body: str, flags: str) -> None:
         text = body if "no final newline" in flags else body + "\n"

@@ -142,7 +142,7 @@ def _list_wants(
 ) -> tuple[list[Wanted], list[str]]:
     """What the pack wants in the settings, and warnings."""
     # A named folder lies outside the project, and is the same for everyone.
-    if target.shared and not folder.startswith("/.hookctl/"):
+    if target.shared and folder != "/.hookctl":
         target = Target(target.host, "managed", target.path, target.project)
     warning = ""
     is_started = pack.name == GUARD or needs_runner(pack, target.host)
