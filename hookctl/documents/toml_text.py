@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date, time
 from typing import Any
 
-from hookctl.documents.toml_scan import ARRAY, DOTTED, INLINE, TABLE, TABLES, Node
+from hookctl.documents.toml_scan import Keys, comments_of, parts
 
 
 def key_text(name: str) -> str:
@@ -29,54 +29,44 @@ def inline(value: Any) -> str:
     import tomlkit  # late: reading needs none of it
 
     if isinstance(value, list):
-        return _array_text(map(inline, value))
+        return f"[{', '.join(map(inline, value))}]"
     if isinstance(value, dict):
-        return _table_text((name, inline(inner)) for name, inner in value.items())
+        return table_text((name, inline(inner)) for name, inner in value.items())
     if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
     str(value).encode("utf-8")
     return tomlkit.item(value).as_string()
 
 
-def source(text: str, node: Node) -> str:
-    """The source text of a node; a table's as an inline one."""
-    if node.kind in (TABLE, DOTTED):
-        return _table_text((name, source(text, child)) for name, child in node.children.items())
-    if node.kind == TABLES:
-        return _array_text(source(text, child) for child in node.children)
-    return text[node.start : node.end]
+def is_block(source: str) -> bool:
+    """Whether a new value is written as tables: it is a table, or an array of tables only.
 
-
-def is_block(node: Node) -> bool:
-    """Whether a new value is written as tables: it is a table, or an array of tables only."""
-    if node.kind == INLINE:
-        return True
-    if node.kind != ARRAY or not node.children:
+    A block of tables has no room for comments.
+    """
+    if comments_of(source):
         return False
-    return all(child.kind == INLINE for child in node.children)
+    if source.startswith("["):
+        items = [source[part.start] for part in parts(source)]
+        return bool(items) and set(items) == {"{"}
+    return source.startswith("{")
 
 
-def block(names: tuple[str, ...], text: str, node: Node, *, is_element: bool = False) -> list[str]:
+def block(names: Keys, source: str, *, is_element: bool = False) -> list[str]:
     """The lines of a new value as tables: a header, its scalar members, then the tables below."""
-    if node.kind == ARRAY:
-        elements = []
-        for child in node.children:
-            elements += block(names, text, child, is_element=True)
-        return elements
+    inner = [(part.names, source[part.start : part.end]) for part in parts(source)]
+    if source.startswith("["):
+        return [line for _, text in inner for line in block(names, text, is_element=True)]
     header = f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"
     lines, tables = [header], []
-    for name, child in node.children.items():
-        if is_block(child) and child.children:
-            tables += block((*names, name), text, child)
+    for key, text in inner:
+        if is_block(text) and text != "{}":
+            tables += block(names + key, text)
         else:
-            lines.append(f"{key_text(name)} = {source(text, child)}")
+            lines.append(f"{keys_text(key)} = {text}")
     return lines + tables
 
 
-def _array_text(elements: Iterable[str]) -> str:
-    return f"[{', '.join(elements)}]"
-
-
-def _table_text(members: Iterable[tuple[str, str]]) -> str:
+def table_text(members: Iterable[tuple[str, str]]) -> str:
+    """Source texts as the members of an inline table."""
     text = ", ".join(f"{key_text(name)} = {value}" for name, value in members)
     return f"{{ {text} }}" if text else "{}"

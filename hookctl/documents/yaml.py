@@ -2,8 +2,9 @@
 
 New members are lines of their own in the file's layout; a removal removes exactly a member's
 lines. Each edit is verified: the new text is read again, and its nodes must be the old nodes with
-the same edit. What cannot be edited so (an alias, a merge key, an unusual layout) is refused with
-its position. The reader is PyYAML, like the hosts'; it is an optional extra.
+the same edit. An edit inside what is no plain lines (brackets, an anchor, an alias, a merge key, an
+unusual layout) is refused with its position. The reader is PyYAML, like the hosts'; it is an
+optional extra.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from hookctl.documents import (
     wrapped,
     wrong_shape,
 )
-from hookctl.documents.yaml_edits import Edits, Located, Step
+from hookctl.documents.yaml_edits import PLAIN_LINES, Edits, Located, Step
 from hookctl.documents.yaml_nodes import Node, Reading, Tree, load, read
 from hookctl.documents.yaml_text import (
     Source,
@@ -36,7 +37,6 @@ from hookctl.documents.yaml_text import (
     flow,
     indent_of,
     is_merge,
-    is_null,
     tree_of,
 )
 from hookctl.errors import HookctlError
@@ -126,10 +126,10 @@ class YamlDocument(Document):
     def insert_raw(self, path: Path, text: str) -> YamlDocument:
         """Put a source text from an earlier raw() above an array's element and its comments."""
         *above, index = path
+        self.check_path(path)
         located, new = self._find(tuple(above)), self._source(path, text)
         if located is None or not located.steps or not isinstance(index, int):
             raise KeyError(path)
-        self._check_holder(tuple(above), located.node)
         splices = self._edits.insert_above(Step(located.node, index), new)
         kind, anchor, tag, children = located.node.tree()
         children = (*children[:index], (None, tree_of(new)), *children[index:])
@@ -155,7 +155,7 @@ class YamlDocument(Document):
         if located is None:
             return self._put(path, [value])
         self._check_holder(path, located.node)
-        if is_null(located.node):
+        if self._edits.is_vacant(located.node, "seq"):
             return self._put(path, [value])
         if located.node.kind != "seq":
             raise wrong_shape(self, path, "an array")
@@ -208,21 +208,21 @@ class YamlDocument(Document):
         return read(source + "\n", self.where, self._reading.anchors)
 
     def _check_holder(self, path: Path, node: Node) -> None:
-        """Refuse to edit inside an alias, an anchor in use, or a mapping that merges another."""
+        """Refuse to edit inside what is no plain lines, such as brackets or an alias."""
         merges = [key.start for key, _ in node.children if key and is_merge(key)]
-        offset = merges[0] if merges else node.start
         if node.kind == "alias":
-            reason = f"is the alias *{node.text}, so an edit would change another place"
-        elif node.anchor in self._reading.aliased:
-            offset = node.start
-            reason = f"is used elsewhere as *{node.anchor}, so an edit would change that too"
+            form = f"the alias *{node.text}"
+        elif node.anchor:
+            form = f"named &{node.anchor} for other places"
         elif merges:
-            reason = "takes members of another mapping in here (<<), which an edit could hide"
+            form = "merged with another mapping (<<)"
+        elif node.flow and not self._edits.is_vacant(node, node.kind):
+            form = "written in brackets"
         else:
             return
-        name = self.name_of(path) or "the document"
-        hint = "Write it out there, then run the command again."
-        raise self.error_at("unsupported_yaml", offset, f"{name} {reason}", hint)
+        message = f"{self.name_of(path) or 'the document'} is {form}, and nothing is edited there"
+        offset = merges[0] if merges else node.start
+        raise self.error_at("unsupported_yaml", offset, message, PLAIN_LINES)
 
     # Editing
 
@@ -246,7 +246,7 @@ class YamlDocument(Document):
             pair = (step.child.key and step.child.key.tree(), new)
             return self._verified(self._edits.replace(step, value), located.steps, pair)
         holder, length = self._nearest(path)
-        if holder and length and is_null(holder.node):
+        if holder and length and self._edits.is_vacant(holder.node, "map"):
             return self._put(path[:length], wrapped(self, path[length:], value))
         if holder:
             return self._insert(path, length, holder, value)

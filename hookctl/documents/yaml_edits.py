@@ -16,15 +16,16 @@ from hookctl.documents.yaml_text import (
     Source,
     Style,
     block,
-    flow,
     indented,
     inline_lines,
+    is_list,
     is_null,
-    key_text,
     member,
+    needs_lines,
 )
 from hookctl.errors import HookctlError
 
+PLAIN_LINES = "Write it in plain lines (key: value, - item), then run the command again."
 _COMMENT = r"(?:(?<=[ \t\r\n])|^)#[^\r\n]*"
 
 
@@ -72,10 +73,6 @@ class Edits:
     def insert(self, located: Located, key: str | None, value: Any) -> list[Splice]:
         """Insert a member after the last one of a collection."""
         holder = located.node
-        if holder.flow:
-            step = located.steps[-1] if located.steps else None
-            below = self._insert_below(step, key, value)
-            return below or self._insert_in_flow(holder, key, value)
         first = holder.children[0].key
         column = self.column(first.start if first else holder.start)
         margin = self._indent(located.steps[-1]) if located.steps else -1
@@ -84,10 +81,6 @@ class Edits:
 
     def insert_above(self, step: Step, value: Source) -> list[Splice]:
         """Insert an item above another one and the comments right above that."""
-        if step.holder.flow:
-            if value.stands_alone or value.node.block:
-                raise self.unsupported(step.holder.start)
-            return [Splice(step.child.start, step.child.start, flow(value) + ", ")]
         start = self._start(step)
         offset = line_start(self._text, start)
         if self._text[offset:start].strip(" "):  # as in `- - item`
@@ -121,42 +114,6 @@ class Edits:
         stop = line_stop(self._text, offset)
         return Splice(stop, stop, "".join(line_end + line for line in lines))
 
-    def _insert_below(self, step: Step | None, key: str | None, value: Any) -> list[Splice] | None:
-        """Replace an empty `{}` or `[]` right after its key with lines below that key."""
-        if step is None or step.holder.flow:
-            return None
-        colon = self._colon(step)
-        end = step.child.value.end
-        if colon is None or self._text[colon:end] not in (" {}", " []"):
-            return None
-        assert step.child.key is not None
-        depth = self._style.dash if key is None else self._style.unit
-        lines = member(key, value, self.column(step.child.key.start) + depth, self._style)
-        return [Splice(colon, end, ""), self._new_lines(end, lines)]
-
-    def _insert_in_flow(self, holder: Node, key: str | None, value: Any) -> list[Splice]:
-        """Insert a member after the last one in brackets."""
-        if isinstance(value, Source) and (value.stands_alone or value.node.block):
-            raise self.unsupported(holder.start)
-        new = flow(value) if key is None else f"{key_text(key)}: {flow(value)}"
-        if not holder.children:
-            return [Splice(holder.start + 1, holder.start + 1, new)]
-        last = holder.children[-1].value.end
-        comma = self._comma(last, holder.end - 1)
-        if comma is None:
-            return [Splice(last, last, f", {new}")]
-        return [Splice(comma + 1, comma + 1, f" {new},")]
-
-    def _replace_null(self, step: Step, value: dict[str, Any] | list[Any]) -> list[Splice] | None:
-        """Replace a null behind its key, written or not, with lines below that key."""
-        colon = self._colon(step)
-        if step.holder.flow or colon is None:
-            return None
-        assert step.child.key is not None
-        unit = self._style.dash if isinstance(value, list) else self._style.unit
-        lines = block(value, self.column(step.child.key.start) + unit, self._style)
-        return self._put_below(step.child.value, colon, step.child.value.end, lines)
-
     def _put_below(self, old: Node, colon: int, end: int, lines: list[str]) -> list[Splice]:
         """Replace a value that ends at `end` with lines below its key, which ends at `colon`."""
         end = max(colon, end)
@@ -167,22 +124,21 @@ class Edits:
 
     def replace(self, step: Step, value: Any) -> list[Splice]:
         """Replace a child's value; a comment after it stays."""
-        if is_null(step.child.value) and isinstance(value, dict | list) and value:
-            below = self._replace_null(step, value)
-            if below:
-                return below
-        if isinstance(value, Source) and value.stands_alone:
-            return self._replace_with_block(step, value)
-        return self._replace_inline(step, value)
-
-    def _replace_with_block(self, step: Step, value: Source) -> list[Splice]:
-        """Replace a child's value with a block collection: below its key, or behind its dash."""
         old, style = step.child.value, self._style
+        if not needs_lines(value):
+            return self._replace_inline(step, value)
         end = self.content_end(old)
-        if step.child.key:
-            return self._replace_below_key(step, value, end)
-        lines = block(value, self.column(old.start), style)
-        return [Splice(old.start, end, style.line_end.join(lines).lstrip(" "))]
+        if not step.child.key:  # behind its dash
+            lines = block(value, self._indent(step) + 2, style)
+            text = style.line_end.join(lines).lstrip(" ")
+            start = self._indicator_end(step)
+            return [Splice(start, max(start, end), f" {text}")]
+        kind = "seq" if is_list(value) else "map"
+        if _is_in_lines(old) and old.kind == kind:
+            column = self.column(old.start)
+        else:
+            column = self._indent(step) + (style.dash if kind == "seq" else style.unit)
+        return self._put_below(old, self._indicator_end(step), end, block(value, column, style))
 
     def _replace_inline(self, step: Step, value: Any) -> list[Splice]:
         """Replace a child's value with one that begins in the line of its key or dash."""
@@ -190,7 +146,7 @@ class Edits:
         end = self.content_end(old)
         first, *more = inline_lines(value)
         text = style.line_end.join([first, *indented(more, self._indent(step) + style.unit)])
-        if not text and not step.holder.flow:  # null: the blanks before it go too
+        if not text:  # null: the blanks before it go too
             return [Splice(len(self._text[: old.start].rstrip(" \t")), end, "")]
         if step.child.key and _is_in_lines(old):  # the old value is in the lines below the key
             colon = self._indicator_end(step)
@@ -200,21 +156,9 @@ class Edits:
             text = " " + text
         return [Splice(old.start, end, text)]
 
-    def _replace_below_key(self, step: Step, value: Source, end: int) -> list[Splice]:
-        """Replace a member's value with a block collection in lines below its key."""
-        old, colon = step.child.value, self._indicator_end(step)
-        if _is_in_lines(old) and old.kind == value.node.kind:
-            column = self.column(old.start)
-        else:
-            depth = self._style.dash if value.node.kind == "seq" else self._style.unit
-            column = self._indent(step) + depth
-        return self._put_below(old, colon, end, block(value, column, self._style))
-
     def remove(self, above: Sequence[Step], step: Step) -> list[Splice]:
         """Remove a child; a collection without any other becomes a pair of brackets."""
         holder = step.holder
-        if holder.flow:
-            return self._remove_from_flow(step)
         start, end = self._start(step), self.content_end(step.child.value)
         if step.child_index + 1 < len(holder.children):
             return self._cut(start, end, self._start(Step(holder, step.child_index + 1)))
@@ -226,25 +170,6 @@ class Edits:
             return [Splice(start, end, empty)]
         empty_value = Splice(indicator_end, indicator_end, " " + empty)
         return [empty_value, *self._cut(start, end, None)]
-
-    def _remove_from_flow(self, step: Step) -> list[Splice]:
-        """Remove a child in brackets, with the comma after it, or else the one before it."""
-        children, child = step.holder.children, step.child
-        start, end = child.start, child.value.end
-        if step.child_index + 1 < len(children):
-            following = children[step.child_index + 1].start
-            comma = self._comma(end, following)
-            if comma is not None and "#" not in self._text[end:following]:
-                return [Splice(start, following, "")]
-            return [Splice(start, end, ""), *_remove_comma(comma)]
-        if step.child_index == 0:
-            return [Splice(start, end, ""), *_remove_comma(self._comma(end, step.holder.end - 1))]
-        comma = self._comma(children[step.child_index - 1].value.end, start)
-        if comma is None:
-            raise self.unsupported(start)
-        if "#" in self._text[comma:start]:
-            return [*_remove_comma(comma), Splice(start, end, "")]
-        return [Splice(comma, end, "")]
 
     def _cut(self, start: int, end: int, following: int | None) -> list[Splice]:
         """Remove a span with its lines; a comment after it stays."""
@@ -275,8 +200,7 @@ class Edits:
     def unsupported(self, offset: int) -> HookctlError:
         """The error for a layout that no splice fits."""
         message = "this part of the file is written in a way that cannot be edited without loss"
-        hint = "Write it in plain lines (key: value, - item), then run the command again."
-        return error_at("unsupported_yaml", self._text, self._where, offset, message, hint)
+        return error_at("unsupported_yaml", self._text, self._where, offset, message, PLAIN_LINES)
 
     # The file's style
 
@@ -290,7 +214,7 @@ class Edits:
             holder = pending.pop()
             pending += [value for _, value in reversed(holder.children)]
             for child in holder.children:
-                if not holder.flow and self._is_below_key(child):
+                if self._is_below_key(child):
                     depth = self.column(child.value.start) - self.column(child.start)
                     if child.value.kind != "map":
                         dashes.append(depth)
@@ -306,6 +230,11 @@ class Edits:
         return line_start(self._text, child.value.start) > child.key.start
 
     # Positions in the text
+
+    def is_vacant(self, node: Node, kind: str) -> bool:
+        """Whether a node is null, or a pair of brackets of this kind with nothing in it."""
+        source = "".join(self._text[node.start : node.end].split())
+        return is_null(node) or (node.kind == kind and source in ("{}", "[]"))
 
     def _line_after(self, offset: int) -> int:
         """Where the next line begins, 0 for none; the offset itself if it begins a line."""
@@ -340,11 +269,9 @@ class Edits:
 
     def _start(self, step: Step) -> int:
         """Where a child of a block collection begins: its key, or its dash."""
-        key = step.child.key
-        if key:
-            if self._colon(step) is None:
-                raise self.unsupported(key.start)
-            return key.start
+        if step.child.key:
+            self._indicator_end(step)  # refuses `? key`
+            return step.child.key.start
         start = step.holder.start
         if step.child_index > 0:
             start = step.holder.children[step.child_index - 1].value.end
@@ -357,32 +284,15 @@ class Edits:
 
     def _indicator_end(self, step: Step) -> int:
         """The end of the colon or the dash of a child of a block collection."""
-        start = self._start(step)
-        colon = self._colon(step) if step.child.key else start + 1
-        assert colon is not None
-        return colon
-
-    def _colon(self, step: Step) -> int | None:
-        """The end of the colon on a member's key line; None for items and for `? key`."""
         key = step.child.key
         if key is None:
-            return None
-        before_key = self._text[line_start(self._text, key.start) : key.start]
-        if before_key.rstrip().endswith("?"):
-            return None
+            return self._start(step) + 1
         colon = re.compile(r"[ \t]*:").match(self._text, key.end)
-        return colon.end() if colon else None
-
-    def _comma(self, start: int, end: int) -> int | None:
-        """The comma between two offsets of a flow collection, comments left out."""
-        gap = re.sub(_COMMENT, lambda match: " " * len(match[0]), self._text[start:end])
-        return start + gap.index(",") if "," in gap else None
+        if colon is None:
+            raise self.unsupported(key.start)
+        return colon.end()
 
 
 def _is_in_lines(node: Node) -> bool:
     """Whether a node is a block collection."""
     return bool(node.children) and not node.flow
-
-
-def _remove_comma(comma: int | None) -> list[Splice]:
-    return [] if comma is None else [Splice(comma, comma + 1, "")]

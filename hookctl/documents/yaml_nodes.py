@@ -133,13 +133,13 @@ def load(text: str, where: str) -> Any:
         raise _unparsable(text, where, error) from None
 
 
-def read(text: str, where: str, known: Mapping[str, Node] = MappingProxyType({})) -> Reading:
+def read(text: str, where: str, anchors: Mapping[str, Node] = MappingProxyType({})) -> Reading:
     """The nodes of a text; unparsable, with the position, if it is not one document.
 
-    Aliases may name anchors in `known`.
+    Aliases may name `anchors` of the document that the text is a part of.
     """
     yaml = reader(where)
-    builder = _Builder(text, where, dict(known))
+    builder = _Builder(text, where, dict(anchors))
     try:
         for event in yaml.parse(text.removeprefix(BOM), _loader()):
             builder.take(event, yaml)

