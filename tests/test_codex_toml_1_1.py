@@ -1,4 +1,4 @@
-"""Codex reads config.toml in TOML 1.1, of which hookctl reads inline tables on many lines; and where nobody can read it, approvals that stay are named."""
+"""Codex reads TOML 1.1, of which hookctl reads inline tables on many lines; approvals that stay are named."""
 
 from __future__ import annotations
 

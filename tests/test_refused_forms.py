@@ -31,7 +31,7 @@ FORMS = [
     Form("hermes", "a: &x {}\nhooks: *x\n", (2, 8), LINES, "a: &x {b: 1}\nc: *x\n"),
     Form("hermes", "hooks: &x\n  other: []\n", (1, 8), LINES, "hooks:\n  other: &x []\nb: *x\n"),
     Form("hermes", "a: &x {b: 1}\nhooks:\n  <<: *x\n", (3, 3), LINES, "a: &x {b: 1}\nc:\n  <<: *x\n"),
-    Form("kimi", "hooks = [{event = 'Stop', command = 'x'}]\n", (1, 9), "Write it as [[hooks]]", "a = {b='c', d = [1,]}\n"),
+    Form("kimi", "hooks = [{event = 'Stop', command = 'x'}]\n", (1, 9), "Write it as [[hooks]]", "a = {b='c'}\n"),
     Form("kimi", "a = 1\nhooks = [ # mine\n]\n", (2, 9), "Write it as [[hooks]]", "a.b = [ # mine\n]\n"),
     Form("vibe", "hooks = [\n]\n", (1, 9), "Write it as [[hooks]]", "hook.b.c = [\n]\n"),
     Form("codex-config", "hooks.Stop = [{hooks = []}]\n", (1, 14), "Write it as [[hooks.Stop]]",

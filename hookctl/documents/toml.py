@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from hookctl.documents import (
+    BOM,
     BREAK,
     MISSING,
     Document,
@@ -24,15 +25,29 @@ from hookctl.documents import (
     Scalar,
     Splice,
     decode,
+    leading_blanks,
     line_end_of,
+    line_start,
+    line_stop,
     spliced,
     unexpected,
     value_at,
     wrong_shape,
 )
-from hookctl.documents.toml_layout import Layout
-from hookctl.documents.toml_scan import Statement, comments_of, names_of, parts, read, scan
-from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, table_text
+from hookctl.documents.toml_scan import (
+    Statement,
+    block,
+    comments_of,
+    inline,
+    is_block,
+    key_text,
+    keys_text,
+    names_of,
+    parts,
+    read,
+    scan,
+    table_text,
+)
 from hookctl.errors import HookctlError
 
 _ASSIGN = "v = "
@@ -45,6 +60,7 @@ class TomlDocument(Document):
         super().__init__(text, where)
         self._plain = read(text, where)
         self._line_end = line_end_of(text, line_end)
+        self._start = int(text.startswith(BOM))
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
@@ -93,7 +109,7 @@ class TomlDocument(Document):
         return self._source(path, value)
 
     def _source(self, path: Path, value: Any) -> str:
-        assigned = self._assigned(path)
+        assigned = self._keys.get(path)
         if assigned:
             return self._text[assigned.value : assigned.end]
         if not self._below(path):
@@ -109,7 +125,7 @@ class TomlDocument(Document):
         statements, length = self._nearest(path)
         if not length:
             return 0
-        assigned = self._assigned(path[:length])
+        assigned = self._keys.get(path[:length])
         return assigned.value if assigned else statements[0].start
 
     def set(self, path: Path, value: Any) -> TomlDocument:
@@ -157,7 +173,7 @@ class TomlDocument(Document):
         is_last = isinstance(path[-1], int) and len(self.get(above)) == 1
         if is_last and not self._owner(above):
             return self.remove(above)
-        splices = list(self._layout.remove_lines(statements))
+        splices = list(self._remove_lines(statements))
         after = self._spliced(splices, path)
         if above and after.get(above) is MISSING:
             # The parent consisted of this value only; it stays, as an empty one.
@@ -169,7 +185,7 @@ class TomlDocument(Document):
         statements = self._below(path)
         if not statements or not isinstance(path[-1], int):
             return ""
-        splices = self._layout.remove_lines(statements)
+        splices = self._remove_lines(statements)
         texts = (self._text[splice.start : splice.end].strip("\r\n") for splice in splices)
         return self._line_end.join(texts)
 
@@ -184,9 +200,9 @@ class TomlDocument(Document):
             return self._rewritten(listed, [*items, table])
         following = self._below(path) if index in range(len(items)) else ()
         if following:
-            splices = self._layout.insert_above(following[0], block._text)
+            splices = self._insert_above(following[0], block._text)
         else:
-            splices = self._layout.insert_block([block._text], self._owner(path))
+            splices = self._add_lines([block._text], self._owner(path))
         items.insert(int(index), table)
         return self._verified(splices, listed, items)
 
@@ -195,10 +211,6 @@ class TomlDocument(Document):
     @cached_property
     def _statements(self) -> list[Statement]:
         return list(scan(self._text))
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return Layout(self._text, self._statements, self._comments, self._line_end)
 
     @cached_property
     def _comments(self) -> list[tuple[int, int]]:
@@ -213,6 +225,15 @@ class TomlDocument(Document):
                 found.setdefault(statement.path[:length], []).append(statement)
         return found
 
+    @cached_property
+    def _keys(self) -> dict[Path, Statement]:
+        """The keys with a value, by the path of that."""
+        return {one.path: one for one in self._statements if one.value >= 0}
+
+    @cached_property
+    def _headers(self) -> dict[Path, Statement]:
+        return {one.path: one for one in self._statements if one.value < 0}
+
     def _find(self, path: Path) -> Sequence[Statement] | None:
         return self._by_path.get(path)
 
@@ -220,16 +241,9 @@ class TomlDocument(Document):
         """The statements at a path and below it; none for what stands inside brackets."""
         return self._by_path.get(path, ())
 
-    def _assigned(self, path: Path) -> Statement | None:
-        """The key whose value is the one at path."""
-        for statement in self._below(path):
-            if statement.path == path and statement.value >= 0:
-                return statement
-        return None
-
     def _bracketed(self, path: Path) -> Statement | None:
         """The key whose value is the one at path, or has it inside its brackets."""
-        found = (self._assigned(path[:length]) for length in range(len(path) + 1))
+        found = (self._keys.get(path[:length]) for length in range(len(path) + 1))
         return next(filter(None, found), None)
 
     def _owner(self, path: Path) -> Sequence[Statement]:
@@ -251,7 +265,7 @@ class TomlDocument(Document):
     def _put(self, path: Path, new: str) -> TomlDocument:
         """Write a source text as the value at path."""
         value = self._value_of(path, new)
-        assigned = self._assigned(path)
+        assigned = self._keys.get(path)
         if assigned:
             splice = Splice(assigned.value, assigned.end, new)
             return self._verified([splice], path, value)
@@ -286,11 +300,10 @@ class TomlDocument(Document):
             return self._insert_block(path, new, value)
         text = f"{key_text(names[0])} = {new}"
         members = [s for s in self._below(above) if s.value >= 0 and s.home == above]
-        headers = [s for s in self._below(above) if s.value < 0 and s.path == above]
-        if above and not headers:
+        header = self._headers.get(above)
+        if above and not header:
             raise self._unsupported(above)
-        # A table's own keys end with the first header below it.
-        splices = self._layout.insert_line(members[-1:] or headers, text)
+        splices = self._insert_line(members[-1] if members else header, text)
         return self._verified(splices, path, value)
 
     def _insert_block(self, path: Path, new: str, value: Any) -> TomlDocument:
@@ -300,7 +313,7 @@ class TomlDocument(Document):
             lines = block(names, new, is_element=isinstance(path[-1], int))
         else:
             lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new}"]
-        splices = self._layout.insert_block(lines, self._owner(path))
+        splices = self._add_lines(lines, self._owner(path))
         return self._verified(splices, path, value)
 
     def _rewritten(self, path: Path, value: Any) -> TomlDocument:
@@ -364,6 +377,105 @@ class TomlDocument(Document):
             if not (is_replaced and is_in_splice):
                 comments.append(self._text[start:end])
         return comments
+
+    # Lines. Removing what was inserted here gives the earlier text again, to the byte.
+
+    def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
+        """Insert a line after a statement, else before the first header."""
+        if above:
+            indent = leading_blanks(self._text[self._line_start(above.start) : above.start])
+            stop = line_stop(self._text, above.end)
+            return [Splice(stop, stop, self._line_end + indent + text)]
+        if not self._statements:
+            return self._add_lines([text], ())
+        return self._insert_above(self._statements[0], text)
+
+    def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
+        """Insert lines above a statement and the comments right above it."""
+        offset = self._line_start(statement.start)
+        while offset > self._start:
+            line_above = self._line_start(offset - 1)
+            if not self._text[line_above:offset].lstrip(" \t").startswith("#"):
+                break
+            offset = line_above
+        return [Splice(offset, offset, text + self._line_end * 2)]
+
+    def _add_lines(self, lines: list[str], owner: Sequence[Statement]) -> list[Splice]:
+        """Insert lines at the end of the file, or of the array element that owns them.
+
+        A blank line separates them, and they have a final line end only where the file has one.
+        """
+        line_end = self._line_end
+        text = line_end.join(lines)
+        if owner:
+            stop = line_stop(self._text, owner[-1].end)
+            has_blank_below = self._is_blank(self._next_line(stop))
+            lead = line_end * 2 if has_blank_below else line_end
+            return [Splice(stop, stop, lead + text)]
+        size = len(self._text)
+        if size == self._start:
+            return [Splice(size, size, text + line_end)]
+        if BREAK.match(self._text, size - 1):
+            return [Splice(size, size, line_end + text + line_end)]
+        return [Splice(size, size, line_end * 2 + text)]
+
+    def _remove_lines(self, statements: Sequence[Statement]) -> Iterator[Splice]:
+        """Remove the lines of headers and keys, and one of the blank lines around them."""
+        removed = {statement.start for statement in statements}
+        run: list[Statement] = []
+        for statement in [*self._statements, None]:
+            if statement and statement.start in removed:
+                run.append(statement)
+            elif run:
+                yield self._remove_run(run)
+                run = []
+
+    def _remove_run(self, run: list[Statement]) -> Splice:
+        """Remove consecutive statements and the comments between; a single one's comment stays."""
+        stop = line_stop(self._text, run[-1].end)
+        comments = self._comments_in(run[-1].end, stop)
+        if len(run) == 1 and comments:
+            return Splice(run[0].start, comments[0][0])
+        start, after = self._with_blank_line(self._line_start(run[0].start), self._next_line(stop))
+        if after == stop:  # the last line, and it has no line end
+            start = self._break_before(start)
+        return Splice(start, after)
+
+    def _with_blank_line(self, start: int, after: int) -> tuple[int, int]:
+        """The span of whole lines, with one of the two blank lines around it if both are there.
+
+        An insertion makes an empty line, so an empty one is taken rather than one with blanks.
+        """
+        above = max(self._line_start(start - 1), self._start)
+        below = self._next_line(line_stop(self._text, after))
+        is_first = start == self._start
+        if not self._is_blank(after) or not (is_first or self._is_blank(above)):
+            return start, after
+        is_above_empty = self._text[above:start] == self._line_end
+        is_below_empty = self._text[after:below] == self._line_end
+        if is_first or (is_below_empty and not is_above_empty):
+            return start, below
+        return above, after
+
+    def _line_start(self, offset: int) -> int:
+        return max(line_start(self._text, offset), self._start)
+
+    def _next_line(self, stop: int) -> int:
+        """Where the line after a line's stop begins; the stop itself at the end of the file."""
+        line_break = BREAK.match(self._text, stop)
+        return line_break.end() if line_break else stop
+
+    def _break_before(self, start: int) -> int:
+        """The stop of the line before the one that begins at `start`."""
+        return max(len(self._text[:start].removesuffix("\n").removesuffix("\r")), self._start)
+
+    def _is_blank(self, start: int) -> bool:
+        """Whether the line that begins at `start` has nothing on it, or there is none."""
+        return not self._text[start : line_stop(self._text, start)].strip(" \t")
+
+    def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The comments that begin in a span."""
+        return [span for span in self._comments if start <= span[0] < end]
 
 
 def _names(path: Path) -> tuple[str, ...]:
