@@ -126,7 +126,23 @@ class TomlDocument(Document):
         if not length:
             return 0
         assigned = self._keys.get(path[:length])
-        return assigned.value if assigned else statements[0].start
+        return self._inside(assigned.value, path[length:]) if assigned else statements[0].start
+
+    def _inside(self, start: int, path: Path) -> int:
+        """Where the value at path begins in the one that begins here, or its nearest parent."""
+        for index, part in enumerate(parts(self._text, start)):
+            names: Path = part.names or (index,)
+            if path[: len(names)] == names:
+                return self._inside(part.start, path[len(names) :])
+        return start
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a path into brackets that are not written as hookctl would write them."""
+        whole = self._bracketed(path)
+        if whole is None or self._text[whole.value] not in "[{":
+            return
+        if self._text[whole.value : whole.end] != inline(value_at(self._plain, whole.path)):
+            raise self._unsupported(path if self._below(path) else path[:-1])
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
@@ -318,11 +334,10 @@ class TomlDocument(Document):
 
     def _rewritten(self, path: Path, value: Any) -> TomlDocument:
         """The document with a value in brackets or inside them, if no other form goes with it."""
+        self.check_path(path)
         whole = self._bracketed(path)
         assert whole
         old = value_at(self._plain, whole.path)
-        if self._text[whole.value : whole.end] != inline(old):
-            raise self._unsupported(path[:-1] if self._below(path) == () else path)
         new = _edit_plain(old, path[len(whole.path) :], value)
         splice = Splice(whole.value, whole.end, self._inline(whole.path, new))
         return self._verified([splice], whole.path, new)
