@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.documents.listed import Listing
-from hookctl.documents.toml_text import inline
+from hookctl.documents.toml_scan import inline
 from hookctl.ledger import store
 from tests.conftest import put
 from tests.hostfiles import KINDS, Kind
@@ -81,14 +81,10 @@ def toml_texts(draw: st.DrawFn, kind: Kind) -> str:
     for number in range(draw(st.integers(0, 2))):
         text += f"k{number} = {draw(st.sampled_from(VALUES))}{draw(st.sampled_from(ENDS))}\n{draw(comments)}"
     parts = [f"[t{number}]\nk = {draw(st.sampled_from(VALUES))}\n" for number in range(draw(st.integers(0, 2)))]
-    form = draw(st.sampled_from(["tables", "tables", "one line", "many lines"]))
-    if form == "tables":
+    if draw(st.integers(0, 2)):
         parts += [draw(tables(item)) for item in found]
-    elif form == "one line":
-        text += f"hooks = [{', '.join(map(inline, found))}]{draw(st.sampled_from(ENDS))}\n"
     else:
-        rows = "".join(f"  {inline(item)},{draw(st.sampled_from(ENDS))}\n" for item in found)
-        text += f"hooks = [ # o\n{rows}{draw(st.sampled_from(['', '  # last', '']))}\n]\n"
+        text += f"hooks = [{', '.join(map(inline, found))}]{draw(st.sampled_from(ENDS))}\n"
     return text + "".join(part + draw(comments) for part in draw(st.permutations(parts)))
 
 

@@ -16,11 +16,11 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (44_579, 25_500),
-    "statements of hookctl/": (31_069, 17_500),
+    "lines of hookctl/": (44_096, 25_500),
+    "statements of hookctl/": (30_671, 17_500),
     "lines of templates/": (5_187, 5_200),
     "lines of host data": (5_046, 5_500),
-    "lines of tests/": (72_379, 38_000),
+    "lines of tests/": (72_351, 38_000),
     "lines of docs/": (3_082, 2_400),
     "lines of README.md": (100, 100),
 }

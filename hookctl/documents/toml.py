@@ -1,6 +1,8 @@
 """Lossless editing of TOML: an edit is a few splices into the text; other bytes stay.
 
-New tables and groups of hooks are blocks of lines at the end, where TOML allows them always. Each
+New tables and groups of hooks are blocks of lines at the end, where TOML allows them always. A
+value in brackets is written anew as a whole if it stands there as hookctl would write it, such as
+`[]`; an edit inside another one is refused, and so is a new key of a table without a header. Each
 edit is verified: tomllib must read the new text as the old document with the same edit made on
 plain values, and no comment may be lost. So a wrong rule leads to a refusal, never to a lost
 setting.
@@ -9,13 +11,13 @@ setting.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import (
+    BOM,
     BREAK,
     MISSING,
     Document,
@@ -23,50 +25,32 @@ from hookctl.documents import (
     Scalar,
     Splice,
     decode,
+    leading_blanks,
     line_end_of,
+    line_start,
+    line_stop,
     spliced,
     unexpected,
     value_at,
     wrong_shape,
 )
-from hookctl.documents.toml_layout import Layout
 from hookctl.documents.toml_scan import (
-    ARRAY,
-    DOTTED,
-    INLINE,
-    SCALAR,
-    TABLES,
-    Node,
-    Piece,
-    Scan,
+    Statement,
+    block,
     comments_of,
+    inline,
+    is_block,
+    key_text,
+    keys_text,
     names_of,
+    parts,
     read,
     scan,
+    table_text,
 )
-from hookctl.documents.toml_text import block, inline, is_block, key_text, keys_text, source
 from hookctl.errors import HookctlError
 
 _ASSIGN = "v = "
-
-
-class _New(NamedTuple):
-    """A value to be written, parsed from a text of its own ("v = ...")."""
-
-    text: str
-    node: Node
-    value: Any
-    has_comments: bool  # a block of tables has no room for them
-
-    @property
-    def source(self) -> str:
-        """The value's own source text."""
-        return self.text[len(_ASSIGN) :]
-
-    @property
-    def is_block(self) -> bool:
-        """Whether it is written as tables in lines of their own."""
-        return is_block(self.node) and not self.has_comments
 
 
 class TomlDocument(Document):
@@ -76,6 +60,7 @@ class TomlDocument(Document):
         super().__init__(text, where)
         self._plain = read(text, where)
         self._line_end = line_end_of(text, line_end)
+        self._start = int(text.startswith(BOM))
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
@@ -94,83 +79,101 @@ class TomlDocument(Document):
 
     def scalars(self) -> Iterator[Scalar]:
         """Every key and value in the order of the text; between them are marks and comments."""
-        found = [self._key(piece) for piece in self._scan.statements]
-        found += self._scalars_of(self._scan.root, self._plain, ())
-        yield from sorted(found, key=attrgetter("start"))
+        for statement in self._statements:
+            yield self._key(statement.key, statement.path)
+            if statement.value >= 0:
+                yield from self._scalars_of(statement.value, statement.end, statement.path)
 
-    def _scalars_of(self, node: Node, value: Any, path: Path) -> Iterator[Scalar]:
-        """The values in a node, and the keys in its braces."""
-        if node.kind == SCALAR:
-            yield Scalar(node.start, node.end, path, str(value))
-        elif isinstance(node.children, list):
-            for index, child in enumerate(node.children):
-                yield from self._scalars_of(child, value[index], (*path, index))
-        else:
-            for name, child in node.children.items():
-                yield from self._scalars_of(child, value[name], (*path, name))
-        if node.kind == INLINE:
-            yield from map(self._key, node.body)
+    def _scalars_of(self, start: int, end: int, path: Path) -> Iterator[Scalar]:
+        """The keys and values in a value."""
+        if self._text[start] not in "[{":
+            yield Scalar(start, end, path, str(value_at(self._plain, path)))
+        for index, part in enumerate(parts(self._text, start)):
+            inner = path + (part.names or (index,))
+            if part.names:
+                yield self._key(part.key, inner)
+            yield from self._scalars_of(part.start, part.end, inner)
 
-    def _key(self, piece: Piece) -> Scalar:
-        assert piece.key  # elements of arrays have none
-        start, end = piece.key
-        text = ".".join(names_of(self._text[start:end]))
-        return Scalar(start, end, piece.names, text, is_key=True)
+    def _key(self, span: tuple[int, int], path: Path) -> Scalar:
+        names = names_of(self._text[slice(*span)])
+        return Scalar(*span, _names(path), ".".join(names), is_key=True)
 
     def raw(self, path: Path) -> str:
-        """The source text of the value at path, a table as an inline one; KeyError if none."""
-        node = self._find(path)
-        if node is None or not self._plain:
+        """The source text of the value at path, a table as an inline one; KeyError if none.
+
+        What stands inside brackets has none of its own, and is written anew.
+        """
+        value = self.get(path)
+        if value is MISSING:
             raise KeyError(path)
-        return source(self._text, node)
+        return self._source(path, value)
+
+    def _source(self, path: Path, value: Any) -> str:
+        assigned = self._keys.get(path)
+        if assigned:
+            return self._text[assigned.value : assigned.end]
+        if not self._below(path):
+            return inline(value)
+        if isinstance(value, list):
+            items = (self._source((*path, index), item) for index, item in enumerate(value))
+            return f"[{', '.join(items)}]"
+        members = ((name, self._source((*path, name), inner)) for name, inner in value.items())
+        return table_text(members)
 
     def offset(self, path: Path) -> int:
         """Where the value or header at path begins, or its nearest existing parent."""
-        node, length = self._nearest(path)
+        statements, length = self._nearest(path)
         if not length:
             return 0
-        if node.start >= 0:
-            return node.start
-        return min(piece.start for piece in node.all_pieces())
+        assigned = self._keys.get(path[:length])
+        return self._inside(assigned.value, path[length:]) if assigned else statements[0].start
+
+    def _inside(self, start: int, path: Path) -> int:
+        """Where the value at path begins in the one that begins here, or its nearest parent."""
+        for index, part in enumerate(parts(self._text, start)):
+            names: Path = part.names or (index,)
+            if path[: len(names)] == names:
+                return self._inside(part.start, path[len(names) :])
+        return start
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a path into brackets that are not written as hookctl would write them."""
+        whole = self._bracketed(path)
+        if whole is None or self._text[whole.value] not in "[{":
+            return
+        if self._text[whole.value : whole.end] != inline(value_at(self._plain, whole.path)):
+            raise self._unsupported(path if self._below(path) else path[:-1])
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
         if _tree(self.get(path)) == _tree(value):
             return self
-        return self._put(path, self._new(path, value))
+        return self._put(path, self._inline(path, value))
 
     def set_raw(self, path: Path, text: str) -> TomlDocument:
         """Like set(), with a source text from an earlier raw()."""
-        return self._put(path, self._parse_value(path, text))
+        return self._put(path, BREAK.sub(lambda _: self._line_end, text))
 
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
-        """Put a source text from an earlier raw() above an item in brackets and its comments."""
+        """Put a source text from an earlier raw() above an item in brackets."""
         *above, index = path
-        listed = tuple(above)
-        array, new = self._find(listed), self._parse_value(path, text)
-        if array is None or array.kind != ARRAY or not isinstance(index, int):
-            raise KeyError(path)
-        splices = self._layout.insert_item_above(array.body[index], new.source)
-        items = list(self.get(listed))
-        items.insert(index, new.value)
-        return self._verified(splices, listed, items)
+        items = self.get(tuple(above))
+        items.insert(int(index), self._value_of(path, text))
+        return self._rewritten(tuple(above), items)
 
     def append(self, path: Path, value: Any) -> TomlDocument:
         """Add an element at the end of the array at path; creates the array if it is missing."""
-        node = self._find(path)
-        if node is None:
-            return self._put(path, self._new(path, [value]))
-        if node.kind not in (ARRAY, TABLES):
+        listed = self.get(path)
+        if listed is MISSING:
+            return self.set(path, [value])
+        if not isinstance(listed, list):
             raise wrong_shape(self, path, "an array")
-        if node.kind == TABLES and not isinstance(value, dict):
+        if self._bracketed(path):
+            return self._rewritten(path, [*listed, value])
+        if not isinstance(value, dict):
             raise wrong_shape(self, path, "an array of tables")
-        new = self._new(path, value)
-        element = (*path, len(node.children))
-        if node.kind == ARRAY:
-            splices = self._layout.insert_item(node, new.source)
-        else:
-            splices = self._insert_block(element, new)
-        return self._verified(splices, element, new.value)
+        element = (*path, len(listed))
+        return self._insert_block(element, self._inline(element, value), value)
 
     def remove(self, path: Path) -> TomlDocument:
         """Remove the value, table or element at path; the same document if there is none.
@@ -178,171 +181,186 @@ class TomlDocument(Document):
         An array of tables goes with its last one, since as `[]` it would forbid another; in a
         table of an array it stays, which keeps the place of that table.
         """
-        node = self._find(path)
-        if not path or node is None:
+        statements, above = self._below(path), path[:-1]
+        if not path or self.get(path) is MISSING:
             return self
-        above = self._find(path[:-1])
-        is_last = above and above.kind == TABLES and len(above.children) == 1
-        if is_last and self._owner(path[:-1]) is None:
-            return self.remove(path[:-1])
-        pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
-        home = pieces[0].home
-        if home and home.kind in (ARRAY, INLINE):
-            splices = list(self._layout.remove_items(pieces))
-        else:
-            splices = list(self._layout.remove_lines(pieces))
+        if not statements:
+            return self._rewritten(path, MISSING)
+        is_last = isinstance(path[-1], int) and len(self.get(above)) == 1
+        if is_last and not self._owner(above):
+            return self.remove(above)
+        splices = list(self._remove_lines(statements))
         after = self._spliced(splices, path)
-        if len(path) > 1 and after.get(path[:-1]) is MISSING:
+        if above and after.get(above) is MISSING:
             # The parent consisted of this value only; it stays, as an empty one.
-            after = after.set(path[:-1], {} if isinstance(path[-1], str) else [])
+            after = after.set(above, {} if isinstance(path[-1], str) else [])
         return self._verified(splices, path, MISSING, after)
 
     def block(self, path: Path) -> str:
         """The lines that go with a table in an array of tables; empty for any other value."""
-        node, above = self._find(path), self._find(path[:-1])
-        if node is None or above is None or above.kind != TABLES:
+        statements = self._below(path)
+        if not statements or not isinstance(path[-1], int):
             return ""
-        pieces = sorted(node.all_pieces(), key=lambda piece: piece.start)
-        splices = self._layout.remove_lines(pieces)
+        splices = self._remove_lines(statements)
         texts = (self._text[splice.start : splice.end].strip("\r\n") for splice in splices)
         return self._line_end.join(texts)
 
     def insert_block(self, path: Path, text: str) -> TomlDocument:
-        """Put the lines of an earlier block() back, as the table at path.
-
-        Where the array is one in brackets now, it gets the table as its last item, behind the
-        comments of the lines.
-        """
+        """Put the lines of an earlier block() back, as the table at path."""
         *above, index = path
         listed = tuple(above)
-        array, items = self._find(listed), list(self.get(listed) or ())
+        items = self.get(listed) or []
         block = TomlDocument(BREAK.sub(lambda _: self._line_end, text), self.where)
-        table = (*_names(path), 0)
-        if array and array.kind == ARRAY:
-            index = len(items)
-            lines = [*_comments(block._text), block.raw(table)]
-            splices = self._layout.insert_item(array, self._line_end.join(lines))
-        elif array and array.kind == TABLES and index in range(len(items)):
-            splices = self._layout.insert_above(array.children[index], block._text)
+        table = block.get((*_names(path), 0))
+        if self._bracketed(listed):
+            return self._rewritten(listed, [*items, table])
+        following = self._below(path) if index in range(len(items)) else ()
+        if following:
+            splices = self._insert_above(following[0], block._text)
         else:
-            splices = self._layout.insert_block([block._text], self._owner(path))
-        items.insert(int(index), block.get(table))
+            splices = self._add_lines([block._text], self._owner(path))
+        items.insert(int(index), table)
         return self._verified(splices, listed, items)
 
     # Finding
 
     @cached_property
-    def _scan(self) -> Scan:
-        return scan(self._text)
+    def _statements(self) -> list[Statement]:
+        return list(scan(self._text))
 
     @cached_property
-    def _layout(self) -> Layout:
-        return Layout(self._text, self._scan, self._line_end)
+    def _comments(self) -> list[tuple[int, int]]:
+        return comments_of(self._text)
 
-    def _find(self, path: Path) -> Node | None:
-        node: Node | None = self._scan.root
-        for key in path:
-            node = node.child(key) if node else None
-        return node
+    @cached_property
+    def _by_path(self) -> dict[Path, list[Statement]]:
+        """The statements at each path and below it, in their order."""
+        found: dict[Path, list[Statement]] = {(): []}
+        for statement in self._statements:
+            for length in range(len(statement.path) + 1):
+                found.setdefault(statement.path[:length], []).append(statement)
+        return found
+
+    @cached_property
+    def _keys(self) -> dict[Path, Statement]:
+        """The keys with a value, by the path of that."""
+        return {one.path: one for one in self._statements if one.value >= 0}
+
+    @cached_property
+    def _headers(self) -> dict[Path, Statement]:
+        return {one.path: one for one in self._statements if one.value < 0}
+
+    def _find(self, path: Path) -> Sequence[Statement] | None:
+        return self._by_path.get(path)
+
+    def _below(self, path: Path) -> Sequence[Statement]:
+        """The statements at a path and below it; none for what stands inside brackets."""
+        return self._by_path.get(path, ())
+
+    def _bracketed(self, path: Path) -> Statement | None:
+        """The key whose value is the one at path, or has it inside its brackets."""
+        found = (self._keys.get(path[:length]) for length in range(len(path) + 1))
+        return next(filter(None, found), None)
+
+    def _owner(self, path: Path) -> Sequence[Statement]:
+        """Those of the innermost array element on a path, which a new table in it belongs to."""
+        for length in range(len(path), 0, -1):
+            if isinstance(path[length - 1], int) and self._below(path[:length]):
+                return self._below(path[:length])
+        return ()
 
     # Editing
 
-    def _new(self, path: Path, value: Any) -> _New:
+    def _inline(self, path: Path, value: Any) -> str:
         try:
-            return self._parse_value(path, inline(value))
+            return inline(value)
         except (TypeError, ValueError) as error:
             message = f"the new value cannot be written as TOML ({error})"
             raise unexpected(self, path, message) from None
 
-    def _parse_value(self, path: Path, text: str) -> _New:
-        """A source text as a new value, with the line ends of this file."""
-        text = _ASSIGN + BREAK.sub(lambda _: self._line_end, text)
-        try:
-            text.encode("utf-8")
-            value = read(text, "")["v"]
-        except (HookctlError, ValueError) as error:
-            raise unexpected(self, path, f"the source text cannot be read ({error})") from None
-        root, statements, comments = scan(text)
-        node = root.children["v"]
-        if len(statements) > 1 or (node.start, node.end) != (len(_ASSIGN), len(text)):
-            raise unexpected(self, path, "the source text is not just a value")
-        return _New(text, node, value, bool(comments))
-
-    def _put(self, path: Path, new: _New) -> TomlDocument:
-        node = self._find(path)
-        if node is None:
-            return self._verified(self._insertion(path, new), path, new.value)
-        if node.kind in (SCALAR, ARRAY, INLINE):
-            return self._verified([Splice(node.start, node.end, new.source)], path, new.value)
-        if _tree(self.get(path)) == _tree(new.value):
+    def _put(self, path: Path, new: str) -> TomlDocument:
+        """Write a source text as the value at path."""
+        value = self._value_of(path, new)
+        assigned = self._keys.get(path)
+        if assigned:
+            splice = Splice(assigned.value, assigned.end, new)
+            return self._verified([splice], path, value)
+        old = value_at(self._plain, path)
+        if old is MISSING:
+            return self._insert(path, new, value)
+        if path and not self._below(path):
+            return self._rewritten(path, value)
+        if _tree(old) == _tree(value):
             return self
-        if node.kind == TABLES or not isinstance(new.value, dict):
+        if isinstance(old, list) or not isinstance(value, dict):
             raise wrong_shape(self, path, "a value in one place")
-        return self._replace_table(node, path, new)
-
-    def _replace_table(self, node: Node, path: Path, new: _New) -> TomlDocument:
-        """Set each member that differs, and remove those that the new table does not have."""
         document = self
-        for name, child in new.node.children.items():
-            if _tree(self.get((*path, name))) != _tree(new.value[name]):
-                member = self._parse_value((*path, name), source(new.text, child))
-                document = document._put((*path, name), member)
-        for name in node.children:
-            if name not in new.value:
+        for part in parts(new):
+            document = document._put(path + part.names, new[part.start : part.end])
+        for name in old:
+            if name not in value:
                 document = document.remove((*path, name))
         return document
 
-    def _insertion(self, path: Path, new: _New) -> list[Splice]:
+    def _insert(self, path: Path, new: str, value: Any) -> TomlDocument:
         """Insert below the deepest existing parent; the value brings the missing ones."""
-        holder, length = self._nearest(path)
-        names = _names(path[length:])
-        if holder.kind in (SCALAR, ARRAY, TABLES) or len(names) != len(path) - length:
+        length = max(n for n in range(len(path)) if value_at(self._plain, path[:n]) is not MISSING)
+        above, names = path[:length], _names(path[length:])
+        holder = value_at(self._plain, above)
+        if not isinstance(holder, dict) or len(names) != len(path) - length:
             needed = "a table" if isinstance(path[length], str) else "an array with that element"
-            raise wrong_shape(self, path[:length], needed)
-        home = holder.home or holder
-        member_key = keys_text((*holder.prefix, names[0]))
-        if home.kind == INLINE:
-            text = new.source
-            for name in reversed(names[1:]):
-                text = f"{{ {key_text(name)} = {text} }}"
-            return self._layout.insert_item(home, f"{member_key} = {text}")
-        if len(names) > 1 or new.is_block:
-            return self._insert_block(path, new)
-        if home is self._scan.root or home.pieces:
-            pieces = _pieces_in(home, holder)
-            text = f"{member_key} = {new.source}"
-            return self._layout.insert_line(pieces[-1:] or home.pieces, text)
-        if self._has_written_parent(path[:length]):
-            return self._insert_block(path, new)
-        # Only the tables below make this one. A header of its own would outlive the key, so it
-        # gets none.
-        text = f"{keys_text(map(str, path))} = {new.source}"
-        return self._layout.insert_line(self._scan.root.body[-1:], text)
+            raise wrong_shape(self, above, needed)
+        if self._bracketed(above):
+            return self._rewritten(path, value)
+        if len(names) > 1 or is_block(new):
+            return self._insert_block(path, new, value)
+        text = f"{key_text(names[0])} = {new}"
+        members = [s for s in self._below(above) if s.value >= 0 and s.home == above]
+        header = self._headers.get(above)
+        if above and not header:
+            raise self._unsupported(above)
+        splices = self._insert_line(members[-1] if members else header, text)
+        return self._verified(splices, path, value)
 
-    def _has_written_parent(self, path: Path) -> bool:
-        """Whether a table on this path has a header or a dotted key of its own."""
-        for length in range(1, len(path) + 1):
-            node = self._find(path[:length])
-            if node and (node.pieces or node.kind == DOTTED):
-                return True
-        return False
-
-    def _insert_block(self, path: Path, new: _New) -> list[Splice]:
+    def _insert_block(self, path: Path, new: str, value: Any) -> TomlDocument:
         """Insert the value as a table, or in one, within the array element on its path."""
         names = _names(path)
-        if new.is_block:
-            lines = block(names, new.text, new.node, is_element=isinstance(path[-1], int))
+        if is_block(new):
+            lines = block(names, new, is_element=isinstance(path[-1], int))
         else:
-            lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new.source}"]
-        return self._layout.insert_block(lines, self._owner(path))
+            lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new}"]
+        splices = self._add_lines(lines, self._owner(path))
+        return self._verified(splices, path, value)
 
-    def _owner(self, path: Path) -> Node | None:
-        """The innermost array element on a path, which a new table in it belongs to."""
-        owner = None
-        for index, key in enumerate(path):
-            if isinstance(key, int):
-                owner = self._find(path[: index + 1]) or owner
-        return owner
+    def _rewritten(self, path: Path, value: Any) -> TomlDocument:
+        """The document with a value in brackets or inside them, if no other form goes with it."""
+        self.check_path(path)
+        whole = self._bracketed(path)
+        assert whole
+        old = value_at(self._plain, whole.path)
+        new = _edit_plain(old, path[len(whole.path) :], value)
+        splice = Splice(whole.value, whole.end, self._inline(whole.path, new))
+        return self._verified([splice], whole.path, new)
+
+    def _value_of(self, path: Path, text: str) -> Any:
+        """What a source text says; it must be one value."""
+        try:
+            text.encode("utf-8")
+            value = read(_ASSIGN + text, "")
+            (statement,) = scan(_ASSIGN + text)
+        except (HookctlError, ValueError) as error:
+            raise unexpected(self, path, f"the source text cannot be read ({error})") from None
+        if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
+            raise unexpected(self, path, "the source text is not just a value")
+        return value["v"]
+
+    def _unsupported(self, path: Path) -> HookctlError:
+        """The error for an edit inside a value that has no header of its own."""
+        names = keys_text(_names(path))
+        header = f"[[{names}]]" if isinstance(self.get(path), list) else f"[{names}]"
+        message = f"{self.name_of(path)} is not written as a table, so no part of it can be edited"
+        hint = f"Write it as {header}, then run the command again."
+        return self.error_at("unsupported_toml", self.offset(path), message, hint)
 
     def _spliced(self, splices: list[Splice], path: Path) -> TomlDocument:
         try:
@@ -358,7 +376,7 @@ class TomlDocument(Document):
         after = after or self._spliced(splices, path)
         if after._text == self._text:
             return self
-        comments = Counter(self._comments_after(splices, is_replaced=bool(self._find(path))))
+        comments = Counter(self._comments_after(splices, is_replaced=bool(self._below(path))))
         wanted = _tree(_edit_plain(self._plain, path, new))
         if _tree(after._plain) != wanted or Counter(_comments(after._text)) != comments:
             raise unexpected(self, path, "the edit would not have given the wanted document")
@@ -369,23 +387,115 @@ class TomlDocument(Document):
         comments = []
         for splice in splices:
             comments += _comments(splice.text)
-        for start, end in self._scan.comments:
+        for start, end in self._comments:
             is_in_splice = any(splice.start <= start < splice.end for splice in splices)
             if not (is_replaced and is_in_splice):
                 comments.append(self._text[start:end])
         return comments
 
+    # Lines. Removing what was inserted here gives the earlier text again, to the byte.
+
+    def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
+        """Insert a line after a statement, else before the first header."""
+        if above:
+            indent = leading_blanks(self._text[self._line_start(above.start) : above.start])
+            stop = line_stop(self._text, above.end)
+            return [Splice(stop, stop, self._line_end + indent + text)]
+        if not self._statements:
+            return self._add_lines([text], ())
+        return self._insert_above(self._statements[0], text)
+
+    def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
+        """Insert lines above a statement and the comments right above it."""
+        offset = self._line_start(statement.start)
+        while offset > self._start:
+            line_above = self._line_start(offset - 1)
+            if not self._text[line_above:offset].lstrip(" \t").startswith("#"):
+                break
+            offset = line_above
+        return [Splice(offset, offset, text + self._line_end * 2)]
+
+    def _add_lines(self, lines: list[str], owner: Sequence[Statement]) -> list[Splice]:
+        """Insert lines at the end of the file, or of the array element that owns them.
+
+        A blank line separates them, and they have a final line end only where the file has one.
+        """
+        line_end = self._line_end
+        text = line_end.join(lines)
+        if owner:
+            stop = line_stop(self._text, owner[-1].end)
+            has_blank_below = self._is_blank(self._next_line(stop))
+            lead = line_end * 2 if has_blank_below else line_end
+            return [Splice(stop, stop, lead + text)]
+        size = len(self._text)
+        if size == self._start:
+            return [Splice(size, size, text + line_end)]
+        if BREAK.match(self._text, size - 1):
+            return [Splice(size, size, line_end + text + line_end)]
+        return [Splice(size, size, line_end * 2 + text)]
+
+    def _remove_lines(self, statements: Sequence[Statement]) -> Iterator[Splice]:
+        """Remove the lines of headers and keys, and one of the blank lines around them."""
+        removed = {statement.start for statement in statements}
+        run: list[Statement] = []
+        for statement in [*self._statements, None]:
+            if statement and statement.start in removed:
+                run.append(statement)
+            elif run:
+                yield self._remove_run(run)
+                run = []
+
+    def _remove_run(self, run: list[Statement]) -> Splice:
+        """Remove consecutive statements and the comments between; a single one's comment stays."""
+        stop = line_stop(self._text, run[-1].end)
+        comments = self._comments_in(run[-1].end, stop)
+        if len(run) == 1 and comments:
+            return Splice(run[0].start, comments[0][0])
+        start, after = self._with_blank_line(self._line_start(run[0].start), self._next_line(stop))
+        if after == stop:  # the last line, and it has no line end
+            start = self._break_before(start)
+        return Splice(start, after)
+
+    def _with_blank_line(self, start: int, after: int) -> tuple[int, int]:
+        """The span of whole lines, with one of the two blank lines around it if both are there.
+
+        An insertion makes an empty line, so an empty one is taken rather than one with blanks.
+        """
+        above = max(self._line_start(start - 1), self._start)
+        below = self._next_line(line_stop(self._text, after))
+        is_first = start == self._start
+        if not self._is_blank(after) or not (is_first or self._is_blank(above)):
+            return start, after
+        is_above_empty = self._text[above:start] == self._line_end
+        is_below_empty = self._text[after:below] == self._line_end
+        if is_first or (is_below_empty and not is_above_empty):
+            return start, below
+        return above, after
+
+    def _line_start(self, offset: int) -> int:
+        return max(line_start(self._text, offset), self._start)
+
+    def _next_line(self, stop: int) -> int:
+        """Where the line after a line's stop begins; the stop itself at the end of the file."""
+        line_break = BREAK.match(self._text, stop)
+        return line_break.end() if line_break else stop
+
+    def _break_before(self, start: int) -> int:
+        """The stop of the line before the one that begins at `start`."""
+        return max(len(self._text[:start].removesuffix("\n").removesuffix("\r")), self._start)
+
+    def _is_blank(self, start: int) -> bool:
+        """Whether the line that begins at `start` has nothing on it, or there is none."""
+        return not self._text[start : line_stop(self._text, start)].strip(" \t")
+
+    def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The comments that begin in a span."""
+        return [span for span in self._comments if start <= span[0] < end]
+
 
 def _names(path: Path) -> tuple[str, ...]:
     """The keys of a path without its indexes."""
     return tuple(key for key in path if isinstance(key, str))
-
-
-def _pieces_in(home: Node, holder: Node) -> list[Piece]:
-    """The keys of a table, or of a dotted table, that stand directly below the header of `home`."""
-    if holder is home:
-        return home.body
-    return [piece for piece in holder.all_pieces() if piece.home is home]
 
 
 def _comments(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reading TOML: tomllib gives the values, and the scan gives the offset of everything.
+"""Reading and writing texts of TOML: tomllib gives the values, the scan the offsets of statements.
 
 The scan takes a text that tomllib has read, so it checks nothing. After an edit tomllib reads the
 result, which shows whether the offsets were right.
@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Iterator
+from datetime import date, time
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
     AGAIN,
     BOM,
     DEPTH,
+    Path,
+    Splice,
     conflict_in,
     error_at,
     is_too_deep,
     position_of,
+    spliced,
     too_deep,
 )
-from hookctl.documents.toml_dialect import translate
 from hookctl.errors import HookctlError
 
 Keys = tuple[str, ...]
@@ -38,6 +42,14 @@ _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
 _COMMENT = re.compile(STRING + r"|(?P<comment>#[^\r\n]*)")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
+_BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
+# Of an inline table in TOML 1.1: what may stand between its members, and its last comma.
+_BLANK = r"(?:[ \t\r\n]|#[^\r\n]*+)++"
+_GAPS = (
+    rf"{STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<gap>(?<=[{{,]){_BLANK}|{_BLANK}(?=[,}}]))"
+    r"|#[^\r\n]*|(?P<quote>[\"'])"
+)
+_LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRING}|#[^\r\n]*"
 
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
@@ -49,16 +61,6 @@ _TWICE = (
     "Cannot redefine",
     "Cannot mutate",
     "Duplicate inline table key",
-)
-
-# The kinds of nodes. Only keys such as a.b = 1 make a dotted table: no header, no brackets.
-TABLE, TABLES, DOTTED, INLINE, ARRAY, SCALAR = (
-    "table",
-    "tables",
-    "dotted",
-    "inline",
-    "array",
-    "scalar",
 )
 
 
@@ -80,22 +82,45 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    """The values of a text in TOML 1.0 or 1.1."""
+    """The values of a text in TOML 1.0, or with inline tables of many lines, as in 1.1.
+
+    Of the rest of 1.1 no settings file has anything.
+    """
     try:
         return tomllib.loads(text, parse_float=_float)
     except ValueError:
-        translation = translate(text, STRING)
-        if translation.text == text:
+        flat = _with_flat_tables(text)
+        if flat == text:
             raise
     try:
-        return tomllib.loads(translation.text, parse_float=_float)
+        return tomllib.loads(flat, parse_float=_float)
     except ValueError as error:
         place = re.search(_PLACE, str(error))
         if place is None or not place["line"]:
             raise
-        line, column = translation.place_in_source(int(place["line"]), int(place["column"]))
+        above = flat.split("\n")[: int(place["line"]) - 1]
+        offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1
+        line, column = position_of(text, offset)
         reason = re.sub(_PLACE, "", str(error))
         raise ValueError(f"{reason} (at line {line}, column {column})") from None
+
+
+def _with_flat_tables(text: str) -> str:
+    """The text with each inline table on one line, in TOML 1.0; every offset stays."""
+    gaps: list[Splice] = []
+    brackets: list[str] = []
+    for match in re.finditer(_GAPS, text):
+        if match["quote"]:  # without an end, which a line break less would close
+            return text
+        if match["open"]:
+            brackets.append(match[0])
+        elif match["close"]:
+            del brackets[-1:]
+        elif match["gap"] and brackets[-1:] == ["{"]:
+            gaps.append(Splice(*match.span(), " " * len(match[0])))
+    flat = spliced(text, gaps)
+    commas = [match.span("comma") for match in re.finditer(_LAST_COMMA, flat) if match["comma"]]
+    return spliced(flat, (Splice(*span, " ") for span in commas))
 
 
 def _float(text: str) -> float:
@@ -125,60 +150,97 @@ def _unparsable(text: str, where: str, reason: str) -> HookctlError:
     return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
 
 
-class Piece:
-    """A header, a key with its value, or an array element: what an edit can remove as one."""
-
-    def __init__(
-        self, start: int, end: int, home: Node | None, names: Keys, key: tuple[int, int] | None
-    ) -> None:
-        self.start, self.end = start, end
-        self.home = home  # the table or the brackets around it; None for a header
-        self.names = names  # all names from the root on, without the indexes of arrays
-        self.key = key  # the span of the key's own text
-        self.comma = -1  # the offset of the comma after it
+# Statements
 
 
-class Node:
-    """A value or a table of any kind, and its children."""
+class Statement(NamedTuple):
+    """A header, or a key with its value."""
 
-    def __init__(
-        self, kind: str, start: int = -1, *, home: Node | None = None, prefix: Keys = ()
-    ) -> None:
-        self.kind = kind
-        self.start = self.end = start  # of a value
-        self.children: Any = [] if kind in (TABLES, ARRAY) else {}
-        self.pieces: list[Piece] = []  # its headers, or the one key or element whose value it is
-        self.body: list[Piece] = []  # what stands directly below its header or in its brackets
-        self.home = home  # of a dotted table: the table that its keys stand in
-        self.prefix = prefix  # of a dotted table: the names that its keys begin with
-
-    def child(self, key: str | int) -> Node | None:
-        """The child of that name or at that index."""
-        if isinstance(key, str):
-            return self.children.get(key) if isinstance(self.children, dict) else None
-        if isinstance(self.children, list) and 0 <= key < len(self.children):
-            return self.children[key]
-        return None
-
-    def all_pieces(self) -> list[Piece]:
-        """Its own pieces and those of the tables below."""
-        pieces = list(self.pieces)
-        children = []
-        if self.kind in (TABLE, DOTTED):
-            children = list(self.children.values())
-        elif self.kind == TABLES:
-            children = self.children
-        for child in children:
-            pieces += child.all_pieces()
-        return pieces
+    start: int
+    end: int
+    path: Path  # in the document, with the indexes of arrays of tables
+    home: Path  # of the table whose header it stands below; of a header its own path
+    key: tuple[int, int]  # the span of the names
+    value: int = -1  # where the value begins; of a header -1
 
 
-class Scan(NamedTuple):
-    """The root table, the statements in their order, and the spans of the comments."""
+class Part(NamedTuple):
+    """A member of an inline table, or an item of an array, which has no names."""
 
-    root: Node
-    statements: list[Piece]
-    comments: list[tuple[int, int]]
+    names: Keys
+    key: tuple[int, int]
+    start: int  # of the value
+    end: int
+
+
+def scan(text: str) -> Iterator[Statement]:
+    """The statements of a text that tomllib has read, in their order."""
+    sizes: dict[Path, int] = {}  # of the arrays of tables so far
+    home: Path = ()
+    offset = _skip_gap(text, int(text.startswith(BOM)))
+    while offset < len(text):
+        header = _HEADER.match(text, offset)
+        if header:
+            home = _path_of(names_of(header["keys"]), sizes, is_array=bool(header["array"]))
+            end = header.end()
+            yield Statement(offset, end, home, home, header.span("keys"))
+        else:
+            member = _member(text, offset)
+            end = member.end
+            yield Statement(offset, end, home + member.names, home, member.key, member.start)
+        offset = _skip_gap(text, end)
+
+
+def _path_of(names: Keys, sizes: dict[Path, int], *, is_array: bool) -> Path:
+    """The path of the table that a header opens: of an array of tables its last one."""
+    path: Path = ()
+    for name in names:
+        if path in sizes:
+            path = (*path, sizes[path] - 1)
+        path = (*path, name)
+    if is_array:
+        sizes[path] = sizes.get(path, 0) + 1
+        path = (*path, sizes[path] - 1)
+    return path
+
+
+def parts(text: str, start: int = 0) -> Iterator[Part]:
+    """What stands directly in the brackets that begin here; nothing for another value."""
+    bracket = text[start]
+    offset = _skip_gap(text, start + 1)
+    while bracket in "[{" and text[offset] not in "]}":
+        if bracket == "{":
+            part = _member(text, offset)
+        else:
+            part = Part((), (offset, offset), offset, _value_end(text, offset))
+        yield part
+        offset = _skip_gap(text, part.end)
+        if text[offset] == ",":
+            offset = _skip_gap(text, offset + 1)
+
+
+def _member(text: str, offset: int) -> Part:
+    """A key and its value, below a header or in an inline table."""
+    match = _NAME.match(text, offset)
+    assert match  # tomllib found a key there
+    end = _value_end(text, match.end())
+    return Part(names_of(match["keys"]), match.span("keys"), match.end(), end)
+
+
+def _value_end(text: str, start: int) -> int:
+    if text[start] not in "[{":
+        return _SCALAR.match(text, start).end()  # type: ignore[union-attr]  # tomllib found it
+    depth = 0
+    for match in _BRACKETS.finditer(text, start):
+        depth += bool(match["open"]) - bool(match["close"])
+        if not depth:
+            break
+    return match.end()
+
+
+def _skip_gap(text: str, offset: int) -> int:
+    """The next offset that is neither blank nor in a comment."""
+    return _GAP.match(text, offset).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
 def comments_of(text: str) -> list[tuple[int, int]]:
@@ -197,86 +259,67 @@ def names_of(source: str) -> Keys:
     return tuple(names)
 
 
-def scan(text: str) -> Scan:
-    """The offsets of everything in a text that tomllib has read."""
-    root, statements = Node(TABLE), []
-    section = root
-    section_names: Keys = ()
-    offset = _skip_gap(text, int(text.startswith(BOM)))
-    while offset < len(text):
-        header = _HEADER.match(text, offset)
-        if header:
-            section_names = names_of(header["keys"])
-            piece = Piece(offset, header.end(), None, section_names, header.span("keys"))
-            section = _open_table(root, section_names, is_array=bool(header["array"]))
-            section.pieces.append(piece)
+# Writing
+
+
+def key_text(name: str) -> str:
+    """A name as a key, without quotes where TOML allows that."""
+    import tomlkit  # late: reading needs none of it
+
+    return tomlkit.key(name).as_string()
+
+
+def keys_text(names: Iterable[str]) -> str:
+    """Names as a dotted key."""
+    return ".".join(map(key_text, names))
+
+
+def inline(value: Any) -> str:
+    """A plain value on one line.
+
+    Raises TypeError for a type that TOML does not have, ValueError for a lone surrogate.
+    """
+    import tomlkit  # late: reading needs none of it
+
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline, value))}]"
+    if isinstance(value, dict):
+        return table_text((name, inline(inner)) for name, inner in value.items())
+    if not isinstance(value, str | bool | int | float | date | time):
+        raise TypeError(f"TOML has no {type(value).__name__}")
+    str(value).encode("utf-8")
+    return tomlkit.item(value).as_string()
+
+
+def is_block(source: str) -> bool:
+    """Whether a new value is written as tables: it is a table, or an array of tables only.
+
+    A block of tables has no room for comments.
+    """
+    if comments_of(source):
+        return False
+    if source.startswith("["):
+        items = [source[part.start] for part in parts(source)]
+        return bool(items) and set(items) == {"{"}
+    return source.startswith("{")
+
+
+def block(names: Keys, source: str, *, is_element: bool = False) -> list[str]:
+    """The lines of a new value as tables: a header, its scalar members, then the tables below."""
+    inner = [(part.names, source[part.start : part.end]) for part in parts(source)]
+    if source.startswith("["):
+        return [line for _, text in inner for line in block(names, text, is_element=True)]
+    header = f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"
+    lines, tables = [header], []
+    for key, text in inner:
+        if is_block(text) and text != "{}":
+            tables += block(names + key, text)
         else:
-            piece = _read_member(text, offset, section, section_names)
-        statements.append(piece)
-        offset = _skip_gap(text, piece.end)
-    return Scan(root, statements, comments_of(text))
+            lines.append(f"{keys_text(key)} = {text}")
+    return lines + tables
 
 
-def _open_table(root: Node, names: Keys, *, is_array: bool) -> Node:
-    """The table that a header opens."""
-    holder = root
-    for name in names[:-1]:
-        holder = holder.children.setdefault(name, Node(TABLE))
-        holder = holder.children[-1] if holder.kind == TABLES else holder
-    if not is_array:
-        return holder.children.setdefault(names[-1], Node(TABLE))
-    array = holder.children.setdefault(names[-1], Node(TABLES))
-    array.children.append(Node(TABLE))
-    return array.children[-1]
-
-
-def _read_member(text: str, offset: int, home: Node, home_names: Keys) -> Piece:
-    """Read a key and its value, below a header or in an inline table."""
-    match = _NAME.match(text, offset)
-    assert match  # tomllib found a key there
-    names = names_of(match["keys"])
-    value = _read_value(text, match.end(), home_names + names)
-    piece = Piece(offset, value.end, home, home_names + names, match.span("keys"))
-    holder = home
-    for length, name in enumerate(names[:-1], 1):
-        holder = holder.children.setdefault(name, Node(DOTTED, home=home, prefix=names[:length]))
-    holder.children[names[-1]] = value
-    value.pieces.append(piece)
-    home.body.append(piece)
-    return piece
-
-
-def _read_value(text: str, start: int, names: Keys) -> Node:
-    if text[start] not in "[{":
-        node = Node(SCALAR, start)
-        scalar = _SCALAR.match(text, start)
-        assert scalar  # tomllib found a value there
-        node.end = scalar.end()
-        return node
-    node = Node(INLINE if text[start] == "{" else ARRAY, start)
-    offset = _skip_gap(text, start + 1)
-    while text[offset] not in "]}":
-        if node.kind == INLINE:
-            piece = _read_member(text, offset, node, names)
-        else:
-            piece = _read_element(text, offset, node, names)
-        offset = _skip_gap(text, piece.end)
-        if text[offset] == ",":
-            piece.comma = offset
-            offset = _skip_gap(text, offset + 1)
-    node.end = offset + 1
-    return node
-
-
-def _read_element(text: str, offset: int, array: Node, names: Keys) -> Piece:
-    element = _read_value(text, offset, names)
-    piece = Piece(offset, element.end, array, names, None)
-    element.pieces.append(piece)
-    array.children.append(element)
-    array.body.append(piece)
-    return piece
-
-
-def _skip_gap(text: str, offset: int) -> int:
-    """The next offset that is neither blank nor in a comment."""
-    return _GAP.match(text, offset).end()  # type: ignore[union-attr]  # it matches everywhere
+def table_text(members: Iterable[tuple[str, str]]) -> str:
+    """Source texts as the members of an inline table."""
+    text = ", ".join(f"{key_text(name)} = {value}" for name, value in members)
+    return f"{{ {text} }}" if text else "{}"

@@ -1,4 +1,4 @@
-"""Edits that seldom come about: of a null, of merged mappings, of a value that is there already, of old escapes."""
+"""Edits that seldom come about: of a null, of merged mappings, and of a value that is there already."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from hookctl.documents import MISSING
 from hookctl.documents import jsonc as jsonc_module
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.toml import TomlDocument
 from hookctl.documents.yaml import YamlDocument
 from tests.documents.refused import WHERE, refused
 
@@ -26,32 +25,16 @@ def jsonc(text: str) -> JsonDocument:
 
 EDITED: list[tuple[str, Callable[[YamlDocument], YamlDocument], str]] = [
     ("a:\n  b:\n", lambda d: d.append(("a", "b"), 1), "a:\n  b:\n    - 1\n"),
-    ("a: {b: null}\n", lambda d: d.append(("a", "b"), 1), "a: {b: [1]}\n"),
     ("a: ~  # none\nb: 1\n", lambda d: d.set(("a", "x"), 1), "a:  # none\n  x: 1\nb: 1\n"),
-    ("? a\n: null\n", lambda d: d.set(("a", "x"), 1), "? a\n: {x: 1}\n"),
-    ("- null\n", lambda d: d.set((0,), {"x": 1}), "- {x: 1}\n"),
-    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "[1,  2]"), "a: {b: 1, c: [1,  2]}\n"),
+    ("- null\n", lambda d: d.set((0,), {"x": 1}), "- x: 1\n"),
+    ("a:\n- {}\n", lambda d: d.set(("a", 0, "x"), 1), "a:\n- x: 1\n"),
+    ("a:\n  b: 1\n", lambda d: d.set_raw(("a", "c"), "[1,  2]"), "a:\n  b: 1\n  c: [1,  2]\n"),
 ]
 
 
 @pytest.mark.parametrize(("text", "edit", "after"), EDITED, ids=[row[0] for row in EDITED])
 def test_an_edit_of_yaml(text: str, edit: Callable[[YamlDocument], YamlDocument], after: str) -> None:
     assert edit(yaml(text)).data.decode() == after
-
-
-REFUSED: list[tuple[str, Callable[[YamlDocument], object], tuple[str, int, int]]] = [
-    ("? a\n", lambda d: d.set(("a",), {"x": 1}), ("unsupported_yaml", 2, 1)),
-    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "|\n  x\n"), ("unsupported_yaml", 1, 4)),
-    ("a: {b: 1}\n", lambda d: d.set_raw(("a", "c"), "k: v\n"), ("unsupported_yaml", 1, 4)),
-]
-
-
-@pytest.mark.parametrize(("text", "edit", "place"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_an_edit_of_yaml_that_is_refused(
-    text: str, edit: Callable[[YamlDocument], object], place: tuple[str, int, int]
-) -> None:
-    document = yaml(text)
-    assert refused(lambda: edit(document)) == place
 
 
 def test_a_value_with_a_tag_of_the_document_and_a_date_has_no_source_text() -> None:
@@ -104,19 +87,7 @@ def test_a_source_text_that_is_there_already_changes_nothing() -> None:
     assert document.set_raw(("a",), "1") is document
 
 
-# TOML, and the plugin
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [(r"\x41", "A"), (r"\e[0m", "\x1b[0m"), (r"\x00\\x41", "\0\\x41"), (r"\t", "\t")]
-)
-def test_escapes_of_toml_1_1(text: str, value: str) -> None:
-    assert TomlDocument.parse(f'a = "{text}"\n'.encode(), where=WHERE).value == {"a": value}
-
-
-def test_old_escapes_do_not_hide_where_a_file_of_toml_ends() -> None:
-    text = 'a = "\\x41"\nb = '
-    assert refused(lambda: TomlDocument.parse(text.encode(), where=WHERE)) == ("unparsable", 2, 5)
+# The plugin
 
 
 def test_only_a_plugin_is_renewed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +24,7 @@ VARIANTS = {
     "bom": lambda text: "\ufeff" + text.removeprefix("\ufeff"),
     "no final newline": lambda text: text.rstrip("\r\n"),
 }
+EMPTY = r"\s*(?:\{\s*\}|\[\s*\])"  # brackets that lines come in the place of
 # Some edits of what is shared, or of what has no other end than the one it has, are refused.
 ODD = ("&", "|", ">", "? ", "!!")
 
@@ -86,13 +88,13 @@ def check(text: str, edit: Edit) -> bool:
 
 def check_insertion(text: str, after: YamlDocument, edit: Edit) -> None:
     """Nothing of the file goes but an empty pair of brackets, and removing the new member gives the bytes back."""
-    unfolded = (text[:at] + text[at + 3 :] for at in range(len(text)) if text[at : at + 3] in (" {}", " []"))
+    unfolded = (text[: found.start()] + text[found.end() :] for found in re.finditer(EMPTY, text))
     assert any(is_one_insertion(old, text_of(after)) for old in (text, *unfolded))
     if edit.path[-1] == "list":
         path = edit.path[:-1]
     else:
         path = edit.path if edit.verb == "set" else (*edit.path, len(after.get(edit.path)) - 1)
-    assert text_of(after.remove(path)) == text
+    assert re.sub(EMPTY, "", text_of(after.remove(path))) == re.sub(EMPTY, "", text)
 
 
 CASES = [(name, variant) for name in FILES for variant in VARIANTS if readable(VARIANTS[variant](FILES[name]))]
@@ -133,6 +135,8 @@ def test_the_reader_in_python_does_as_well(name: str) -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_every_edit_of_any_file_is_right(text: str, data: st.DataObject) -> None:
     assume(readable(text))
-    edit = data.draw(st.sampled_from(edits(text)))
+    tried = edits(text)
+    assume(tried)
+    edit = data.draw(st.sampled_from(tried))
     done = check(text, edit)
     assert done or any(mark in text for mark in ODD), edit

@@ -29,7 +29,7 @@ def test_what_is_not_utf_8_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        ("a: 1\na: 2\nb: 1\n", ("b",)), ("a: &x 1\nb: *x\nc: {}\n", ("c", "d")), ("a: &x {b: 1}\nc: 1\n", ("a", "b")), ("", ("a",)),
+        ("a: 1\na: 2\nb: 1\n", ("b",)), ("a: &x 1\nb: *x\nc: {}\n", ("c", "d")), ("a: {}\nc: 1\n", ("a", "b")), ("", ("a",)),
         ("a: &x {b: 1}\nc: *x\n", ("c",)), ("a: 1\n", ("a", "b")), ("a: &x {b: 1}\nc:\n  <<: *x\nd: {}\n", ("d", "e")),
     ],
 )  # fmt: skip

@@ -149,6 +149,8 @@ def edits(text: str) -> list[Edit]:
 
 def _walk(node: Any, path: tuple[str | int, ...], found: list[Edit]) -> None:
     inserted = INSERTED[len(found) % len(INSERTED)]
+    if getattr(node, "flow_style", False) and (node.value or not path):
+        return  # nothing is edited inside brackets
     if isinstance(node, yaml.MappingNode):
         found.append(Edit("set", (*path, "ours"), inserted))
         found.append(Edit("append", (*path, "ours", "list"), inserted))
