@@ -9,10 +9,8 @@ setting.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from copy import deepcopy
 from functools import cached_property
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
@@ -20,7 +18,6 @@ from hookctl.documents import (
     MISSING,
     Document,
     Path,
-    Scalar,
     Splice,
     decode,
     line_end_of,
@@ -40,7 +37,6 @@ from hookctl.documents.toml_scan import (
     Piece,
     Scan,
     comments_of,
-    names_of,
     read,
     scan,
 )
@@ -91,31 +87,6 @@ class TomlDocument(Document):
         """The parsed value at path, or MISSING."""
         value = value_at(self._plain or MISSING, path)
         return value if value is MISSING else deepcopy(value)
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
-        found = [self._key(piece) for piece in self._scan.statements]
-        found += self._scalars_of(self._scan.root, self._plain, ())
-        yield from sorted(found, key=attrgetter("start"))
-
-    def _scalars_of(self, node: Node, value: Any, path: Path) -> Iterator[Scalar]:
-        """The values in a node, and the keys in its braces."""
-        if node.kind == SCALAR:
-            yield Scalar(node.start, node.end, path, str(value))
-        elif isinstance(node.children, list):
-            for index, child in enumerate(node.children):
-                yield from self._scalars_of(child, value[index], (*path, index))
-        else:
-            for name, child in node.children.items():
-                yield from self._scalars_of(child, value[name], (*path, name))
-        if node.kind == INLINE:
-            yield from map(self._key, node.body)
-
-    def _key(self, piece: Piece) -> Scalar:
-        assert piece.key  # elements of arrays have none
-        start, end = piece.key
-        text = ".".join(names_of(self._text[start:end]))
-        return Scalar(start, end, piece.names, text, is_key=True)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none."""

@@ -188,7 +188,7 @@ class _Builder:
 
     def _add_alias(self, node: Node) -> None:
         if node.text not in self.anchors:
-            message = f"there is no anchor &{node.text}"
+            message = "there is no anchor of this name"
             raise error_at("unparsable", self._text, self._where, node.start, message, AGAIN)
         target = self.anchors[node.text]
         if any(target is holder for holder in self._open):
@@ -259,4 +259,5 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
     if text.startswith("\t", offset):
         hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
+    reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
     return error_at("unparsable", text, where, offset, f"{kind}: {reason}", hint)
