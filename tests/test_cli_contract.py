@@ -472,6 +472,7 @@ TEXTS = {
     "empty": "",
     "an object": "{}\n",
     "an object without a final newline": "{}",
+    "another hook": json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}, indent=2),
     "many lines": json.dumps({"env": {f"A{n}": "x" for n in range(40)}, "hooks": {"Stop": []}}, indent=4) + "\n",
     "hooks far apart": json.dumps({"hooks": {"Stop": []}, "x": list(range(30)), "env": {}, "y": [1]}, indent="\t"),
     "non-ASCII": '{\n  "ключ": "значение 🙂"\n}\n',

@@ -90,9 +90,9 @@ def test_a_diff_has_our_values_and_the_keys_around() -> None:
     added = diff(before, before[:-3] + f', "hooks": {{"Stop": [{GROUP}]}}}}')
     assert '@@ -5,4 +5,19 @@' in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
     assert '+            "timeout": 5\n+            "note": …\n' in added
-    assert diff('{"env": {"API_KEY": "x"}}', '{"env": {"API_KEY": "y"}}').endswith(
-        ' {\n   "env": {\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
-    )
+    assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
+        ' {\n   "env": {\n     "A": …\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
+    ), "nor has it those of ours that stay"
 
 
 def test_a_machine_gets_our_values_that_come_and_go_and_nothing_else() -> None:
