@@ -110,7 +110,7 @@ def test_of_a_foreign_value_only_the_key_is_shown(
     for word in foreign.words[:3]:  # what a restore would undo
         file.write_text(file.read_text().replace(word, foreign.fill("@")))
     foreign.run(hookctl, f"restore {file} --dry-run", f"restore {file} --dry-run --json", f"restore {file}")
-    foreign.run(hookctl, "uninstall --diff")
+    foreign.run(hookctl, f"doctor --host {host} --fix", "hosts", "log --json", "run status --json", "uninstall --diff")
 
 
 BROKEN = {

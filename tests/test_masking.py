@@ -196,47 +196,12 @@ class Secrets:
         return [secret for secret in self.made if secret in outcome.out + outcome.err]
 
 
-def full_of(secrets: Secrets) -> dict[str, Any]:
-    named, looking = secrets.named, secrets.looking
-    header = f'curl -s -H "Authorization: {looking("Bearer {}")}" -H "X-Api-Key: {named()}" https://h'
-    commands = [
-        header, f"API_KEY={named()} run", f"run --token {named()} && run --password='{named()}'",
-        f"curl -u me:{named()} h; psql {looking('postgres://u:{}@db/x')}", f"curl -d '{{\"secret\": \"{named()}\"}}' h",
-    ]  # fmt: skip
-    hooks = [{"type": "command", "command": command, "token": named()} for command in commands]
-    web = {"type": "http", "url": f"https://h/x?access_token={named()}", "headers": {"X-Auth-Token": named(), "n": "1"}}
-    return {
-        "model": "opus",
-        "apiKey": named(),
-        "api-key": secrets.number(),
-        "credentials": {"a": {"b": [named(), secrets.number(), {"c": named()}]}, "on": True, "none": None},
-        looking(): "a name",
-        "env": {
-            "ANTHROPIC_AUTH_TOKEN": named(), "DB_PASSWORD": named(), "GITHUB_PAT": looking("ghp_{}"),
-            "PLAIN": looking("ghp_{}"), "OTHER": looking("github_pat_{}"), "SLACK": looking("xoxb-{}"),
-            "AWS": secrets._keep("AKIA" + "ABCDEFGH23456789"), "JWT_": looking("eyJ{}.eyJ.c2ln"),
-            "PEM": f"-----BEGIN PRIVATE KEY-----\n{named()}\n-----END PRIVATE KEY-----",
-            "DATABASE_URL": looking("before postgres://u:{}@db/x after"), "FLAGS": f"--a 1 --api-key {named()} --b 2",
-            "HEADERS": f"X-Api-Key: {named()}\nX-Other: 1", "KEPT": "kept",
-        },
-        "servers": [{"command": "run", "args": ["--token", named(), "--plain", "kept"], "url": looking("https://u:{}@h")}],
-        "list": [looking(), [looking("xoxp-{}")], f"PASSWORD={named()}"],
-        "permissions": {"allow": [f"Bash(API_KEY={named()} run:*)", "Read(./secrets/**)"]},
-        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}], "Stop": [{"hooks": [*hooks[:2], web]}]},
-    }  # fmt: skip
-
-
 FILE = "home/.claude/settings.json"
 READING = [
     ("plan", *CLAUDE), ("status",), ("doctor",), ("hosts",), ("log",), ("run", "status"),
     ("restore", FILE, "--list"), ("restore", FILE, "--dry-run"),
 ]  # fmt: skip
-STORY = [
-    ("install", *CLAUDE, "--dry-run"), ("install", *CLAUDE), ("install", *CLAUDE, "--force"),
-    ("uninstall", "--dry-run"), ("restore", FILE), ("install", *CLAUDE), ("doctor", "--fix"),
-]  # fmt: skip
 FLAGS = pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
-FORMS = pytest.mark.parametrize("indent", [None, 2], ids=["minified", "indented"])
 
 
 def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writing: tuple[str, ...]) -> list[Outcome]:
@@ -248,16 +213,6 @@ def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writ
         assert outcome.code in (0, 1, 4), outcome
         outcomes.append(outcome)
     return outcomes
-
-
-@FORMS
-@FLAGS
-def test_settings_full_of_secrets(hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]) -> None:
-    secrets = Secrets()
-    text = json.dumps(full_of(secrets), indent=indent)
-    put(settings, text)
-    everything(hookctl, secrets, flags, *STORY, ("uninstall",))
-    assert settings.read_text() == text
 
 
 def override(hookctl: Hookctl, settings: Path, secrets: Secrets, flags: tuple[str, ...], limit: Any, cap: Any) -> None:
@@ -286,26 +241,6 @@ def test_values_of_ours_that_became_secrets(
     put(isolated / "work" / ".claude" / "settings.json", json.dumps(project))
     override(hookctl, settings, secrets, flags, secrets.looking(), secrets.looking("https://u:{}@h"))
     everything(hookctl, secrets, flags, ("uninstall",))
-
-
-@pytest.mark.parametrize(("where", "flags"), [("before", ()), ("after", ("--json",))])
-def test_secrets_of_a_file_that_does_not_parse(
-    hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...]
-) -> None:
-    secrets = Secrets()
-    page = full_of(secrets)
-    text = json.dumps(page, indent=2)
-    broken = [
-        text[:-2], text.replace(",\n", "\n", 3), text + text, text.replace('"apiKey": "', '"apiKey": '),
-        text.replace('"model"', '"apiKey"', 1), f"<<<<<<< {secrets.looking()}\n{text}", secrets.looking(),
-        f'{{"{secrets.looking()}": 1, "env": "{secrets.looking()}", "hooks": {{"Stop": "{secrets.looking()}"}}}}',
-        f'{{"env": {{"{secrets.looking()}": 1, "MAX_STOP_BLOCKS": 1, "MAX_STOP_BLOCKS": "{secrets.looking()}"}}}}',
-    ]  # fmt: skip
-    if where == "after":
-        assert hookctl("install", *CLAUDE).code == 0
-    for text in broken:
-        put(settings, text)
-        everything(hookctl, secrets, flags, ("install", *CLAUDE, "--force"), ("uninstall",))
 
 
 PACK = """
@@ -418,40 +353,6 @@ def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[s
     assert (out.count("***"), more.count("***")) == (5, 1)
     assert secret not in text + err + out + more
     assert (json.loads(out)["data"]["file"], json.loads(out)["errors"][0]["path"]) == (place, place)
-
-
-# What a machine gets of a settings file is ours alone, whichever command is run.
-
-PRIVATE = {
-    "model": "mine-alone", "env": {"MINE": "mine-alone", "FOO": "mine-alone"},
-    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo mine-alone"}]}]},
-}  # fmt: skip
-VERBS = [
-    ("plan", *CLAUDE), ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("plan", *CLAUDE, "--reset"),
-    ("status",), ("doctor", *CLAUDE), ("doctor", *CLAUDE, "--fix"), ("hosts",), ("log",), ("uninstall", "--dry-run"),
-    ("uninstall",), ("install", *CLAUDE), ("restore", "{}", "--list"), ("restore", "{}", "--dry-run"),
-    ("restore", "{}"), ("run", "status"), ("uninstall", "--all", "--yes"),
-]  # fmt: skip
-
-
-def test_json_has_nothing_of_the_operators_in_it(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, json.dumps(PRIVATE, indent=2))
-    for verb in VERBS:
-        words = [word.replace("{}", str(settings)) for word in verb]
-        assert "mine-alone" not in hookctl(*words, "--json").out, words
-        if verb[0] == "install":
-            page = json.loads(settings.read_text())
-            page["env"]["MORE"] = page["also"] = "mine-alone"
-            put(settings, json.dumps(page, indent=2))
-
-
-def test_a_restore_says_of_ours_what_it_takes_out(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, json.dumps(PRIVATE, indent=2))
-    assert hookctl("install", *CLAUDE).code == 0
-    put(settings, settings.read_text().replace('"mine-alone"', '"mine-alone-2"'))
-    (file,) = hookctl("restore", str(settings), "--json").data["files"]
-    assert "-env.MAX_STOP_BLOCKS" in file["diff"] and ": hookctl=guard/stop; " in file["diff"]
-    assert "mine" not in file["diff"]
 
 
 @pytest.mark.parametrize("host", hosts.names())

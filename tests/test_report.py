@@ -64,7 +64,7 @@ def own_lines(before: str | None, after: str | None) -> str:
 
 
 def changed(before: str | None, after: str | None) -> FilePlan:
-    entries = [Entry(path, "leaf") for path in (("env", "A"), ("env", "API_KEY"), ("a",))]
+    entries = [Entry(path, "leaf") for path in (("env", "A"), ("env", "API_KEY"), ("a",), ("texts", "x"))]
     written = {"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "matcher": "x"}
     entries.append(Entry(("hooks", "Stop"), "element", written=written, id="p/stop"))
     return file_plan(before, after)._replace(known=Record("claude", "user", "json", entries=tuple(entries)))
@@ -77,7 +77,7 @@ def test_a_diff_says_where_the_file_begins_and_ends() -> None:
     assert diff("{}", "{}\n") == "--- /x/settings.json\n+++ /x/settings.json\n", "its values stay"
 
 
-HOOK = '{"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "note": "theirs"}'
+HOOK = '{"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "note": "command"}'
 GROUP = f'{{"matcher": "x", "hooks": [{HOOK}]}}'
 
 
@@ -108,6 +108,7 @@ def test_a_machine_gets_our_values_that_come_and_go_and_nothing_else() -> None:
         '-hooks.Stop.1.hooks.0.command: ": hookctl=p/stop; run"\n-hooks.Stop.1.hooks.0.timeout: 5\n'
     )
     assert own_lines(None, '{"a": {"b": 1}}') == "+a.b: 1\n"
+    assert own_lines('{"texts": ["mine"]}', '{"texts": ["yours", "x"]}') == '+texts.1: "x"\n'
     assert own_lines('{"a": 1}', '{"a": true}') == "-a: 1\n+a: true\n"
     shared = f'{{"hooks": {{"Stop": [{{"matcher": "x", "hooks": [{HOOK}, {{"command": "mine"}}]}}]}}}}'
     assert "matcher" not in own_lines("{}", shared), "it belongs to the other hook, too"

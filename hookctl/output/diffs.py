@@ -61,8 +61,9 @@ def unified(file: FilePlan) -> list[str]:
     for hunk in _hunks(old_lines, new_lines):
         old_number = _number(file.before, old_lines, hunk.old)
         new_number = _number(new, new_lines, hunk.new)
-        path = next(line.path for mark, line in hunk.lines if mark != " " and line.path is not None)
-        lines += _hunk_lines(hunk, old_number, new_number, path[:-1])
+        paths = [line.path for mark, line in hunk.lines if mark != " " and line.path is not None]
+        place = paths[0][:-1] if paths else ()
+        lines += _hunk_lines(hunk, old_number, new_number, place)
     return lines
 
 
@@ -175,7 +176,8 @@ class _Outline:
 
     def _is_own_text(self, path: Path, value: Any) -> bool:
         """Whether it is an entry of ours in a list of texts, whose records have it for an index."""
-        return isinstance(value, str) and (*path[:-1], value) in self._own
+        is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
+        return is_entry and (*path[:-1], value) in self._own
 
     def _shown(self, value: Any, is_masked: bool) -> str:
         """A value of ours as JSON, with secrets masked."""
