@@ -7,11 +7,10 @@ command), or by its own look, wherever it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MASK = "***"
-Fill = Callable[[str], str]  # from a secret to the text that replaces it
 LONGEST = 4096  # characters that a pattern gets at once, so that no text takes long
 # The patterns are compiled when they are used: most calls show no value at all.
 _SECRET = (
@@ -73,11 +72,10 @@ _MARKS_TEXT = """
 _MARKS = tuple(_MARKS_TEXT.split())
 # Keys of results with a location, which a machine needs unchanged.
 _LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
-# A name in a text, and what stands between it and its value, across line breaks and comment marks.
+# A name in a text, and what stands between it and its value, across line breaks.
 _NAMED = (
     r"(?<![\w.-])(?P<flag>--?)?(?P<name>\w[\w.-]*+)"
-    r"(?P<gap>(?P<says>\\*[\"']?\s*[:=](?:\n[ \t]*\*(?!/)|\s|//|/\*)*)"
-    r"|\\*[\"']\s*,(?:\s|//)*|[ \t]+)"
+    r"(?P<gap>(?P<says>\\*[\"']?\s*[:=]\s*)|\\*[\"']\s*,\s*|[ \t]+)"
 )
 # A pack's command must not hide what it runs, so only bare words in it are masked.
 # The command of a wrapped hook belongs to another tool, and is masked like any text.
@@ -153,69 +151,60 @@ def masked_text(text: str) -> str:
     if isinstance(text, OwnText):
         return text
     if len(text) > LONGEST:
-        return _in_parts(text, masked_text, _mask)
-    return by_look(_by_name(text, _careful(text, _mask)))
+        return _in_parts(text, masked_text)
+    return by_look(_by_name(text))
 
 
-def _mask(secret: str) -> str:
-    return MASK
-
-
-def by_look(text: str, fill: Fill = _mask) -> str:
-    """A text with everything that looks like a secret replaced, whatever its name."""
+def by_look(text: str) -> str:
+    """A text with everything that looks like a secret masked, whatever its name."""
     if isinstance(text, OwnText):
         return text
     lower = text.lower()
     if not any(mark in lower for mark in _MARKS):
         return text
     if len(text) > LONGEST:
-        return _in_parts(text, lambda part: by_look(part, fill), fill)
-    fill = _careful(text, fill)
-    return re.sub(_LOOKS, lambda match: _filled(match, fill), text, flags=re.ASCII)
+        return _in_parts(text, by_look)
+    is_ours = _is_of_a_pack(text)
+    return re.sub(_LOOKS, lambda match: _filled(match, is_ours), text, flags=re.ASCII)
 
 
-def beside(line: str, shown: Iterable[str]) -> OwnText:
-    """A line with everything that looks like a secret replaced, but not in these texts."""
-    for text in shown:
-        if text in line:
-            return OwnText(text.join(beside(part, shown) for part in line.split(text)))
-    return OwnText(by_look(line))
-
-
-def _in_parts(text: str, mask: Fill, fill: Fill) -> str:
+def _in_parts(text: str, mask: Callable[[str], str]) -> str:
     """A long text, masked in parts that end between two words.
 
     A word longer than a part is secret, except in a command of hookctl's.
     """
-    is_ours = bool(re.search(_OURS, text))
+    is_ours = _is_of_a_pack(text)
     parts = [""]
     for word in re.split(r"(?<=[\s\",;])", text):
         if len(word) > LONGEST and not is_ours:
-            word = fill(word)
+            word = MASK
         if len(parts[-1]) + len(word) > LONGEST or parts[-1].endswith("\n"):
             parts.append("")
         parts[-1] += word
     return "".join(part if len(part) > LONGEST else mask(part) for part in parts)
 
 
-def _careful(text: str, fill: Fill) -> Fill:
-    """The same replacement, but in a pack's command only of bare words."""
-    if not re.search(_OURS, text):
-        return fill
-    return lambda hidden: fill(hidden) if re.fullmatch(_BARE, hidden) else hidden
+def _is_of_a_pack(text: str) -> bool:
+    return bool(re.search(_OURS, text))
 
 
-def _filled(match: re.Match[str], fill: Fill) -> str:
-    """A match with its group kept and the rest replaced."""
+def _mask(secret: str, is_ours: bool) -> str:
+    """The mask for a secret; in a pack's command only a bare word has one."""
+    return secret if is_ours and not re.fullmatch(_BARE, secret) else MASK
+
+
+def _filled(match: re.Match[str], is_ours: bool) -> str:
+    """A match with its group kept and the rest masked."""
     kept = match[match.lastindex] if match.lastindex else ""
-    return kept + fill(match[0][len(kept) :])
+    return kept + _mask(match[0][len(kept) :], is_ours)
 
 
-def _by_name(text: str, fill: Fill) -> str:
-    """A text with the values of secret names replaced.
+def _by_name(text: str) -> str:
+    """A text with the values of secret names masked.
 
     `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`.
     """
+    is_ours = _is_of_a_pack(text)
     parts = []
     done = 0
     for match in re.finditer(_NAMED, text):
@@ -225,7 +214,7 @@ def _by_name(text: str, fill: Fill) -> str:
         end = _value_end(text, start, in_shell=not re.search("[:,]", match["gap"]))
         parts.append(text[done:start])
         if end > start:
-            parts.append(fill(text[start:end]))
+            parts.append(_mask(text[start:end], is_ours))
         done = end
     return "".join([*parts, text[done:]])
 

@@ -151,7 +151,7 @@ def test_the_diff_has_hookctls_own_files_and_no_secret(hookctl: Hookctl, isolate
     dry = hookctl(*install, "--dry-run", "--diff", "--json")
     SCHEMA.validate(dry.result)
     diff = dry.data["diff"]
-    assert '   "env": {' in diff and '-    "MODEL": "x"' in diff
+    assert '     "MY_TOKEN": …\n     "MODEL": …\n+    "MAX_STOP_BLOCKS": "5"\n' in diff
     config = isolated / "data/guard/claude.json"
     assert f"--- /dev/null\n+++ {config}\n" in diff
     assert "program files of hookctl written (sha256 " in diff

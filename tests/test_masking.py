@@ -14,19 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from hookctl import hosts, masking, report
-from hookctl.documents import redaction
-from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.redaction import redacted
 from hookctl.model import Result
-from hookctl.output import diffs
 
 from .conftest import Hookctl, Outcome, put
-from .test_report import file_plan
 
 CLAUDE = ("--host", "claude")
 LOOKS = [
@@ -80,7 +72,7 @@ TEXTS = [
     "run --token <hunter2> -v", "run --api-key=<hunter2> -v", "run -token <hunter2>", "run --password <'a b'> x",
     "run --verbose --max 3", "https://h/x?api_key=<abc>&n=1", 'curl -d \'{"token": <"abc">, "n": 1}\'',
     'curl -d "{\\"token\\":<\\"abc\\">,\\"n\\":1}"', "-d '{\"tokens\":<[\"abc\",[1]]>,\"n\":1}'",
-    "token: <api_key=abc>", '["run", "--api-key", <"abc">, "-v"]', "// '--token',\n// <'abc'>, 1",
+    "token: <api_key=abc>", '["run", "--api-key", <"abc">, "-v"]', "'--token',\n <'abc'>, 1",
     '"password": <["a", "b">', "client_secret = <abc>", "set PGPASSWORD=<abc>",
     "Authorization: <Basic dXNlcjpwYXNz>", "curl -H 'X: Basic <dXNlcjpwYXNz>'", "Basic authentication",
     "curl https://api.telegram.org/bot<123456789:AAabcdefghij0123456789abcdefghij01>/sendMessage",
@@ -102,8 +94,7 @@ def test_of_a_text_only_the_secret_is_masked(text: str) -> None:
 
 HOSTILE = [
     " -u " + "=" * 60_000, "-----BEGIN " + "KEY" * 20_000, "-----BEGIN " * 6_000, "x bearer " + " " * 60_000,
-    "eyJ-" * 15_000, "a://:" * 9_000 + "x" * 6_000, "token" + " " * 60_000, "token:" + "\n*" * 30_000,
-    "token: " + "/*" * 30_000,
+    "eyJ-" * 15_000, "a://:" * 9_000 + "x" * 6_000, "token" + " " * 60_000, "token:" + "\n" * 60_000,
     "-u " * 20_000, "basic " * 10_000, "basic " + "a" * 60_000, "SG." * 20_000, "0123456789:AA" * 5_000,
     "a" * 200_000, "x: " * 50_000, "-" * 100_000, "token " * 30_000, "[" * 50_000, "://a:" * 20_000,
     "a.atlasv1." * 6_000, "discord.com/api/webhooks/" * 3_000, "headers=" * 8_000, " -p" * 30_000, "mysql " * 15_000,
@@ -177,62 +168,6 @@ def test_values_are_masked_at_any_depth() -> None:
     assert masking.masked([1, "a"], "key") == ["***", "***"]
 
 
-# A document: what is shown of each of its places. The mask stands where <...> stands.
-
-DOCUMENTS = [
-    ('{"a": "x", // "API_KEY": "hunter2"\n "b": 1}', '{"a": "x", // ***\n "b": 1}'),
-    ('{"a": 1,\n  // "tokens": [ "hunter2",\n  //   "hunter3" ], "n": 1\n  "b": 1}',
-     '{"a": 1,\n  // ***\n  //   ***\n  "b": 1}'),
-    ('{"a": 1,\r\n  /* "secrets": {\r\n     "x": "hunter2"\r\n  }\r\n  */ "b": 1}',
-     '{"a": 1,\r\n  /* ***\r\n     ***\r\n  ***\r\n  *** "b": 1}'),
-    ('{"a": 1,\n // "API_KEY":\n //    "hunter2"\n "b": 1}', '{"a": 1,\n // ***\n //    ***\n "b": 1}'),
-    ('{"token":\n // hunter2\n "x"}', '{"token":\n // ***\n "***"}'),
-    ('{"a": 1, // "tokens": [\n "b": "x", // c\n "d": 1}', '{"a": 1, // ***\n "b": "x", // c\n "d": 1}'),
-    ('{"token": "x", // was hunter2\n // the model\n "b": 1}', '{"token": "***", // ***\n // ***\n "b": 1}'),
-    ('{"token": /* hunter2 */ "x" // hunter3\n // why\n}', '{"token": /* *** */ "***" // ***\n // ***\n}'),
-    ('{"tokens": { // hunter2\n "a": 1, /* hunter3\n hunter4 */ "b": [2]} // hunter5\n}',
-     '{"tokens": { // ***\n "a": "***", /* ***\n *** */ "b": ["***"]} // ***\n}'),
-    ('// password: hunter2 and more\n{}', '// ***\n{}'),
-    ('{"a": 1} // curl -H "Authorization: Bearer hunter2" x', '{"a": 1} // ***'),
-    ('{"a": 1, /* sk-abcdefg */ "b": 2}', '{"a": 1, /* *** */ "b": 2}'),
-    ('{"args": ["--api-key", "hunter2", "--n", "3", "--token"], "b": 1}',
-     '{"args": ["--api-key", "***", "--n", "3", "--token"], "b": 1}'),
-    ('{"args": ["--token", {"x": ["hunter2"]}, ["plain"]]}', '{"args": ["--token", {"x": ["***"]}, ["plain"]]}'),
-    ('{"sk-abcdefg": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}', '{"***": {"a": 1}, "b\\u00e9\\/": "c\\u00e9\\/"}'),
-    ('{"url": "https:\\/\\/u:hunter2@h\\/x", "n": "sk\\u002dabcdefg"}', '{"url": "https://u:***@h/x", "n": "***"}'),
-    (json.dumps({"pem": KEY, "n": 1}), '{"pem": "***", "n": 1}'),
-    ('["sk-abcdefg", 1]', '["***", 1]'),
-    ('"sk-abcdefg"', '"***"'),
-    ('', ''),
-    ('{"": "x", "token": {}, "b": {"token": []}}', '{"": "x", "token": {}, "b": {"token": []}}'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "shown"), DOCUMENTS)
-def test_a_document_shows_no_secret(text: str, shown: str) -> None:
-    masked = redacted(JsonDocument.parse(text.encode()))
-    assert masked == shown
-    assert masked.count("\n") == text.count("\n")
-    assert not re.search("hunter", masked)
-
-
-WORDS = st.sampled_from(
-    ["a", "token", "--token", "--n", "sk-abcdefg", "API_KEY=x y", "k:v", "https://u:p@h", "-----BEGIN KEY-----x", "é"]
-)
-VALUES = st.recursive(
-    WORDS | st.integers() | st.none() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=3),
-    max_leaves=12,
-)
-
-
-@examples(max_examples=200, deadline=None)
-@given(VALUES, st.sampled_from([None, 2]), st.booleans())
-def test_a_document_is_masked_as_its_value_is(value: Any, indent: int | None, escaped: bool) -> None:
-    text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    assert json.loads(redacted(JsonDocument.parse(text.encode()))) == masking.masked(value)
-
-
 # The command line over settings full of secrets.
 
 
@@ -261,47 +196,12 @@ class Secrets:
         return [secret for secret in self.made if secret in outcome.out + outcome.err]
 
 
-def full_of(secrets: Secrets) -> dict[str, Any]:
-    named, looking = secrets.named, secrets.looking
-    header = f'curl -s -H "Authorization: {looking("Bearer {}")}" -H "X-Api-Key: {named()}" https://h'
-    commands = [
-        header, f"API_KEY={named()} run", f"run --token {named()} && run --password='{named()}'",
-        f"curl -u me:{named()} h; psql {looking('postgres://u:{}@db/x')}", f"curl -d '{{\"secret\": \"{named()}\"}}' h",
-    ]  # fmt: skip
-    hooks = [{"type": "command", "command": command, "token": named()} for command in commands]
-    web = {"type": "http", "url": f"https://h/x?access_token={named()}", "headers": {"X-Auth-Token": named(), "n": "1"}}
-    return {
-        "model": "opus",
-        "apiKey": named(),
-        "api-key": secrets.number(),
-        "credentials": {"a": {"b": [named(), secrets.number(), {"c": named()}]}, "on": True, "none": None},
-        looking(): "a name",
-        "env": {
-            "ANTHROPIC_AUTH_TOKEN": named(), "DB_PASSWORD": named(), "GITHUB_PAT": looking("ghp_{}"),
-            "PLAIN": looking("ghp_{}"), "OTHER": looking("github_pat_{}"), "SLACK": looking("xoxb-{}"),
-            "AWS": secrets._keep("AKIA" + "ABCDEFGH23456789"), "JWT_": looking("eyJ{}.eyJ.c2ln"),
-            "PEM": f"-----BEGIN PRIVATE KEY-----\n{named()}\n-----END PRIVATE KEY-----",
-            "DATABASE_URL": looking("before postgres://u:{}@db/x after"), "FLAGS": f"--a 1 --api-key {named()} --b 2",
-            "HEADERS": f"X-Api-Key: {named()}\nX-Other: 1", "KEPT": "kept",
-        },
-        "servers": [{"command": "run", "args": ["--token", named(), "--plain", "kept"], "url": looking("https://u:{}@h")}],
-        "list": [looking(), [looking("xoxp-{}")], f"PASSWORD={named()}"],
-        "permissions": {"allow": [f"Bash(API_KEY={named()} run:*)", "Read(./secrets/**)"]},
-        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}], "Stop": [{"hooks": [*hooks[:2], web]}]},
-    }  # fmt: skip
-
-
 FILE = "home/.claude/settings.json"
 READING = [
     ("plan", *CLAUDE), ("status",), ("doctor",), ("hosts",), ("log",), ("run", "status"),
     ("restore", FILE, "--list"), ("restore", FILE, "--dry-run"),
 ]  # fmt: skip
-STORY = [
-    ("install", *CLAUDE, "--dry-run"), ("install", *CLAUDE), ("install", *CLAUDE, "--force"),
-    ("uninstall", "--dry-run"), ("restore", FILE), ("install", *CLAUDE), ("doctor", "--fix"),
-]  # fmt: skip
 FLAGS = pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
-FORMS = pytest.mark.parametrize("indent", [None, 2], ids=["minified", "indented"])
 
 
 def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writing: tuple[str, ...]) -> list[Outcome]:
@@ -313,38 +213,6 @@ def everything(hookctl: Hookctl, secrets: Secrets, flags: tuple[str, ...], *writ
         assert outcome.code in (0, 1, 4), outcome
         outcomes.append(outcome)
     return outcomes
-
-
-@FORMS
-@FLAGS
-def test_settings_full_of_secrets(hookctl: Hookctl, settings: Path, indent: int | None, flags: tuple[str, ...]) -> None:
-    secrets = Secrets()
-    text = json.dumps(full_of(secrets), indent=indent)
-    put(settings, text)
-    first, *_ = everything(hookctl, secrets, flags, *STORY, ("uninstall",))
-    assert settings.read_text() == text
-    assert first.code == 0
-    if not indent:  # all of it is in the diff: what is not secret is there
-        shown = json.loads(first.out)["data"]["files"][0]["diff"] if flags else first.out
-        assert re.search(r"hookctl=guard/stop; \S+ -I -S ", shown)
-        for kept in ('"KEPT": "kept"', '"--plain", "kept"', "postgres://u:***@db/x after",
-                     "run --token *** && run --password=***", "X-Other: 1", "Read(./secrets/**)", '"model": "opus"',
-                     "--a 1 --api-key *** --b 2"):  # fmt: skip
-            assert (kept in shown) is not bool(flags), kept  # a machine gets nothing of the operator's
-
-
-@FLAGS
-def test_the_test_above_would_see_a_secret(
-    hookctl: Hookctl, settings: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    secrets = Secrets()
-    put(settings, json.dumps(full_of(secrets)))
-    for module in (masking, report, redaction, diffs):
-        monkeypatch.setattr(module, "is_secret", lambda key: False, raising=False)
-        monkeypatch.setattr(module, "masked_text", lambda text, *_: text, raising=False)
-        monkeypatch.setattr(module, "by_look", lambda text, *_: text, raising=False)
-    shown = secrets.shown_in(hookctl("plan", *CLAUDE, *flags))
-    assert len(shown) == (0 if flags else len(secrets.made)), "a machine gets nothing of the operator's"
 
 
 def override(hookctl: Hookctl, settings: Path, secrets: Secrets, flags: tuple[str, ...], limit: Any, cap: Any) -> None:
@@ -373,42 +241,6 @@ def test_values_of_ours_that_became_secrets(
     put(isolated / "work" / ".claude" / "settings.json", json.dumps(project))
     override(hookctl, settings, secrets, flags, secrets.looking(), secrets.looking("https://u:{}@h"))
     everything(hookctl, secrets, flags, ("uninstall",))
-
-
-@FLAGS
-def test_secrets_in_comments(hookctl: Hookctl, settings: Path, flags: tuple[str, ...]) -> None:
-    """Claude Code reads no file with comments, so install refuses it; uninstall shows it in its diff."""
-    secrets = Secrets()
-    assert hookctl("install", *CLAUDE).code == 0
-    lines = [
-        f'// "API_KEY": "{secrets.named()}",', f"// TOKEN={secrets.named()} run", f"/* {secrets.looking()} */",
-        f'// "secrets": ["{secrets.named()}",', f'//   "{secrets.named()}"],', f"// password: {secrets.named()}",
-    ]  # fmt: skip
-    for place in ("{\n", '"env": {\n', '"hooks": {\n'):
-        put(settings, settings.read_text().replace(place, place + "\n".join(lines) + "\n", 1))
-    seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("uninstall", "--dry-run"))
-    assert flags or any("// ***\n" in outcome.out for outcome in seen)
-    everything(hookctl, secrets, flags, ("uninstall",))
-
-
-@pytest.mark.parametrize(("where", "flags"), [("before", ()), ("after", ("--json",))])
-def test_secrets_of_a_file_that_does_not_parse(
-    hookctl: Hookctl, settings: Path, where: str, flags: tuple[str, ...]
-) -> None:
-    secrets = Secrets()
-    page = full_of(secrets)
-    text = json.dumps(page, indent=2)
-    broken = [
-        text[:-2], text.replace(",\n", "\n", 3), text + text, text.replace('"apiKey": "', '"apiKey": '),
-        text.replace('"model"', '"apiKey"', 1), f"<<<<<<< {secrets.looking()}\n{text}", secrets.looking(),
-        f'{{"{secrets.looking()}": 1, "env": "{secrets.looking()}", "hooks": {{"Stop": "{secrets.looking()}"}}}}',
-        f'{{"env": {{"{secrets.looking()}": 1, "MAX_STOP_BLOCKS": 1, "MAX_STOP_BLOCKS": "{secrets.looking()}"}}}}',
-    ]  # fmt: skip
-    if where == "after":
-        assert hookctl("install", *CLAUDE).code == 0
-    for text in broken:
-        put(settings, text)
-        everything(hookctl, secrets, flags, ("install", *CLAUDE, "--force"), ("uninstall",))
 
 
 PACK = """
@@ -521,46 +353,6 @@ def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[s
     assert (out.count("***"), more.count("***")) == (5, 1)
     assert secret not in text + err + out + more
     assert (json.loads(out)["data"]["file"], json.loads(out)["errors"][0]["path"]) == (place, place)
-
-
-def test_a_diff_keeps_the_numbers_of_its_lines() -> None:
-    before = '{\n  // "tokens": [\n  //  "hunter2"\n  // ]\n  "a": 1\n}\n'
-    shown = diffs.unified(file_plan(before, before.replace("1", "2")))
-    assert "@@ -2,5 +2,5 @@" in shown and "hunter" not in shown
-
-
-# What a machine gets of a settings file is ours alone, whichever command is run.
-
-PRIVATE = {
-    "model": "mine-alone", "env": {"MINE": "mine-alone", "FOO": "mine-alone"},
-    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo mine-alone"}]}]},
-}  # fmt: skip
-VERBS = [
-    ("plan", *CLAUDE), ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("plan", *CLAUDE, "--reset"),
-    ("status",), ("doctor", *CLAUDE), ("doctor", *CLAUDE, "--fix"), ("hosts",), ("log",), ("uninstall", "--dry-run"),
-    ("uninstall",), ("install", *CLAUDE), ("restore", "{}", "--list"), ("restore", "{}", "--dry-run"),
-    ("restore", "{}"), ("run", "status"), ("uninstall", "--all", "--yes"),
-]  # fmt: skip
-
-
-def test_json_has_nothing_of_the_operators_in_it(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, json.dumps(PRIVATE, indent=2))
-    for verb in VERBS:
-        words = [word.replace("{}", str(settings)) for word in verb]
-        assert "mine-alone" not in hookctl(*words, "--json").out, words
-        if verb[0] == "install":
-            page = json.loads(settings.read_text())
-            page["env"]["MORE"] = page["also"] = "mine-alone"
-            put(settings, json.dumps(page, indent=2))
-
-
-def test_a_restore_says_of_ours_what_it_takes_out(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, json.dumps(PRIVATE, indent=2))
-    assert hookctl("install", *CLAUDE).code == 0
-    put(settings, settings.read_text().replace('"mine-alone"', '"mine-alone-2"'))
-    (file,) = hookctl("restore", str(settings), "--json").data["files"]
-    assert "-env.MAX_STOP_BLOCKS" in file["diff"] and ": hookctl=guard/stop; " in file["diff"]
-    assert "mine" not in file["diff"]
 
 
 @pytest.mark.parametrize("host", hosts.names())

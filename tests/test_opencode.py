@@ -101,7 +101,7 @@ def test_an_install_brings_an_earlier_versions_code_up_to_date(
     before, _, rest = earlier.partition(b"const settings =\n")
     code = before + b"const settings =\n" + rest[rest.index(b"// From here on") :]
     monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(code).hexdigest(),))
-    assert "+const OUTPUT_LIMIT = 1 << 24 // as" in hookctl("plan", *HOST).out
+    assert f"--- {file}\n+++ {file}\nwould" in hookctl("plan", *HOST).out
     assert "an earlier version's" in hookctl("install", *HOST).out
     assert file.read_bytes() == now
     assert hookctl("install", *HOST).out == "nothing to do\n"

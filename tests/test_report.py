@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hookctl import hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.model import Action, Decision, Entry, Record, Result
+from hookctl.model import Decision, Entry, Record, Result
 from hookctl.output import diffs
 from hookctl.output.lines import program, table, tilde
 from hookctl.planner.plan import FilePlan
@@ -53,70 +53,76 @@ def file_plan(before: str | None, after: str | None) -> FilePlan:
     return FilePlan(place, document, data, place.path, old, None, Decision())
 
 
+def diff(before: str | None, after: str | None) -> str:
+    """What a person gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
+    return "".join(f"{line}\n" for line in diffs.unified(changed(before, after)))
+
+
+def own_lines(before: str | None, after: str | None) -> str:
+    """What a machine gets of it."""
+    return diffs.own_lines(changed(before, after))
+
+
+def changed(before: str | None, after: str | None) -> FilePlan:
+    entries = [Entry(path, "leaf") for path in (("env", "A"), ("env", "API_KEY"), ("a",), ("texts", "x"))]
+    written = {"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "matcher": "x"}
+    entries.append(Entry(("hooks", "Stop"), "element", written=written, id="p/stop"))
+    return file_plan(before, after)._replace(known=Record("claude", "user", "json", entries=tuple(entries)))
+
+
 def test_a_diff_says_where_the_file_begins_and_ends() -> None:
-    assert diffs.unified(file_plan(None, "{}\n")) == "--- /dev/null\n+++ /x/settings.json\n@@ -0,0 +1 @@\n+{}\n"
-    assert diffs.unified(file_plan("{}", None)) == (
-        "--- /x/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{}\n\\ No newline at end of file\n"
+    assert diff(None, "{}\n") == "--- /dev/null\n+++ /x/settings.json\n@@ -0,0 +1 @@\n+{}\n"
+    assert diff("{}", None) == "--- /x/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{}\n"
+    assert diff("{}\n", "{}\n") == ""
+    assert diff("{}", "{}\n") == "--- /x/settings.json\n+++ /x/settings.json\n", "its values stay"
+
+
+HOOK = '{"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "note": "command"}'
+GROUP = f'{{"matcher": "x", "hooks": [{HOOK}]}}'
+
+
+def test_a_diff_has_our_values_and_the_keys_around() -> None:
+    before = '{\n  "mine": "operator",\n  "env": {\n    "A": "old",\n    "B": [1]\n  }\n}\n'
+    assert diff(before, before.replace("old", "new").replace("operator", "else")) == (
+        "--- /x/settings.json\n+++ /x/settings.json\n@@ -1,7 +1,7 @@\n {\n"
+        '-  "mine": …\n+  "mine": …\n   "env": {\n-    "A": "old"\n+    "A": "new"\n     "B": [\n       …\n     ]\n'
     )
-    assert diffs.unified(file_plan("{}\n", "{}\n")) == ""
-
-
-def own_lines(before: str | None, after: str | None, *, ours: bool = True) -> str:
-    """What a machine gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
-    action = Action("write", ("env",))
-    decision = Decision(actions=(action,) if ours else ())
-    paths = [("env", "A"), ("env", "API_KEY"), ("a",)]
-    record = Record("claude", "user", "json", entries=tuple(Entry(path, "leaf") for path in paths))
-    return diffs.own_lines(file_plan(before, after)._replace(decision=decision, known=record))
-
-
-OURS = '{"command": ": hookctl=p/stop; run"}'
+    added = diff(before, before[:-3] + f', "hooks": {{"Stop": [{GROUP}]}}}}')
+    assert '@@ -5,4 +5,19 @@' in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
+    assert '+            "timeout": 5\n+            "note": …\n' in added
+    assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
+        ' {\n   "env": {\n     "A": …\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
+    ), "nor has it those of ours that stay"
 
 
 def test_a_machine_gets_our_values_that_come_and_go_and_nothing_else() -> None:
-    before = '{"mine": "operator", "env": {"A": "old", "API_KEY": "x"}, "hooks": {"Stop": [{"a": 1}, {"b": 2}]}}'
-    after = before.replace("old", "new").replace('"x"', '"y"').replace("operator", "else").replace('{"a": 1}', OURS)
+    before = '{"mine": "operator", "env": {"A": "old", "API_KEY": "x"}'
+    before += f', "hooks": {{"Stop": [{{"a": 1}}, {GROUP}]}}}}'
+    after = before.replace("old", "new").replace('"x"}', '"y"}').replace("operator", "else").replace(": 5", ": 7")
     assert own_lines(before, after) == (
-        '-env.A: "old"\n+env.A: "new"\n-env.API_KEY: "***"\n+env.API_KEY: "***"\n'
-        '+hooks.Stop.0.command: ": hookctl=p/stop; run"\n'
+        '-env.A: "old"\n-env.API_KEY: "***"\n+env.A: "new"\n+env.API_KEY: "***"\n'
+        "-hooks.Stop.1.hooks.0.timeout: 5\n+hooks.Stop.1.hooks.0.timeout: 7\n"
     )
-    assert own_lines('{"h": [1, 2]}', f'{{"h": [1, 2, {OURS}]}}') == f"+h.2: {OURS}\n"
-    assert own_lines(f'{{"h": [1, {OURS}, 2]}}', '{"h": [1, 2]}') == f"-h.1: {OURS}\n"
-    assert own_lines(None, '{"a": 1}') == "+a: 1\n"
-    assert own_lines('{"a": 1}', None) == "-a: 1\n"
+    assert own_lines(before, "{}").endswith(
+        '-hooks.Stop.1.matcher: "x"\n-hooks.Stop.1.hooks.0.type: "command"\n'
+        '-hooks.Stop.1.hooks.0.command: ": hookctl=p/stop; run"\n-hooks.Stop.1.hooks.0.timeout: 5\n'
+    )
+    assert own_lines(None, '{"a": {"b": 1}}') == "+a.b: 1\n"
+    assert own_lines('{"texts": ["mine"]}', '{"texts": ["yours", "x"]}') == '+texts.1: "x"\n'
     assert own_lines('{"a": 1}', '{"a": true}') == "-a: 1\n+a: true\n"
-    assert own_lines('{"a": 1}', '{"a": 2}', ours=False) == "", "nothing of ours changes"
-
-
-def test_of_a_value_that_is_ours_in_part_a_machine_gets_that_part() -> None:
-    group = f'{{"matcher": "x", "hooks": [{OURS}]}}'
-    assert own_lines("{}", '{"env": {"A": "1", "B": "2"}}') == '+env.A: "1"\n'
-    assert own_lines("{}", f'{{"hooks": {{"Stop": [{group}], "Other": [{{"x": 1}}]}}}}') == f"+hooks.Stop: [{group}]\n"
-    mixed = f'{{"hooks": [{OURS}, {{"command": "mine"}}]}}'
-    assert own_lines("{}", f'{{"hooks": {{"Stop": [{mixed}]}}}}') == f"+hooks.Stop.0.hooks.0: {OURS}\n"
-    old, new = (f'{{"hooks": [{OURS[:-1]}, "timeout": {n}}}]}}' for n in (5, 10))
-    assert own_lines(old, new) == "-hooks.0.timeout: 5\n+hooks.0.timeout: 10\n"
+    shared = f'{{"hooks": {{"Stop": [{{"matcher": "x", "hooks": [{HOOK}, {{"command": "mine"}}]}}]}}}}'
+    assert "matcher" not in own_lines("{}", shared), "it belongs to the other hook, too"
 
 
 def test_a_diff_of_a_long_file_names_the_lines_of_both_ends() -> None:
     lines = [f'  "key_{at}": {at},\n' for at in range(5_000)]
     old = "{\n" + "".join(lines) + '  "last": 1\n}\n'
-    shown = diffs.unified(file_plan(old, old.replace('"key_1": 1', '"key_1": 0').replace('"last": 1', '"last": 2')))
+    shown = diff(old, old.replace('"key_1": 1', '"key_1": 0').replace('"last": 1', '"last": 2'))
     assert "@@ -1,6 +1,6 @@\n" in shown and "@@ -4999,5 +4999,5 @@\n" in shown
 
 
-def test_a_byte_order_mark_is_not_shown() -> None:
-    assert "\ufeff" not in diffs.unified(file_plan("\ufeff{}", '\ufeff{"a": 1}'))
-
-
 def test_a_settings_file_that_would_not_be_readable_is_not_shown() -> None:
-    plan = file_plan("{}", "[")
-    assert "cannot be read" in diffs.unified(plan)
-
-
-def test_an_element_that_only_moves_is_no_change() -> None:
-    changes = diffs._changes({"a": [1, 2]}, {"a": [2, 1, 3]}, ())
-    assert list(changes) == [("+", ("a", 2), 3)]
+    assert "cannot be read" in diff("{}", "[") and "cannot be read" in own_lines("{}", "[")
 
 
 def test_tables_are_aligned_without_blanks_at_their_ends() -> None:

@@ -7,7 +7,7 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -38,17 +38,6 @@ class Missing:
 MISSING = Missing()
 
 
-class Scalar(NamedTuple):
-    """A key, or a value that is no container: its position, and its value."""
-
-    start: int
-    end: int
-    path: Path  # of the value; of a key the path to its value
-    text: str  # without quotes and escapes
-    is_key: bool = False
-    is_shared: bool = False  # an alias shows it at another path, too
-
-
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
@@ -56,6 +45,7 @@ class Document:
     """
 
     value: Any  # the parsed root value, or MISSING in an empty document
+    event_field = ""  # where all hooks are in one list: the field with the event of each
 
     @property
     def has_settings(self) -> bool:
@@ -83,9 +73,14 @@ class Document:
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key: hosts differ in which counts."""
 
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
-        return iter(())
+    @property
+    def real(self) -> Document:
+        """The document as it is in the file, where this one shows it otherwise."""
+        return self
+
+    def translate(self, path: Path) -> Path:
+        """The path in `real`."""
+        return path
 
     def name_of(self, path: Path) -> str:
         """The path as people find it in the file."""

@@ -8,7 +8,6 @@ lost setting.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,6 @@ from hookctl.documents import (
     MISSING,
     Document,
     Path,
-    Scalar,
     Splice,
     decode,
     duplicate_key,
@@ -41,7 +39,6 @@ from hookctl.documents.scan import (
     contents,
     odd_in_comment,
     scan,
-    tokens,
 )
 from hookctl.errors import HookctlError
 
@@ -119,25 +116,6 @@ class JsonDocument(Document):
             indexes = [index for index, (name, _) in enumerate(spot.tree) if name == key]
             if len(indexes) > 1:
                 raise duplicate_key(self, key, container.starts[indexes[1]])
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
-        path: list[str | int] = []
-        for match in tokens(self._scan.shadow):
-            kind, source = match.lastgroup, match[0]
-            if kind == "open":
-                path.append(0 if source == "[" else "")
-            elif kind == "close":
-                path.pop()
-            elif kind == "comma" and isinstance(path[-1], int):
-                path[-1] += 1
-            elif kind == "key":
-                path[-1] = json.loads(source)
-                yield Scalar(*match.span(), tuple(path), str(path[-1]), is_key=True)
-            elif kind == "string":
-                yield Scalar(*match.span(), tuple(path), json.loads(source))
-            elif kind == "word":
-                yield Scalar(*match.span(), tuple(path), source)
 
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""

@@ -7,11 +7,10 @@ nobody else knows of the list. What names no event stands below an event without
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document, Path, Scalar, unexpected, value_at
+from hookctl.documents import MISSING, Document, Path, unexpected, value_at
 
 
 class Listing(NamedTuple):
@@ -107,6 +106,12 @@ class ListedDocument(Document):
     def __init__(self, real: Document, listing: Listing) -> None:
         super().__init__(real.data.decode(), real.where)
         self._real, self._listing = real, listing
+        self.event_field = listing.event
+
+    @property
+    def real(self) -> Document:
+        """The document with the list as it is in the file."""
+        return self._real
 
     @cached_property
     def value(self) -> Any:
@@ -151,18 +156,14 @@ class ListedDocument(Document):
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key."""
-        self._real.check_path(self._translate(path))
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text, with the paths that they have there."""
-        return self._real.scalars()
+        self._real.check_path(self.translate(path))
 
     def name_of(self, path: Path) -> str:
         """The path with positions in the list; of an event, the field with it of its first hook."""
         if self._is_event(path) and self.get(path):
             path = (*path, 0, *([self._listing.event] if path[-1] else ()))
         name = ""
-        for key in self._translate(path):
+        for key in self.translate(path):
             name += f"[{key}]" if isinstance(key, int) else f".{key}"
         return name.removeprefix(".")
 
@@ -174,13 +175,13 @@ class ListedDocument(Document):
         """The source text of the value at path; KeyError if there is none, as for an event."""
         if self._is_event(path):
             raise KeyError(path)
-        return self._real.raw(self._translate(path))
+        return self._real.raw(self.translate(path))
 
     def offset(self, path: Path) -> int:
         """Where the value at path begins, or its nearest existing parent."""
         if self._is_event(path) and self.get(path):
             path = (*path, 0)
-        return self._real.offset(self._translate(path))
+        return self._real.offset(self.translate(path))
 
     def set(self, path: Path, value: Any) -> Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
@@ -189,23 +190,23 @@ class ListedDocument(Document):
         if self._is_hook(path):
             value = self._listing.item_of(str(path[-2]), value)
         self._require_no_map(path)
-        return self._shown(self._real.set(self._translate(path), value))
+        return self._shown(self._real.set(self.translate(path), value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
         self._require_no_map(path)
-        return self._shown(self._real.set_raw(self._translate(path), text))
+        return self._shown(self._real.set_raw(self.translate(path), text))
 
     def append(self, path: Path, value: Any) -> Document:
         """Add an element at the end of the array at path; creates the array if it is missing."""
         if self._is_event(path):
             value = self._listing.item_of(str(path[-1]), value)
-        return self._shown(self._real.append(self._translate(path), value))
+        return self._shown(self._real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
         """Remove the member or element at path; an event goes with all of its hooks."""
         if not self._is_event(path):
-            return self._shown(self._real.remove(self._translate(path)))
+            return self._shown(self._real.remove(self.translate(path)))
         document: Document = self
         for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
             document = document.remove((*path, number))
@@ -213,15 +214,15 @@ class ListedDocument(Document):
 
     def insert_raw(self, path: Path, text: str) -> Document:
         """Put a source text from an earlier raw() above a hook and its comments."""
-        return self._shown(self._real.insert_raw(self._translate(path), text))
+        return self._shown(self._real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
         """The lines that go with a hook that is a table of TOML; empty for any other."""
-        return self._real.block(self._translate(path))
+        return self._real.block(self.translate(path))
 
     def insert_block(self, path: Path, text: str) -> Document:
         """Put the lines of an earlier block() back, as the hook at path."""
-        return self._shown(self._real.insert_block(self._translate(path), text))
+        return self._shown(self._real.insert_block(self.translate(path), text))
 
     def _shown(self, real: Document) -> Document:
         return self if real is self._real else ListedDocument(real, self._listing)
@@ -239,7 +240,7 @@ class ListedDocument(Document):
         if self._is_event(path) or path == self._listing.path:
             raise unexpected(self, path, "hooks of a list are written one by one")
 
-    def _translate(self, path: Path) -> Path:
+    def translate(self, path: Path) -> Path:
         """The real path; of an event that of the list, of a new hook the next one in it."""
         root = self._listing.path
         if path[: len(root)] != root or len(path) <= len(root) + 1:

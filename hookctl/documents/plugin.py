@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import Scalar, decode, error_at
+from hookctl.documents import decode, error_at
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import Scan
+from hookctl.documents.scan import Scan, strings
 from hookctl.errors import HookctlError
-from hookctl.masking import OwnText
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
 
@@ -75,11 +73,11 @@ class PluginDocument(JsonDocument):
     def _require_data(self) -> None:
         """Refuse (foreign_file) what JavaScript reads otherwise than JSON does."""
         end = 0
-        for scalar in super().scalars():
-            self._refuse_line_ends(end, scalar.start)
-            if scalar.is_key and scalar.text == "__proto__":
-                raise self.error_at("foreign_file", scalar.start, _NO_DATA, _HINT)
-            end = scalar.end
+        for match in strings(self._scan.shadow):
+            self._refuse_line_ends(end, match.start())
+            if match["is_key"] is not None and json.loads(match[0]) == "__proto__":
+                raise self.error_at("foreign_file", match.start(), _NO_DATA, _HINT)
+            end = match.end()
         self._refuse_line_ends(end, len(self._text))
 
     def _refuse_line_ends(self, start: int, end: int) -> None:
@@ -114,18 +112,6 @@ class PluginDocument(JsonDocument):
         self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
     ) -> None:
         """Refuse nothing: the host reads any JavaScript."""
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value of the settings; the code around them stands as one text each."""
-        before, after = self._code
-        if not self._settings.strip():
-            return
-        yield Scalar(0, len(before), (), OwnText(before))
-        shift = len(before) - before.count("\n")
-        for scalar in super().scalars():
-            yield scalar._replace(start=scalar.start + shift, end=scalar.end + shift)
-        start = len(before) + len(self._settings)
-        yield Scalar(start, start + len(after), (), OwnText(after))
 
     @property
     def has_settings(self) -> bool:

@@ -41,10 +41,6 @@ _GAP, _NEXT = r"[ \t\r\n]*+", r"[ \t\r\n]*+(?:,[ \t\r\n]*+)?"
 _SCALAR = rf"(?P<scalar>{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_NEXT}"
 _MEMBERS = rf"{STRING}{_GAP}:{_GAP}(?:{_SCALAR}|(?P<nested>))|(?P<close>\}})"
 _ELEMENTS = rf"{_SCALAR}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
-_TOKENS = (
-    rf"(?P<key>{STRING}(?={_GAP}:))|(?P<string>{STRING})|(?P<open>[\[{{])|(?P<close>[\]}}])"
-    r"|(?P<comma>,)|(?P<word>[^ \t\r\n\"\[\]{},:]++)"
-)
 HOLE = "\0"  # in a new value: a given source text
 # What JavaScript takes for blank, and JSON does not.
 _ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
@@ -220,9 +216,9 @@ def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
     return None
 
 
-def tokens(shadow: str) -> Iterator[re.Match[str]]:
-    """The keys, values, brackets and commas of a text that was read, named by their group."""
-    return re.finditer(_TOKENS, shadow)
+def strings(shadow: str) -> Iterator[re.Match[str]]:
+    """The strings of a text that was read; keys have the group `is_key`."""
+    return re.finditer(f"{STRING}(?P<is_key>(?={_GAP}:))?", shadow)
 
 
 def contents(shadow: str, start: int, tree: Tree) -> Container:

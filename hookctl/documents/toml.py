@@ -22,7 +22,6 @@ from hookctl.documents import (
     MISSING,
     Document,
     Path,
-    Scalar,
     Splice,
     decode,
     leading_blanks,
@@ -42,7 +41,6 @@ from hookctl.documents.toml_scan import (
     is_block,
     key_text,
     keys_text,
-    names_of,
     parts,
     read,
     scan,
@@ -76,27 +74,6 @@ class TomlDocument(Document):
         """The parsed value at path, or MISSING."""
         value = value_at(self._plain or MISSING, path)
         return value if value is MISSING else deepcopy(value)
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
-        for statement in self._statements:
-            yield self._key(statement.key, statement.path)
-            if statement.value >= 0:
-                yield from self._scalars_of(statement.value, statement.end, statement.path)
-
-    def _scalars_of(self, start: int, end: int, path: Path) -> Iterator[Scalar]:
-        """The keys and values in a value."""
-        if self._text[start] not in "[{":
-            yield Scalar(start, end, path, str(value_at(self._plain, path)))
-        for index, part in enumerate(parts(self._text, start)):
-            inner = path + (part.names or (index,))
-            if part.names:
-                yield self._key(part.key, inner)
-            yield from self._scalars_of(part.start, part.end, inner)
-
-    def _key(self, span: tuple[int, int], path: Path) -> Scalar:
-        names = names_of(self._text[slice(*span)])
-        return Scalar(*span, _names(path), ".".join(names), is_key=True)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none.

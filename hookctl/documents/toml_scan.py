@@ -160,7 +160,6 @@ class Statement(NamedTuple):
     end: int
     path: Path  # in the document, with the indexes of arrays of tables
     home: Path  # of the table whose header it stands below; of a header its own path
-    key: tuple[int, int]  # the span of the names
     value: int = -1  # where the value begins; of a header -1
 
 
@@ -168,7 +167,6 @@ class Part(NamedTuple):
     """A member of an inline table, or an item of an array, which has no names."""
 
     names: Keys
-    key: tuple[int, int]
     start: int  # of the value
     end: int
 
@@ -183,11 +181,11 @@ def scan(text: str) -> Iterator[Statement]:
         if header:
             home = _path_of(names_of(header["keys"]), sizes, is_array=bool(header["array"]))
             end = header.end()
-            yield Statement(offset, end, home, home, header.span("keys"))
+            yield Statement(offset, end, home, home)
         else:
             member = _member(text, offset)
             end = member.end
-            yield Statement(offset, end, home + member.names, home, member.key, member.start)
+            yield Statement(offset, end, home + member.names, home, member.start)
         offset = _skip_gap(text, end)
 
 
@@ -212,7 +210,7 @@ def parts(text: str, start: int = 0) -> Iterator[Part]:
         if bracket == "{":
             part = _member(text, offset)
         else:
-            part = Part((), (offset, offset), offset, _value_end(text, offset))
+            part = Part((), offset, _value_end(text, offset))
         yield part
         offset = _skip_gap(text, part.end)
         if text[offset] == ",":
@@ -224,7 +222,7 @@ def _member(text: str, offset: int) -> Part:
     match = _NAME.match(text, offset)
     assert match  # tomllib found a key there
     end = _value_end(text, match.end())
-    return Part(names_of(match["keys"]), match.span("keys"), match.end(), end)
+    return Part(names_of(match["keys"]), match.end(), end)
 
 
 def _value_end(text: str, start: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from hookctl.documents import (
     MISSING,
     Document,
     Path,
-    Scalar,
     Splice,
     decode,
     duplicate_key,
@@ -105,22 +104,6 @@ class YamlDocument(Document):
     def value(self) -> Any:
         """The parsed root value, or MISSING in an empty document."""
         return MISSING if self._reading.root is None else load(self._text, self.where)
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every key and value in the order of the text; between them are marks and comments."""
-        if self._reading.root:
-            yield from self._scalars_of(self._reading.root, (), False)
-
-    def _scalars_of(self, node: Node, path: Path, is_shared: bool) -> Iterator[Scalar]:
-        is_shared = is_shared or node.anchor in self._reading.aliased
-        if node.kind == "scalar" and node.start < node.end:
-            end = self._content_end(node)
-            yield Scalar(node.start, end, path, node.text, is_shared=is_shared)
-        for index, (key, value) in enumerate(node.children):
-            inner = (*path, key.text if key else index)
-            if key and key.start < key.end and key.kind == "scalar":
-                yield Scalar(key.start, key.end, inner, key.text, is_key=True)
-            yield from self._scalars_of(value, inner, is_shared)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, moved to the left margin; KeyError if none."""

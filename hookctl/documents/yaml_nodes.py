@@ -85,7 +85,6 @@ class Reading(NamedTuple):
 
     root: Node | None
     anchors: dict[str, Node]
-    aliased: frozenset[str]  # the anchors that are in use
 
     def tree(self) -> Tree:
         """The document's tree; None if it is empty."""
@@ -153,7 +152,7 @@ def read(text: str, where: str, anchors: Mapping[str, Node] = MappingProxyType({
     root = builder.root
     if root and root.kind == "scalar" and root.start == root.end and not root.anchor:
         root = None
-    return Reading(root, builder.anchors, frozenset(builder.aliased))
+    return Reading(root, builder.anchors)
 
 
 class _Builder:
@@ -162,7 +161,6 @@ class _Builder:
     def __init__(self, text: str, where: str, anchors: dict[str, Node]) -> None:
         self.root: Node | None = None
         self.anchors = anchors
-        self.aliased: set[str] = set()
         self._text = text
         self._where = where
         self._shift = int(text.startswith(BOM))  # the reader counts without it
@@ -193,13 +191,12 @@ class _Builder:
 
     def _add_alias(self, node: Node) -> None:
         if node.text not in self.anchors:
-            message = f"there is no anchor &{node.text}"
+            message = "there is no anchor of this name"
             raise error_at("unparsable", self._text, self._where, node.start, message, AGAIN)
         target = self.anchors[node.text]
         if any(target is holder for holder in self._open):
             raise self._unsupported(node, f"the value &{node.text} contains itself")
         node.values = target.values
-        self.aliased.add(node.text)
         self._add(node)
 
     def _unsupported(self, node: Node, message: str) -> HookctlError:
@@ -264,6 +261,7 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
     if text.startswith("\t", offset):
         hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
+    reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
     return error_at("unparsable", text, where, offset, f"{kind}: {reason}", hint)
 
 

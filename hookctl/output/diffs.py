@@ -1,7 +1,7 @@
-"""The changes of a settings file, for people and for machines, with secrets masked.
+"""The changes of files, for people and for machines.
 
-A person sees a unified diff, whose context lines help to find the place. A machine gets only the
-values of hookctl: its output ends up in logs, where the operator's other settings do not belong.
+A settings file is compared as an outline: its parsed value as lines of JSON. Only lines of
+hookctl's own that come or go show a value, with secrets masked; all others show the key alone.
 """
 
 from __future__ import annotations
@@ -9,115 +9,105 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document, Path, formats
+from hookctl.documents import BREAK, MISSING, Document, Path, formats
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.masking import OwnText, beside, by_look, is_secret, masked
-from hookctl.model import HEAD, WRAP, Change, Entry
+from hookctl.hosts import shapes
+from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
+from hookctl.model import WRAP, Change, Entry
 from hookctl.output.lines import amount
 from hookctl.planner.plan import FilePlan, Plan
 from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 
-_UNREADABLE = "({} cannot be read as settings, so it is not shown)\n"
+_UNREADABLE = "({} cannot be read as settings, so it is not shown)"
 _CONTEXT = 3  # lines around a change
+_HIDDEN = "…"
 
-_Change = tuple[str, Path, Any]  # "+" or "-", the path, and the value at it
+
+class _Line(NamedTuple):
+    """A line of a file, or of an outline."""
+
+    text: str
+    around: str  # how it is shown where it does not change
+    value: Any = None  # tells lines apart that look alike
+    path: Path | None = None  # of what begins in it
+    own: str = ""  # our value in it, as JSON
 
 
-def unified(file: FilePlan) -> str:
-    """The change of a settings file as a unified diff."""
+class _Hunk(NamedTuple):
+    """Where a hunk begins in both files, from 0, and its lines with their marks."""
+
+    old: int
+    new: int
+    lines: list[tuple[str, _Line]]
+
+
+def unified(file: FilePlan) -> list[str]:
+    """The lines of the unified diff of a settings file."""
     if file.old == file.after:
-        return ""
+        return []
     new = _parse_new(file)
     if new is None:
-        return _UNREADABLE.format(file.path)
-    shown = own_commands(file)
-    old_lines = _diff_lines(_masked_text(file.before, shown).removeprefix("\ufeff"))
-    new_lines = _diff_lines(_masked_text(new, shown).removeprefix("\ufeff"))
-    if old_lines == new_lines:
-        return ""
-    return "".join([*_heading(file.path, file.old, file.after), *_hunks(old_lines, new_lines)])
-
-
-def _masked_text(document: Document, shown: frozenset[str]) -> str:
-    """The text of a settings file, or of instructions, with every secret masked."""
-    from hookctl.documents.redaction import redacted, redacted_text  # late: a diff is rare
-    from hookctl.documents.rules import RulesDocument
-
-    if isinstance(document, RulesDocument):
-        return redacted_text(document.data.decode("utf-8"))
-    return redacted(document, shown)
-
-
-def file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """The unified diff of one of hookctl's or a pack's files, with secrets masked."""
-    try:
-        old_lines = _diff_lines(_own_text(path, old))
-        new_lines = _diff_lines(_own_text(path, new))
-    except UnicodeDecodeError:
-        return [f"({path} is no text, so it is not shown)"]
-    text = "".join([*_heading(path, old, new), *_hunks(old_lines, new_lines)])
-    return [by_look(line) for line in text.split("\n")[:-1]]
-
-
-def _own_text(path: str, data: bytes | None) -> str:
-    """The text of a file that is no settings file, masked; JSON by its keys."""
-    from hookctl.documents.redaction import redacted, redacted_text  # late: a diff is rare
-
-    if path.endswith(".json") and data:
-        with contextlib.suppress(HookctlError):
-            return redacted(formats.parse("json", data))
-    return redacted_text((data or b"").decode("utf-8"))
-
-
-def _heading(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """The two lines at the top of a unified diff."""
-    old_name = "/dev/null" if old is None else path
-    new_name = "/dev/null" if new is None else path
-    return [f"--- {old_name}\n", f"+++ {new_name}\n"]
-
-
-def shown_lines(file: FilePlan) -> list[str]:
-    """The lines of the unified diff, with hookctl's own commands in full."""
-    texts = []
-    for command in own_commands(file):
-        quoted = [json.dumps(command, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)]
-        texts += [*quoted, command, command.replace("'", "''")]
-    texts = list(dict.fromkeys(texts))
-    # Not splitlines(): a line of JSON may hold other line separators.
-    return [beside(line, texts) for line in unified(file).split("\n")[:-1]]
+        return [_UNREADABLE.format(file.path)]
+    old_lines, new_lines = _outline(file, file.before), _outline(file, new)
+    lines = _heading(file.path, file.old, file.after)
+    for hunk in _hunks(old_lines, new_lines):
+        old_number = _number(file.before, old_lines, hunk.old)
+        new_number = _number(new, new_lines, hunk.new)
+        paths = [line.path for mark, line in hunk.lines if mark != " " and line.path is not None]
+        place = paths[0][:-1] if paths else ()
+        lines += _hunk_lines(hunk, old_number, new_number, place)
+    return lines
 
 
 def own_lines(file: FilePlan) -> OwnText:
     """The values that hookctl adds to or removes from a settings file, one a line."""
-    if file.old == file.after or not file.decision.actions:
+    if file.old == file.after:
         return OwnText("")
     new = _parse_new(file)
     if new is None:
-        return OwnText(_UNREADABLE.format(file.path))
-    old_root, new_root = _root(file.before), _root(new)
-    leaves = {entry.path for entry in _entries(file) if entry.kind == "leaf"}
-    commands = own_commands(file)
-    lines = []
-    for mark, path, value in _changes(old_root, new_root, ()):
-        parts = _own_parts(leaves, path, value)
-        if _leads_into_hook(old_root if mark == "-" else new_root, path):
-            parts = iter([(path, value)])
-        for own_path, own_value in parts:
-            shown = _masked_json(own_path, _unmasked(own_value, commands))
-            lines.append(f"{mark}{by_look('.'.join(map(str, own_path)))}: {shown}\n")
-    return OwnText("".join(lines))
+        return OwnText(_UNREADABLE.format(file.path) + "\n")
+    text = ""
+    for hunk in _hunks(_outline(file, file.before), _outline(file, new)):
+        for mark, line in hunk.lines:
+            if mark != " " and line.path and line.own:
+                text += f"{mark}{_name(line.path)}: {line.own}\n"
+    return OwnText(text)
+
+
+def _file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """The lines of the unified diff of one of hookctl's or a pack's files."""
+    try:
+        hunks = list(_hunks(_text_lines(path, old), _text_lines(path, new)))
+    except UnicodeDecodeError:
+        return [f"({path} is no text, so it is not shown)"]
+    lines = _heading(path, old, new)
+    for hunk in hunks:
+        lines += _hunk_lines(hunk, hunk.old + 1, hunk.new + 1, ())
+    return lines
+
+
+def _text_lines(path: str, data: bytes | None) -> list[_Line]:
+    """The lines of a file of ours, with secrets masked; in JSON by their keys."""
+    text = (data or b"").decode("utf-8")
+    shown = masked_text(text)
+    if path.endswith(".json") and text:
+        with contextlib.suppress(HookctlError):
+            value = masked(formats.parse("json", text.encode()).value)
+            shown = json.dumps(value, indent=2, ensure_ascii=False)
+    return [_Line(line, line) for line in BREAK.split(shown.removesuffix("\n"))] if text else []
 
 
 def _parse_new(file: FilePlan) -> Document | None:
     """The file after the change; None if it cannot be parsed before or after.
 
-    Secrets in an unparsed text cannot be recognised.
+    Nobody can say which values of such a text are ours.
     """
     if file.old is not None and file.old != file.before.data:
         return None
@@ -127,8 +117,111 @@ def _parse_new(file: FilePlan) -> Document | None:
         return None
 
 
-def _root(document: Document) -> Any:
-    return {} if document.value is MISSING else document.value
+# Outlines
+
+
+def _outline(file: FilePlan, document: Document) -> list[_Line]:
+    """The outline of a settings file; of instructions the lines of packs' blocks."""
+    root = document.real.value
+    if root is MISSING:
+        return []
+    own = _own_paths(file, document)
+    if isinstance(document, RulesDocument):
+        blocks = [(pack, masked_text(text).split("\n")) for pack, text in root.items()]
+        return [
+            _Line(line, _HIDDEN, path=(pack, number), own=_as_json(line))
+            for pack, lines in blocks
+            for number, line in enumerate(lines)
+            if (pack,) in own
+        ]
+    return list(_Outline(own, own_commands(file)).lines(root))
+
+
+class _Outline:
+    """Makes lines of JSON, without commas, of a value; `own` has the paths of what is ours."""
+
+    def __init__(self, own: set[Path], commands: frozenset[str]) -> None:
+        self._own, self._commands = own, commands
+
+    def lines(
+        self,
+        value: Any,
+        path: Path = (),
+        label: str = "",
+        *,
+        is_own: bool = False,
+        is_masked: bool = False,
+    ) -> Iterator[_Line]:
+        """The lines of the value at a path; `is_masked`: a key above says that it is secret."""
+        is_own = is_own or path in self._own or self._is_own_text(path, value)
+        margin = "  " * len(path)
+        start = margin + label
+        if not isinstance(value, dict | list):
+            own = self._shown(value, is_masked) if is_own else ""
+            told = type(value), hex(value) if isinstance(value, int) else repr(value), is_own
+            yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told, path, own)
+            return
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        if not value:
+            yield _Line(start + opening + closing, start + opening + closing, path=path)
+            return
+        yield _Line(start + opening, start + opening, path=path)
+        for key, name, inner in _items(value):
+            inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
+            secret = is_masked or is_secret(name)
+            below = (*path, key)
+            yield from self.lines(inner, below, inner_label, is_own=is_own, is_masked=secret)
+        yield _Line(margin + closing, margin + closing)
+
+    def _is_own_text(self, path: Path, value: Any) -> bool:
+        """Whether it is an entry of ours in a list of texts, whose records have it for an index."""
+        is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
+        return is_entry and (*path[:-1], value) in self._own
+
+    def _shown(self, value: Any, is_masked: bool) -> str:
+        """A value of ours as JSON, with secrets masked."""
+        if isinstance(value, str) and value in self._commands:
+            return _as_json(value)
+        if is_masked:
+            return _as_json(MASK)
+        return _as_json(masked_text(value) if isinstance(value, str) else value)
+
+
+def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
+    """Each key, the name that says whether the value is secret, and the value.
+
+    The name of an array's element is the flag before it: `["--token", "..."]`.
+    """
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key, str(key), inner
+        return
+    flag = ""
+    for index, inner in enumerate(value):
+        yield index, flag, inner
+        flag = flag_of(inner)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _name(path: Path) -> str:
+    return masked_text(".".join(map(str, path)))
+
+
+def _number(document: Document, lines: list[_Line], at: int) -> int:
+    """The line of the file that a line of its outline is made of; 0 in an empty file.
+
+    A line with a closing bracket is counted from the one before it.
+    """
+    if not lines:
+        return 0
+    known = at
+    while (path := lines[known].path) is None:
+        known -= 1
+    last = document.data.count(b"\n") + 1
+    return min(document.real.position(path)[0] + at - known, last)
 
 
 # What is ours
@@ -146,169 +239,86 @@ def own_commands(file: FilePlan) -> frozenset[str]:
     return frozenset(commands)
 
 
+def _own_paths(file: FilePlan, document: Document) -> set[Path]:
+    """The paths of the values that hookctl wrote or writes: leaves, and fields of its hooks."""
+    entries = _entries(file)
+    paths = {entry.path for entry in entries if entry.kind == "leaf"}
+    fields: dict[str, set[str]] = {}
+    for entry in entries:
+        if entry.kind == "element":
+            names = fields.setdefault(entry.id, set())
+            names.update(entry.written, *(claim.value for claim in entry.owners.values()))
+    shape = file.target.host.shape
+    for hook in shapes.elements(shape, document.value):
+        names = fields.get(hook.id, set()) | {"command", document.event_field}
+        paths |= {(*hook.path, name) for name in names}
+        if "matcher" in names & hook.fields.keys() and not shape.is_flat(
+            shapes.event_of(shape, hook.path)
+        ):
+            paths.add((*hook.path[:-2], "matcher"))
+    return set(map(document.translate, paths))
+
+
 def _entries(file: FilePlan) -> list[Entry]:
     """The entries on record before and after the run."""
     records = [record for record in (file.known, file.record) if record is not None]
-    return [entry for record in records for entry in record.entries]
-
-
-def _own_parts(leaves: set[Path], path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-    """The largest parts of a changed value that are ours."""
-    if _is_ours(leaves, path, value):
-        yield path, value
-    else:
-        for key, inner in _items(value):
-            yield from _own_parts(leaves, (*path, key), inner)
-
-
-def _is_ours(leaves: set[Path], path: Path, value: Any) -> bool:
-    """Whether a value is on record, or consists only of hooks with our head and their groups."""
-    if path in leaves or _is_hook(value):
-        return True
-    items = _items(value)
-    if isinstance(value, dict) and path and isinstance(path[-1], int):
-        # The other fields of a group of hooks go with them.
-        items = [(key, inner) for key, inner in items if isinstance(inner, list)]
-    return bool(items) and all(_is_ours(leaves, (*path, key), inner) for key, inner in items)
-
-
-def _items(value: Any) -> list[tuple[Any, Any]]:
-    """The keys and values of an object, the indexes and elements of an array, or nothing."""
-    if isinstance(value, dict):
-        return list(value.items())
-    return list(enumerate(value)) if isinstance(value, list) else []
-
-
-def _unmasked(value: Any, commands: frozenset[str]) -> Any:
-    """A value with our own commands in it marked, so that no mask touches them."""
-    if isinstance(value, dict):
-        return {key: _unmasked(inner, commands) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_unmasked(inner, commands) for inner in value]
-    if isinstance(value, str) and value in commands:
-        return OwnText(value)
-    return value
-
-
-def _leads_into_hook(root: Any, path: Path) -> bool:
-    """Whether a path leads into one of our hooks."""
-    value = root
-    for key in path:
-        if _is_hook(value):
-            return True
-        value = value[key]
-    return False
-
-
-def _is_hook(value: Any) -> bool:
-    """Whether a value is a hook with our head, in the form that any host has."""
-    if not isinstance(value, dict):
-        return False
-    return any(isinstance(inner, str) and HEAD in inner for inner in value.values())
-
-
-# Values
-
-
-def _changes(old: Any, new: Any, path: Path) -> Iterator[_Change]:
-    """The smallest values that differ, in the order of the file."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        added_keys = [key for key in new if key not in old]
-        for key in [*old, *added_keys]:
-            yield from _changes(old.get(key, MISSING), new.get(key, MISSING), (*path, key))
-    elif isinstance(old, list) and isinstance(new, list):
-        yield from _changed_elements(old, new, path)
-    elif type(old) is not type(new) or old != new:
-        if old is not MISSING:
-            yield "-", path, old
-        if new is not MISSING:
-            yield "+", path, new
-
-
-def _changed_elements(old: list[Any], new: list[Any], path: Path) -> Iterator[_Change]:
-    """The changes between two arrays, without the elements that both begin and end with."""
-    start = _count_equal(old, new)
-    end = _count_equal(old[start:][::-1], new[start:][::-1])
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
-    has_shared = any(value in new for value in old)
-    if len(old) == len(new) and not has_shared:
-        for index, (old_value, new_value) in enumerate(zip(old, new, strict=True), start):
-            yield from _changes(old_value, new_value, (*path, index))
-        return
-    yield from _unshared("-", old, new, path, start)
-    yield from _unshared("+", new, old, path, start)
-
-
-def _unshared(
-    mark: str, values: list[Any], others: list[Any], path: Path, start: int
-) -> Iterator[_Change]:
-    """The elements that are only in `values`; the index of its first one is `start`."""
-    for index, value in enumerate(values, start):
-        if value not in others:
-            yield mark, (*path, index), value
-
-
-def _count_equal(old: list[Any], new: list[Any]) -> int:
-    """How many elements are equal from the beginning on."""
-    count = 0
-    while count < min(len(old), len(new)) and old[count] == new[count]:
-        count += 1
-    return count
-
-
-def _masked_json(path: Path, value: Any) -> str:
-    """A value as JSON; the first secret key on its path masks all of it."""
-    secret_key = ""
-    for key in map(str, path):
-        if is_secret(key):
-            secret_key = key
-            break
-    return json.dumps(masked(value, secret_key), ensure_ascii=False, default=str)
+    return [entry for record in records for entry in (*record.entries, *record.disabled)]
 
 
 # Lines
 
 
-def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
+def _heading(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """The two lines at the top of a unified diff."""
+    old_name = "/dev/null" if old is None else path
+    new_name = "/dev/null" if new is None else path
+    return [f"--- {old_name}", f"+++ {new_name}"]
+
+
+def _hunks(old: list[_Line], new: list[_Line]) -> Iterator[_Hunk]:
     """The hunks of a unified diff; compares only from the first to the last change."""
     import difflib  # late: a diff is rare
 
     start = max(_count_equal(old, new) - _CONTEXT, 0)
     end = max(_count_equal(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)
-    old_part = old[start : len(old) - end]
-    new_part = new[start : len(new) - end]
-    matcher = difflib.SequenceMatcher(None, old_part, new_part)
+    old_part, new_part = old[start : len(old) - end], new[start : len(new) - end]
+    matcher = difflib.SequenceMatcher(None, _told(old_part), _told(new_part))
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        _, old_first, _, new_first, _ = group[0]
-        _, _, old_stop, _, new_stop = group[-1]
-        old_range = _range(old_first + start, old_stop + start)
-        new_range = _range(new_first + start, new_stop + start)
-        yield f"@@ -{old_range} +{new_range} @@\n"
+        lines = []
         for tag, old_from, old_to, new_from, new_to in group:
             if tag == "equal":
-                yield from (f" {line}" for line in old_part[old_from:old_to])
+                lines += [(" ", line) for line in old_part[old_from:old_to]]
             else:
-                yield from (f"-{line}" for line in old_part[old_from:old_to])
-                yield from (f"+{line}" for line in new_part[new_from:new_to])
+                lines += [("-", line) for line in old_part[old_from:old_to]]
+                lines += [("+", line) for line in new_part[new_from:new_to]]
+        yield _Hunk(group[0][1] + start, group[0][3] + start, lines)
 
 
-def _range(start: int, stop: int) -> str:
-    """A range of lines as a diff names it: first line and count; of none, the line before and 0."""
-    length = stop - start
-    if length == 1:
-        return str(start + 1)
-    if length == 0:
-        return f"{start},0"
-    return f"{start + 1},{length}"
+def _told(lines: list[_Line]) -> list[tuple[str, Any]]:
+    """What tells one line from another; an index in a path does not."""
+    return [(line.text, line.value) for line in lines]
 
 
-def _diff_lines(text: str) -> list[str]:
-    """Lines with \\n at the end, so that CRLF does not fill the diff; marks a missing last one."""
-    *lines, last = re.split(r"\r\n|\r|\n", text)
-    ended = [line + "\n" for line in lines]
-    if last:
-        ended.append(f"{last}\n\\ No newline at end of file\n")
-    return ended
+def _count_equal(old: list[_Line], new: list[_Line]) -> int:
+    """How many lines are equal from the beginning on."""
+    pairs = zip(_told(old), _told(new), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _hunk_lines(hunk: _Hunk, old: int, new: int, path: Path) -> list[str]:
+    """The lines of a hunk, with its place: the numbers of its first lines, and a path."""
+    old_count = sum(mark != "+" for mark, _ in hunk.lines)
+    new_count = sum(mark != "-" for mark, _ in hunk.lines)
+    place = f"@@ -{_range(old, old_count)} +{_range(new, new_count)} @@ {_name(path)}".rstrip()
+    texts = [mark + (line.around if mark == " " else line.text) for mark, line in hunk.lines]
+    return [OwnText(text) for text in (place, *texts)]
+
+
+def _range(start: int, count: int) -> str:
+    """A range of lines as a diff names it; none is in a file without lines."""
+    if not count:
+        return "0,0"
+    return str(start) if count == 1 else f"{start},{count}"
 
 
 # A whole plan
@@ -324,7 +334,7 @@ def patch_lines(plan: Plan) -> list[str]:
 
     The guard's programs, which come with hookctl, are named with their digest instead.
     """
-    lines = [line for file in plan.files for line in shown_lines(file)]
+    lines = [line for file in plan.files for line in unified(file)]
     programs: dict[str, list[Change]] = {}
     for change in plan.changes:
         if change.settings:
@@ -333,7 +343,7 @@ def patch_lines(plan: Plan) -> list[str]:
         if is_program or change.path.endswith(f"/{TABLE}"):
             programs.setdefault(os.path.dirname(change.path), []).append(change)
         else:
-            lines += file_lines(change.path, change.before, change.after)
+            lines += _file_lines(change.path, change.before, change.after)
     return [*lines, *_program_lines(programs), *_package_lines(plan)]
 
 

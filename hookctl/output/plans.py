@@ -138,9 +138,9 @@ def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
     """
     lines: list[Text] = []
     if with_diff:
-        from hookctl.output.diffs import shown_lines  # late: only on a dry run
+        from hookctl.output.diffs import unified  # late: only on a dry run
 
-        lines += shown_lines(file)
+        lines += unified(file)
     for line in _program_lines(file):
         text = f"would {_INTENDED[line.sign]} {line.text}"
         lines.append(line._replace(text=text, sign="", indent=0))

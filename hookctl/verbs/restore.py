@@ -12,7 +12,7 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.ledger import store
 from hookctl.model import Line, Result
-from hookctl.output.diffs import shown_lines
+from hookctl.output.diffs import unified
 from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.restore import plan_restore
@@ -154,7 +154,7 @@ def _undo_question(folders: Folders, path: str, numbered: dict[int, Backup], bac
         return ""
     try:
         plan = plan_restore(Sources(folders), path, backup)
-        lines = [line for file in plan.files for line in shown_lines(file)]
+        lines = [line for file in plan.files for line in unified(file)]
     except HookctlError:
         return ""  # the restore itself says what is wrong
     if not lines:
