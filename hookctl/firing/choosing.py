@@ -185,8 +185,8 @@ def _matcher_of(hook: Hook) -> str | None:
 def _is_locked(command: str) -> bool:
     """Whether the guard's registration keeps its state where nothing moves it."""
     _, path, words = guard.read(command)
-    named = re.search(r" --config (\S+)| --host (\S+)", words)
-    name = (named[1] or named[2]) if named else ""
+    named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
+    name = (named[2] or named[1]) if named else ""
     try:  # a project's hook can look like ours, and name a pipe
         data = files.read(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json")).data
         config = json.loads(data or b"{}")

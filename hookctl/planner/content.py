@@ -25,10 +25,9 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, merge_config
+from hookctl.planner.own_files import File, merge_config, read_own
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
-from hookctl.system.files import read
 
 
 class Content(NamedTuple):
@@ -58,11 +57,10 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     files: dict[str, File] = {}
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
-        snapshot = draft.sources.once(read, config)
+        snapshot = read_own(draft.sources, draft.target, config)
         if snapshot.data is None:  # 0.2.0 had it elsewhere
-            snapshot = draft.sources.once(
-                read, (known and known.config) or draft.orphaned or config
-            )
+            former = known.config if known else draft.orphaned
+            snapshot = read_own(draft.sources, draft.target, former or config)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )

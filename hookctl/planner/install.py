@@ -310,7 +310,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
         version=pack.version,
         settings=content.settings,
         folder=content.folder,
-        files=tuple(content.files),
+        files=tuple(sorted(content.files)),
         source=content.source,
         digest=content.digest,
         consent=content.consent,

@@ -43,7 +43,7 @@ from hookctl.system.packages import (
     version_of,
 )
 
-_FORMER = re.compile(rf"/{CONFIGS}/[a-z-]+/(?:{HOOK}|wrap\.py) |/{PACKAGES}/{HOOK} ")
+_FORMER = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
 
