@@ -52,6 +52,16 @@ def codes(outcome: Outcome) -> list[str]:
 # Which folder is the project
 
 
+def test_codex_takes_a_shared_hook_at_the_top_of_the_repository_alone(project: Path, hookctl: Hookctl) -> None:
+    put(project / ".git" / "HEAD", "ref: refs/heads/main\n")
+    (project / "below").mkdir()
+    place = ("--host", "codex", "--scope", "project", "--project", str(project / "below"), "--json")
+    done = hookctl("install", *place)
+    assert (done.code, codes(done)) == (1, ["nested_folder"])
+    assert f"--project {project}" in done.result["errors"][0]["hint"]
+    assert list((project / "below").iterdir()) == []
+
+
 @pytest.mark.parametrize("host", hosts.names())
 def test_install_says_where_a_projects_hook_does_not_run(host: str, isolated: Path, hookctl: Hookctl) -> None:
     """As measured: see tests/e2e, and docs/hosts.md."""

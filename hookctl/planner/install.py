@@ -263,7 +263,8 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
     if repository and any(project in command for command in commands):
         message = f"{target.host.title} takes the top of the repository for the project"
         hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
-        raise HookctlError("usage", message, path=target.project, hint=hint, exit_code=USAGE)
+        path = target.project
+        raise HookctlError("nested_folder", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:
