@@ -15,8 +15,8 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs.programs import load_programs
+from hookctl.planner import run as planner_run
 from hookctl.run import execute as run
-from hookctl.run import lock as locks
 from hookctl.settings import targets
 from hookctl.system import files
 from tests.conftest import Hookctl, Outcome, put
@@ -238,7 +238,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     if installed:
         put(project / SETTINGS[scope], THEIRS)
         hookctl(*INSTALL, "--scope", scope)
-    target, lock, execute = outside(isolated) / "there", locks.locked, run.execute
+    target, lock, execute = outside(isolated) / "there", planner_run._open_lock, run.execute
     after: list[dict[str, object]] = []
 
     def once() -> None:
@@ -261,7 +261,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     make = os.mkdir
     monkeypatch.setattr(os, "mkdir", mkdir)
-    monkeypatch.setattr(locks, "locked", locked)
+    monkeypatch.setattr(planner_run, "_open_lock", locked)
     monkeypatch.setattr(run, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
     program = name.endswith("hook.py") or "/runtime" in name

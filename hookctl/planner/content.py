@@ -57,7 +57,7 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice, folder: str) -> Cont
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         path = os.path.join(folder, CONFIG)
-        snapshot = draft.sources.once(read, path)
+        snapshot = read(path)
         config = merge_config(snapshot, written, wanted_config, draft.host, force=choice.force)
         files = guard_programs(config, wrapper=wraps_any)
         values = json.loads(config.data)
@@ -121,11 +121,9 @@ def choose_python(draft: Draft, recorded: str) -> str:
     What is wrong with it becomes a message.
     """
     if draft.target.shared:
-        environ, project = draft.folders.environ, draft.target.project
-        warnings = draft.sources.once(interpreter.on_path, environ, project, key=project)
-        draft.tell("interpreter", *warnings)
+        draft.tell("interpreter", *draft.sources.python_on_path(draft.target.project))
         return ""
-    if recorded and draft.sources.once(interpreter.is_usable, recorded):
+    if recorded and interpreter.is_usable(recorded):
         return recorded
     python, warning = draft.sources.python()
     if warning:
