@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
@@ -80,36 +80,11 @@ def _end(text: str) -> str:
     return text if text[-1:] in ("", ".", "!", "?", ":") else f"{text}."
 
 
-class Recovered(Exception):
-    """An interrupted run was completed after a command had looked; it must look again."""
-
-
 def no_descriptors(error: OSError) -> HookctlError:
     """The error of a process, or a machine, that can open no more files."""
     message = f"no more files can be opened ({error.strerror})"
     hint = "Raise the limit with `ulimit -n 1024` and run the command again."
     return HookctlError("no_descriptors", message, hint=hint)
-
-
-def attempt(plan: Callable[[], object]) -> HookctlError | None:
-    """The error of a plan that is made only to see whether it can be; None if it can."""
-    try:
-        plan()
-    except HookctlError as error:
-        return error
-    return None
-
-
-def problems_of(error: HookctlError, attempts: Sequence[HookctlError | None]) -> list[HookctlError]:
-    """The errors of several plans, each made alone; raises `error` if it is not among them."""
-    problems = {str(problem): problem for problem in attempts if problem}  # each one once
-    if len(attempts) < 2 or str(error) not in problems:
-        raise error
-    if None in attempts:
-        *_, last = problems.values()
-        rest = "repair these, or name the others with --host or --scope."
-        last.hint += f"\n  Nothing was written in the other files either: {rest}"
-    return list(problems.values())
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -133,5 +133,5 @@ def test_what_changes_after_the_question_is_not_installed(
 
     monkeypatch.setattr(consent, "require_consent", swap)
     done = bell.install("--yes")
-    assert (done.code, "changed while" in done.err) == (4, True)
+    assert (done.code, "has changed since you agreed to it" in done.err) == (1, True)
     assert nothing_written(isolated)

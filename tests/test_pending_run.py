@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from hookctl.ledger import store
+from hookctl.planner import run
 from hookctl.run.journal import Journal, write_journal
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
-from tests.disk import PROJECT, Tree, quiet, tree
+from tests.disk import PROJECT, quiet, tree
 from tests.test_crash import killed
 
 THEIRS = '{\n   "model": "m"\n}\n'
@@ -196,26 +197,22 @@ def test_a_run_verb_goes_on_where_the_journal_cannot_be_read(isolated: Path, hoo
     assert "journal" in outcome.err
 
 
-def test_a_run_that_was_killed_just_now_starts_the_command_again(
+def test_a_run_that_is_killed_while_this_one_waits_is_ended_before_this_one_looks(
     settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another hookctl is killed after this one has looked: what this one knew does not count any more."""
-    from hookctl.verbs import uninstall as verb
+    open_lock, pending = run._open_lock, list[bool]()
 
-    plan_uninstall, kept = verb.plan_uninstall, list[Tree]()
-
-    def plan_then_kill(*arguments: Any) -> Any:
-        plan = plan_uninstall(*arguments)
-        if not kept:
-            kept.append(tree(settings.parents[2]))
-            for at in range(20, 400, 9):
-                assert killed(GUARD, at)
-                if journal().get("steps"):
-                    break
-        return plan
+    def kill_then_open(*arguments: Any) -> int:
+        monkeypatch.setattr(run, "_open_lock", open_lock)
+        for at in range(20, 400, 9):
+            assert killed(GUARD, at)
+            if journal().get("steps"):
+                break
+        pending.append(folders.here().has_unfinished_run())
+        return open_lock(*arguments)
 
     assert quiet("install", "--host", "qwen") == 0
-    monkeypatch.setattr(verb, "plan_uninstall", plan_then_kill)
+    monkeypatch.setattr(run, "_open_lock", kill_then_open)
     assert hookctl("uninstall").code == 0
-    assert kept and store.load(folders.here()) == {}
+    assert pending == [True] and store.load(folders.here()) == {}
     assert not settings.exists()

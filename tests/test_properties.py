@@ -47,7 +47,7 @@ class Place:
         return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **choice: Any) -> None:
-        result = install(self.folders, self.pack, self.places, Choice(**choice), dry_run=False)
+        result = install(self.folders, self.pack, lambda: self.places, Choice(**choice), dry_run=False)
         assert {error["code"] for error in result.errors} <= {"no_effect"}  # what a person changed or disabled
 
     def uninstall(self) -> None:

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from hookctl.ledger import store
-from hookctl.run import execute, lock
+from hookctl.planner import run
+from hookctl.run import execute
 from hookctl.system import folders
+from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.counting import count
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
@@ -84,17 +86,37 @@ def test_who_waited_for_the_lock_plans_anew_and_may_have_nothing_to_do(
     for number, pack in enumerate(("one", "two")):
         text = PACK.format(name=pack, key="K").replace('K = "1"', f'K = "{number}"')
         put(isolated / f"{pack}.toml", text)
-    wait, executed = lock.locked, []
+    open_lock, executed = run._open_lock, []
 
-    def wait_longer(*arguments: Any) -> Any:
-        monkeypatch.setattr(lock, "locked", wait)
+    def wait_longer(*arguments: Any) -> int:
+        monkeypatch.setattr(run, "_open_lock", open_lock)
         assert hookctl("install", str(isolated / "one.toml"), "--host", "claude").code == 0
         monkeypatch.setattr(execute, "execute", lambda *plan: executed.append(plan))
-        return wait(*arguments)
+        return open_lock(*arguments)
 
-    monkeypatch.setattr(lock, "locked", wait_longer)
+    monkeypatch.setattr(run, "_open_lock", wait_longer)
     assert hookctl("install", str(isolated / f"{name}.toml"), "--host", "claude").code == code
     assert executed == []
+
+
+def test_two_installs_at_once_plan_after_each_other(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_lock, plan_install, seen = run._open_lock, install.plan_install, list[bool]()
+
+    def wait_longer(*arguments: Any) -> int:
+        monkeypatch.setattr(run, "_open_lock", open_lock)
+        assert codes((*INSTALL, "--set", "MAX_STOP_BLOCKS=9")) == [0]
+        return open_lock(*arguments)
+
+    def plan(*arguments: Any, **options: Any) -> Any:
+        seen.append('"9"' in (data_of(settings) or b"").decode())
+        return plan_install(*arguments, **options)
+
+    monkeypatch.setattr(run, "_open_lock", wait_longer)
+    monkeypatch.setattr(install, "plan_install", plan)
+    second = hookctl(*INSTALL)
+    assert (second.code, seen, "nothing to do" in second.out) == (0, [True], True)
 
 
 def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
@@ -169,11 +191,7 @@ def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isol
 
 
 def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> None:
-    import filelock
-
-    state = folders.here().state
-    os.makedirs(state)
-    with filelock.FileLock(os.path.join(state, "lock")):
+    with run.locked_run(folders.here(), print):
         waiting = subprocess.Popen(
             [sys.executable, "-m", "hookctl", *INSTALL], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True,

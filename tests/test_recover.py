@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import filelock
 import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Change, Claim, Entry, Record
+from hookctl.planner.run import locked_run
 from hookctl.run import execute as run
-from hookctl.run import lock
 from hookctl.run.journal import Journal, Step, read_journal, write_journal
 from hookctl.run.recover import list_unwritten, recover
-from hookctl.system import files, folders
+from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
 from tests.conftest import Hookctl, put
@@ -61,21 +62,55 @@ def known(here: Folders) -> dict[str, Record]:
 
 
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "LOCK_SECONDS", 0)
-    os.makedirs(here.state)
-    waited = []
-    with (
-        filelock.FileLock(os.path.join(here.state, "lock")),
-        pytest.raises(HookctlError) as caught,
-        lock.locked(here, lambda: waited.append(True)),
-    ):
+    monkeypatch.setattr(packages, "LOCK_SECONDS", 0)
+    with locked_run(here, print), pytest.raises(HookctlError) as caught, locked_run(here, print):
         pass
-    assert (caught.value.code, caught.value.exit_code, waited) == ("lock_timeout", 1, [True])
+    assert (caught.value.code, caught.value.exit_code) == ("lock_timeout", 1)
+
+
+def test_nothing_to_do_needs_no_state_folder_that_can_be_written(
+    here: Folders, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    real_open = os.open
+
+    def refuse(path: str, flags: int, *arguments: int, **options: int) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(errno.EROFS, "it is read-only", path)
+        return real_open(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(here.state))
+    again = hookctl("install", "--host", "claude")
+    assert (again.code, again.out) == (0, "nothing to do\n")
+    assert hookctl("uninstall", "--host", "claude").code == 1
+
+
+def test_a_state_folder_that_was_made_for_the_lock_alone_goes(here: Folders) -> None:
+    with locked_run(here, print):
+        assert os.listdir(here.state) == ["lock"]
+    assert not os.path.lexists(here.state)
+
+
+def test_a_lock_that_is_removed_before_it_is_held_is_made_again(
+    here: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two could hold one each: one that is on the disk, and one that is not."""
+    path, flock = os.path.join(here.state, "lock"), fcntl.flock
+
+    def remove_first(handle: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        os.unlink(path)
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", remove_first)
+    with locked_run(here, print):
+        assert os.path.lexists(path)
 
 
 def test_a_state_folder_that_cannot_be_made_is_an_error(here: Folders) -> None:
     put(Path(here.state), "a file")
-    with pytest.raises(HookctlError) as caught, lock.locked(here, lambda: None):
+    with pytest.raises(HookctlError) as caught, locked_run(here, print):
         pass
     assert (caught.value.exit_code, caught.value.code != "lock_timeout") == (1, True)
 

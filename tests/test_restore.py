@@ -44,6 +44,19 @@ def test_a_person_sees_the_diff_and_says_no(edited: str, hookctl: Hookctl, monke
     assert LATER in Path(edited).read_text()
 
 
+def test_what_changes_after_the_answer_is_not_undone(
+    edited: str, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def agree(question: str) -> bool:
+        put(Path(edited), Path(edited).read_text().replace(LATER, '"model": "still later"'))
+        return bool(question)
+
+    monkeypatch.setattr("hookctl.commands.files.confirm", agree)
+    outcome = hookctl("restore", edited, agrees=False)
+    assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
+    assert "still later" in Path(edited).read_text()
+
+
 @pytest.mark.parametrize("options", [(), ("--yes",)])
 def test_or_yes(edited: str, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]) -> None:
     answer(monkeypatch, "y\n")

@@ -15,8 +15,8 @@ import pytest
 from hookctl import hosts
 from hookctl.errors import HookctlError
 from hookctl.packs.programs import load_programs
+from hookctl.planner import run as planner_run
 from hookctl.run import execute as run
-from hookctl.run import lock as locks
 from hookctl.settings import targets
 from hookctl.system import files
 from tests.conftest import Hookctl, Outcome, put
@@ -50,6 +50,16 @@ def codes(outcome: Outcome) -> list[str]:
 
 
 # Which folder is the project
+
+
+def test_codex_takes_a_shared_hook_at_the_top_of_the_repository_alone(project: Path, hookctl: Hookctl) -> None:
+    put(project / ".git" / "HEAD", "ref: refs/heads/main\n")
+    (project / "below").mkdir()
+    place = ("--host", "codex", "--scope", "project", "--project", str(project / "below"), "--json")
+    done = hookctl("install", *place)
+    assert (done.code, codes(done)) == (1, ["nested_folder"])
+    assert f"--project {project}" in done.result["errors"][0]["hint"]
+    assert list((project / "below").iterdir()) == []
 
 
 @pytest.mark.parametrize("host", hosts.names())
@@ -227,7 +237,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     if installed:
         put(project / SETTINGS[scope], THEIRS)
         hookctl(*INSTALL, "--scope", scope)
-    target, lock, execute = outside(isolated) / "there", locks.locked, run.execute
+    target, lock, execute = outside(isolated) / "there", planner_run._open_lock, run.execute
     after: list[dict[str, object]] = []
 
     def once() -> None:
@@ -250,7 +260,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     make = os.mkdir
     monkeypatch.setattr(os, "mkdir", mkdir)
-    monkeypatch.setattr(locks, "locked", locked)
+    monkeypatch.setattr(planner_run, "_open_lock", locked)
     monkeypatch.setattr(run, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
     program = name.endswith("hook.py") or "/runtime" in name

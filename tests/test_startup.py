@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import platformdirs
 import pytest
-
-from hookctl.system import folders
 
 from .conftest import Hookctl
 
 DEAR = {
-    "pydantic", "rich", "jsonschema", "tomlkit", "filelock", "subprocess", "difflib", "hashlib", "tempfile",
-    "platformdirs", "unicodedata",
+    "pydantic", "rich", "jsonschema", "tomlkit", "subprocess", "difflib", "hashlib", "unicodedata",
 }  # fmt: skip
 LIST = """
 import json, sys
@@ -50,7 +45,7 @@ def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
 
 def test_planning_a_change_needs_no_lock_and_no_schema(hookctl: Hookctl) -> None:
     loaded = modules(LIST, "plan", "--host", "claude")
-    assert not loaded & {"pydantic", "rich", "jsonschema", "tomlkit", "filelock"}
+    assert not loaded & {"pydantic", "rich", "jsonschema", "tomlkit"}
     assert "difflib" in loaded
 
 
@@ -90,16 +85,3 @@ def test_an_install_with_nothing_to_do_knows_neither_runs_nor_projects_nor_appro
         "hookctl.run", "hookctl.ledger.committed", "hookctl.planner.approvals", "hookctl.planner.consent",
         "hookctl.planner.project_files", "hookctl.planner.rules", "hookctl.output.diffs", "hookctl.packs.pack",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("xdg", ["", "/xdg", "/xdg/", "relative", "~/xdg"])
-@pytest.mark.parametrize("home", ["/home/ann", "/home/ann/", "/"])
-def test_our_own_folders_lie_where_platformdirs_has_them(xdg: str, home: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("XDG_STATE_HOME", "XDG_DATA_HOME"):
-        monkeypatch.setenv(name, xdg)
-    monkeypatch.setenv("HOME", home)
-    found = folders.here()
-    usual = platformdirs.user_state_dir("hookctl", False), platformdirs.user_data_dir("hookctl", False)
-    assert (found.state, found.data) == tuple(map(os.path.abspath, usual))

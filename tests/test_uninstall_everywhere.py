@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.errors import HookctlError, problems_of
+from hookctl.errors import HookctlError
 from hookctl.system import folders, interpreter
 from hookctl.verbs.uninstall import Request, question
 
@@ -67,7 +67,7 @@ def named_in(asked: str, project: Path) -> list[str]:
 def test_the_question_names_what_the_answer_takes(
     isolated: Path, hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
 ) -> None:
-    asked = question(folders.here(), removal)
+    asked = question(folders.here(), removal, [])
     named = named_in(asked, isolated / "work") if asked else []
     assert sorted(named) == sorted(places[scope] for scope in scopes)
     options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
@@ -84,14 +84,14 @@ def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
     put(moved, settings.read_bytes())
     settings.unlink()
     settings.symlink_to(moved)
-    assert question(folders.here(), Request("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), Request("", True), []) == f"Uninstall every pack from {settings}?"
     settings.unlink()  # the page's own name leads nowhere any more; what is recorded stands for itself
-    assert question(folders.here(), Request("", True)) == f"Uninstall every pack from {settings}?"
+    assert question(folders.here(), Request("", True), []) == f"Uninstall every pack from {settings}?"
 
 
 def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
     with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
-        question(folders.here(), Request("two", True))
+        question(folders.here(), Request("two", True), [])
 
 
 @pytest.fixture
@@ -109,19 +109,13 @@ def five(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> l
 
 
 def test_the_question_has_every_repository_and_what_leaves_it(five: list[Path]) -> None:
-    lines = question(folders.here(), Request("", True)).split("\n")
+    lines = question(folders.here(), Request("", True), []).split("\n")
     for project in (*five[:2], *five[3:]):
         at = lines.index(f"{project}:")
         files = ["  Claude Code  .claude/settings.json: guard", "  Codex CLI  .codex/hooks.json: guard"]
         assert lines[at + 1 : at + 3] == files
     assert lines[-2].startswith(f"stays in {five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks.")
     assert lines[-1] == "Uninstall every pack from all of these?"
-
-
-def test_what_planning_a_part_alone_does_not_refuse_is_raised_again() -> None:
-    another = HookctlError("unparsable", "another thing")
-    with pytest.raises(HookctlError, match="the disk is full"):
-        problems_of(HookctlError("unwritable", "the disk is full"), [another, None])
 
 
 @pytest.mark.parametrize(
@@ -153,13 +147,30 @@ def test_at_a_terminal_an_uninstall_of_several_hosts_asks(
         asked.append(question)
         if question and answer == "no":
             raise HookctlError("declined", "nothing was changed", exit_code=2)
-        return answer != "nobody is there"
+        return True
 
     monkeypatch.setattr("hookctl.commands.set_up.confirm", confirm)
+    monkeypatch.setattr("hookctl.commands.set_up.can_ask", lambda: answer != "nobody is there")
     outcome = hookctl("uninstall", *options.split())
     questions = list(filter(None, asked))
+    asks = asks and answer != "nobody is there"
     assert len(questions) == asks, questions
     if asks:
         assert "Claude Code  " in questions[0] and "Codex CLI  " in questions[0]
         assert questions[0].endswith("Uninstall guard from all of these?")
     assert outcome.code == (2 if asks and answer == "no" else 0), outcome
+
+
+def test_what_is_installed_after_the_answer_is_not_taken_out(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+
+    def agree(question: str) -> bool:
+        assert hookctl("install", "--host", "codex").code == 0
+        return bool(question)
+
+    monkeypatch.setattr("hookctl.commands.set_up.confirm", agree)
+    outcome = hookctl("uninstall", "--all")
+    assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
+    assert "hookctl=guard/stop" in settings.read_text()

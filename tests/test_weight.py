@@ -25,10 +25,10 @@ SUMS = {  # the number of the day, and where it goes
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another
-    "first install": ((426, 300), (589, 350)),
-    "install with nothing to do": ((287, 200), (259, 180)),
+    "first install": ((420, 300), (435, 350)),
+    "install with nothing to do": ((287, 200), (255, 180)),
     "doctor": ((423, 330), (630, 450)),
-    "uninstall": ((406, 300), (865, 400)),
+    "uninstall": ((394, 300), (535, 400)),
 }
 
 

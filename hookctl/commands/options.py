@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from hookctl.errors import UNREADABLE, USAGE, HookctlError, Recovered
+from hookctl.errors import UNREADABLE, USAGE, HookctlError
 
 if TYPE_CHECKING:  # late: a help text needs none of it
     from hookctl.model import Result
@@ -58,26 +58,27 @@ def show(
     from hookctl import report
     from hookctl.system import folders, owners
 
-    while True:
-        place = folders.without_home() if homeless else folders.here()
-        if writes:
-            owners.require_own_home(place.home, place.state, place.data)
-        try:
-            result = verb(place)
-            break
-        except Recovered:  # it reads everything again
-            continue
-        except HookctlError as error:
-            if writes and error.exit_code == UNREADABLE:
-                error.say_unwritten()
-            raise
+    place = folders.without_home() if homeless else folders.here()
+    if writes:
+        owners.require_own_home(place.home, place.state, place.data)
+    try:
+        result = verb(place)
+    except HookctlError as error:
+        if writes and error.exit_code == UNREADABLE:
+            error.say_unwritten()
+        raise
     report.show(command, result, as_json=as_json)
     return result.exit_code
 
 
+def can_ask() -> bool:
+    """Whether a person at a terminal can be asked."""
+    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
 def confirm(question: str) -> bool:
     """Whether a person says yes, or there is no question; False without a terminal."""
-    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+    if not can_ask():
         return False
     if not question:
         return True

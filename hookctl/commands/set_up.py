@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from hookctl.commands import options
-from hookctl.commands.options import Command, argument, confirm, flag, option, show
+from hookctl.commands.options import Command, argument, can_ask, confirm, flag, option, show
 from hookctl.errors import PENDING, usage_error
 
 if TYPE_CHECKING:  # late: a help text needs none of it
@@ -48,8 +49,6 @@ def _set_up(
     from hookctl.model import GIT
     from hookctl.packs import load
     from hookctl.packs.choices import Choice, Request
-    from hookctl.planner.run import pending_first
-    from hookctl.report import say
     from hookctl.verbs.install import install
 
     is_from_git = pack.startswith(GIT)
@@ -72,12 +71,11 @@ def _set_up(
     choice = Choice(request, reset, force, tuple(allow_env or ()), enables=force)
 
     def verb(folders: Folders) -> Result:
-        pending_first(folders, say, dry_run=dry_run)
-        targets = choosing.find_targets(folders, hosts, scope, project)
+        find = partial(choosing.find_targets, folders, hosts, scope, project)
         content = known or choosing.fetch_pack(folders, pack)
         permission = choosing.permission(yes, accept_changed, json) if content.source else None
         result = install(
-            folders, content, targets, choice, dry_run=dry_run, diff=diff, permission=permission
+            folders, content, find, choice, dry_run=dry_run, diff=diff, permission=permission
         )
         if exit_code and result.data["files"] and not result.errors:
             return result._replace(exit_code=PENDING)
@@ -102,8 +100,6 @@ def _upgrade(
     json: options.Json = False,
 ) -> int:
     from hookctl.commands import choosing
-    from hookctl.planner.run import pending_first
-    from hookctl.report import say
     from hookctl.system.project import find
     from hookctl.verbs.upgrade import Request, upgrade
 
@@ -114,7 +110,6 @@ def _upgrade(
     def verb(folders: Folders) -> Result:
         place = choosing.in_project(folders, project)
         root = find(place.cwd, place.environ) if project else ""
-        pending_first(place, say, dry_run=dry_run)
         request = Request(pack, dry_run, hosts, scope, root, diff)
         return upgrade(place, request, permission)
 
@@ -139,57 +134,65 @@ def _uninstall(
     from hookctl import hosts as known
     from hookctl import packs
     from hookctl.commands import choosing
-    from hookctl.planner.run import pending_first
+    from hookctl.planner.run import changed_meanwhile, finish_pending, locked_run
     from hookctl.report import say
-    from hookctl.verbs.uninstall import Request, question, question_of_hosts, uninstall
+    from hookctl.verbs.uninstall import Request, question, uninstall
 
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
-    every = [name for name in known.names() if (scope or "user") in known.load(name).scopes]
-    hosts = choosing.choose_hosts("uninstall", host or every, scope or "user", json)
+    named = host or [n for n in known.names() if (scope or "user") in known.load(n).scopes]
+    hosts = choosing.choose_hosts("uninstall", named, scope or "user", json)
     name = content.name if content else pack or ("" if all_ else "guard")
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
 
     def verb(folders: Folders) -> Result:
-        recovered = folders.has_unfinished_run()
-        pending_first(folders, say, dry_run=dry_run)
-        request = Request(name, all_, content, named_hosts, scope, recovered)
-        targets = choosing.find_targets(folders, hosts, scope or "user", project, recorded=True)
-        may_ask = not (dry_run or yes)
-        if all_ and may_ask:
-            asked = question(folders, request)
-            if json or not confirm(asked):
+        request = Request(
+            name, all_, content, named_hosts, scope, recovered=folders.has_unfinished_run()
+        )
+        find = partial(
+            choosing.find_targets, folders, hosts, scope or "user", project, recorded=True
+        )
+        asked = ""
+        if not (dry_run or yes) and (all_ or (can_ask() and not json)):
+            finish_pending(folders, say)
+            asked = question(folders, request, find())
+            is_agreed = not json and confirm(asked)
+            if all_ and not is_agreed:
                 if asked and not json:
                     say(asked)
                 message = "--all needs confirmation, but no question is possible"
                 raise usage_error(message, "Add --yes.")
-        elif may_ask and not json:
-            asked = question_of_hosts(folders, request, targets)
-            if asked:
-                confirm(asked)  # at a terminal
         others = None
-        if all_ and not (name or host or scope) and os.path.lexists(folders.disabled):
-            from hookctl.verbs.enable import join  # late: few have anything disabled
+        takes_all = all_ and not (name or host or scope) and os.path.lexists(folders.disabled)
+        puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
+        with locked_run(folders, say, dry_run=dry_run):
+            targets = find()
+            if asked and question(folders, request, targets) != asked:
+                raise changed_meanwhile()
+            if puts_back:
+                from hookctl.verbs.enable import put_back_others  # late: few have any disabled
 
-            others = _put_back_others(folders, yes=yes, dry_run=dry_run)
-        result = uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
-        return join(others, result) if others else result
+                others = put_back_others(folders, dry_run=dry_run)
+            result = uninstall(folders, request, targets, dry_run=dry_run, diff=diff)
+        if others:
+            from hookctl.verbs.enable import join  # late, too
+
+            return join(others, result)
+        return result
 
     return show("uninstall", verb, json, writes=not dry_run)
 
 
-def _put_back_others(folders: Folders, *, yes: bool, dry_run: bool) -> Result | None:
-    """Put back other tools' hooks that are disabled, unless a person wants them to stay so."""
+def _may_put_back(folders: Folders) -> bool:
+    """Whether a person wants other tools' hooks that are disabled to come back."""
     from hookctl.errors import HookctlError
-    from hookctl.verbs.enable import others_question, put_back_others
+    from hookctl.verbs.enable import others_question
 
-    asked = "" if yes or dry_run else others_question(folders)
     try:
-        if not asked or confirm(asked):
-            return put_back_others(folders, dry_run=dry_run)
+        return confirm(others_question(folders))
     except HookctlError as error:
         if error.code != "declined":
             raise
-    return None
+    return False
 
 
 def _status(

@@ -11,14 +11,13 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, PackRecord, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.planner.own_files import read_own
 from hookctl.planner.plan import FilePlan, Plan
@@ -75,9 +74,8 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = sources.once(read_files, pack, key=pack.source)
+    contents = sources.pack_files(pack)
     digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
-    require_digest(plan, pack.name, digest)
     is_agreed = _is_known(sources, pack.name, digest)
     changes: dict[str, None] = {}
     replaces = False
@@ -125,12 +123,13 @@ def _describe_replacement(pack: Pack) -> str:
 
 
 def require_digest(plan: Plan, name: str, digest: str) -> None:
-    """Refuse a plan that would install other content than was read before."""
+    """Refuse a plan that would install other content than was agreed to."""
     for file in plan.files:
         consent = _consent_of(file.record, name)
         if not file.decision.conflicts and consent.digest not in ("", digest):
-            message = f"the files of {name} changed while they were read"
-            raise HookctlError("pack_changed", message, hint="Run the command again.")
+            message = f"{name} has changed since you agreed to it"
+            hint = "Run the command again. Nothing was written."
+            raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
 
 
 def _refused(review: Review) -> HookctlError:
@@ -147,7 +146,7 @@ def _refused(review: Review) -> HookctlError:
 
 def _is_known(sources: Sources, name: str, digest: str) -> bool:
     """Whether this content is on record, at any target, as agreed to on this machine."""
-    records = sources.once(store.load, sources.folders).values()
+    records = store.load(sources.folders).values()
     return any(_consent_of(record, name).digest == digest for record in records)
 
 

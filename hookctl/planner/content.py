@@ -139,11 +139,9 @@ def choose_python(draft: Draft, recorded: str) -> str:
     What is wrong with it becomes a message.
     """
     if draft.target.shared:
-        environ, project = draft.folders.environ, draft.target.project
-        warnings = draft.sources.once(interpreter.on_path, environ, project, key=project)
-        draft.tell("interpreter", *warnings)
+        draft.tell("interpreter", *draft.sources.python_on_path(draft.target.project))
         return ""
-    if recorded and draft.sources.once(interpreter.is_usable, recorded):
+    if recorded and interpreter.is_usable(recorded):
         return recorded
     python, warning = draft.sources.python()
     if warning:

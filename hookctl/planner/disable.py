@@ -107,7 +107,7 @@ class _File:
         self.made = known.made if known else ()
         if snapshot.data is None:
             folder = os.path.dirname(snapshot.path)
-            folders = draft.sources.once(files.missing_folders, folder)
+            folders = files.missing_folders(folder)
             self.made = (snapshot.path, *folders)
 
     def path_before(self, path: Path) -> Path:
@@ -131,7 +131,7 @@ class _Disabling:
     def __init__(self, sources: Sources, projects: Iterable[str], now: float) -> None:
         self.sources, self.now = sources, now
         self.records = sources.records(sorted(set(filter(None, projects))))
-        self.known = read_book(sources)
+        self.known = sources.disabled()
         self.files: dict[str, _File] = {}
 
     def open(self, target: Target) -> _File:
@@ -286,7 +286,7 @@ def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
     by_path: dict[str, list[DisabledHook]] = {}
     for one in wanted:
         by_path.setdefault(one.path, []).append(one.hook)
-    known = read_book(sources)
+    known = sources.disabled()
     projects = {known[path].project for path in by_path if path in known}
     records = sources.records(sorted(filter(None, projects)))
     drafts, changed = [], {}
@@ -321,7 +321,7 @@ def _file_gone(draft: Draft) -> HookctlError:
 
 def put_back_packs(draft: Draft, packs: Iterable[str], *, tells: bool = False) -> None:
     """Put back what is disabled of some packs in the file of a draft; `tells` adds the lines."""
-    known = read_book(draft.sources).get(draft.snapshot.path)
+    known = draft.sources.disabled().get(draft.snapshot.path)
     packs = set(packs)
     if known is not None:
         hooks = [hook for hook in known.hooks if hook.pack in packs]
@@ -347,7 +347,7 @@ def put_back_switches(
     """
     packs = set(packs)
     for draft in list(drafts):
-        for path, known in read_book(draft.sources).items():
+        for path, known in draft.sources.disabled().items():
             hooks = _hooks_of(known, packs, draft.target.path)
             if hooks and path != draft.snapshot.path:
                 _enable(open_beside(draft, known.known_as), known, hooks, tells=tells)
@@ -360,7 +360,7 @@ def _hooks_of(known: DisabledFile, packs: Container[str], path: str) -> list[Dis
 
 def list_switched_off(draft: Draft, pack: str) -> Iterable[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
-    for path, known in read_book(draft.sources).items():
+    for path, known in draft.sources.disabled().items():
         hooks = _hooks_of(known, {pack}, draft.target.path)
         hooks = [hook for hook in hooks if hook.steps[0].kind in (SWITCH, NAME)]
         if not hooks:
@@ -471,11 +471,6 @@ def _line(action: str, hook: DisabledHook, reason: str) -> Action:
 # What both have in common.
 
 
-def read_book(sources: Sources) -> Mapping[str, DisabledFile]:
-    """What is disabled, by the changed file."""
-    return sources.once(book.load, sources.folders)
-
-
 def open_draft(sources: Sources, records: Records, target: Target) -> Draft:
     """The draft of a settings file of ours or of anybody else."""
     if target.project:
@@ -582,6 +577,6 @@ def change_book(sources: Sources, changed: Mapping[str, DisabledFile]) -> tuple[
     """The change of what hookctl keeps of disabled hooks."""
     folders = sources.folders
     path = files.real(folders.disabled)
-    old = sources.once(files.read, path).data
-    new = book.dump(folders, {**read_book(sources), **changed})
+    old = files.read(path).data
+    new = book.dump(folders, {**sources.disabled(), **changed})
     return (Change(path, old, new),) if old != new else ()

@@ -180,7 +180,7 @@ class Draft:
             decision = settle_placeholders(self.host, before, decision, self.placeholders, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         if decision.edits:
-            self.document = self.sources.edit(self.host.shape, before, decision.edits)
+            self.document = shapes.apply(self.host.shape, before, decision.edits)
         if decision.edits and self.host.shape.positions:
             from hookctl.planner.placeholders import placeholders_after  # late: few need it
 
@@ -234,7 +234,7 @@ class Draft:
             if not stranded:
                 continue
             edits = tuple(DropHook(hook) for hook in stranded)
-            self.document = self.sources.edit(layout.shape, self.document, edits)
+            self.document = shapes.apply(layout.shape, self.document, edits)
             self.edits += edits
             reason = f"{self.host.title} reads its hooks elsewhere in this file now"
             for hook in stranded:
@@ -337,15 +337,12 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
         return _bytes_without_us(draft), None
     after = draft.document.data if draft.is_edited else draft.snapshot.data
     if draft.record is None:
-        record = first_record(
-            draft.sources, draft.target, draft.snapshot, after, draft.entries, draft.packs
-        )
+        record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
         if record.created_file and draft.adds_files:
             path = draft.snapshot.path
             record = with_folders_above(draft.sources, records, draft.target, record, path)
     else:
         record = next_record(
-            draft.sources,
             draft.record,
             draft.target,
             draft.snapshot,

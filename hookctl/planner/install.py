@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hookctl import engine
 from hookctl.documents import formats
@@ -24,7 +24,7 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.notices import find_notices
 from hookctl.planner.own_files import file_action, install_files
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.sources import Sources, has_disabled
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -55,16 +55,22 @@ def plan_install(
     for target in targets:
         if looking:
             looking(target)
-        if target.host.variants:
-            _require_readable_neighbours(sources, target)
-        drafts.append(make_draft(sources, records, target, decide))
+        try:
+            if target.host.variants:
+                _require_readable_neighbours(sources, target)
+            drafts.append(make_draft(sources, records, target, decide))
+        except HookctlError as error:
+            error.path = error.path or target.path
+            if len(targets) > 1:
+                error.say_unwritten()
+            raise
     with_approvals = drafts
     if any(draft.host.trust.gate for draft in drafts):
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
     plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
-    if choice.enables and has_disabled(sources):
+    if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import with_book  # late: few have anything disabled
 
         plan = with_book(sources, plan, with_approvals)
@@ -84,7 +90,7 @@ def _decide_on_approvals(
         if draft.conflicts or pack.name not in draft.packs:
             continue
         approvals.install(draft, pack.name)
-    if choice.enables and has_disabled(sources):
+    if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
 
         put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
@@ -154,7 +160,7 @@ def _require_readable_neighbours(sources: Sources, target: Target) -> None:
     environ = sources.folders.environ
     candidates = all_files(host, target.scope, environ, target.project, sources.read)
     for variant, path in candidates:
-        if path != target.path and sources.once(os.path.lexists, path):
+        if path != target.path and os.path.lexists(path):
             sources.read(path, variant.format)
 
 
@@ -167,7 +173,7 @@ def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> No
     if draft.snapshot.links > 1:
         others |= {key: record.host for key, record in records.items()}
     for other, name in others.items():
-        if name != draft.host.name and draft.sources.once(files.is_same, other, path):
+        if name != draft.host.name and files.is_same(other, path):
             message = f"this is the settings file of {load(name).title} and of {title}"
             hint = f"Give {title} a file of its own ({draft.target.path}), or install for one."
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
@@ -180,7 +186,7 @@ def _decide_on_file(
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
-    if choice.enables and (draft.disabled or has_disabled(draft.sources)):
+    if choice.enables and (draft.disabled or draft.sources.has_disabled):
         from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
 
         put_back_packs(draft, (pack.name,), tells=True)
@@ -200,7 +206,7 @@ def _decide_on_file(
         _require_reachable_programs(target, content.wants)
     if draft.disabled:
         content = _without_disabled(draft, pack, content)
-    if not choice.enables and has_disabled(draft.sources):
+    if not choice.enables and draft.sources.has_disabled:
         from hookctl.planner.disable import list_switched_off  # late, too
 
         draft.kept += list_switched_off(draft, pack.name)
@@ -227,7 +233,8 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
     if repository and any(project in command for command in commands):
         message = f"{target.host.title} takes the top of the repository for the project"
         hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
-        raise HookctlError("usage", message, path=target.project, hint=hint, exit_code=USAGE)
+        path = target.project
+        raise HookctlError("nested_folder", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:
@@ -321,46 +328,42 @@ def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
 # Consent
 
 
-class Prepared(NamedTuple):
-    """An install that may be carried out, and what was shown of its pack."""
-
-    make_plan: Callable[[], Plan]
-    review: Review | None = None  # None for a built-in pack, and where nothing of it fits
-
-
-def prepare(
+def agree(
     sources: Sources,
     pack: Pack,
     targets: list[Target],
     choice: Choice,
-    *,
-    ask: Permission | None,
+    permission: Permission,
     command: str,
-    show_progress: Callable[[Target], None] | None = None,
-) -> Prepared:
-    """An install of the pack at these targets, after the consent that it needs.
+) -> Review | None:
+    """What is agreed to of a pack that is not built in; None where nothing of it fits.
 
     `command` shows what an install would write. Raises a usage error without consent.
     """
-    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
-    if not pack.source:
-        return Prepared(make_plan)
-    from hookctl.planner import consent  # late: most calls are about the guard
+    review = review_of(sources, pack, plan_install(sources, pack, targets, choice))
+    if review is not None:
+        from hookctl.planner.consent import require_consent  # late: most calls are for the guard
+
+        require_consent(review, permission, command)
+    return review
+
+
+def review_of(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
+    """What a plan would install of a pack that is not built in; None where nothing of it fits."""
+    if plan.conflicts or not _has_targets(plan, pack):
+        return None
+    from hookctl.planner.consent import review  # late: most calls are about the guard
+
+    return review(sources, pack, plan)
+
+
+def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, review: Review | None) -> Plan:
+    """The plan of an install, if it brings just the content that was agreed to."""
+    from hookctl.planner.consent import require_digest  # late: most calls are about the guard
 
     plan = make_plan()
-    if plan.conflicts or not _has_targets(plan, pack):
-        return Prepared(make_plan)
-    review = consent.review(sources, pack, plan)
-    if ask is not None:
-        consent.require_consent(review, ask, command)
-    sources.forget()
-
-    def make_reviewed_plan() -> Plan:
-        plan = make_plan()
-        consent.require_digest(plan, pack.name, review.digest)
-        return plan
-
-    return Prepared(make_reviewed_plan, review)
+    require_digest(plan, pack.name, review.digest if review else "")
+    return plan
 
 
 def _has_targets(plan: Plan, pack: Pack) -> bool:

@@ -89,15 +89,15 @@ def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
     target, host = draft.target, draft.host
     if target.project and host.scope_rules.first_only:
         user_file = settings_path(host, "user", draft.folders.environ)
-        if draft.sources.once(os.path.exists, user_file):
+        if os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
             yield "user_file_hidden", text + "it reads only the first file there is"
-    if draft.sources.once(os.path.islink, target.path):  # perhaps that disk is not mounted yet
+    if os.path.islink(target.path):  # perhaps that disk is not mounted yet
         text = f"{target.path} is a link to {draft.snapshot.path}, which does not exist"
         yield "dangling_link", f"{text}, so it is made there"
     # The agent may not be installed at all, or lie where hookctl does not look.
     environ = draft.folders.environ
-    if target.scope == "user" and not draft.sources.once(detected, host, environ, key=host.name):
+    if target.scope == "user" and not detected(host, environ):
         text = f"{host.title} was not found here; its settings are written all the same"
         yield "client_missing", text
 

@@ -26,7 +26,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import hosts_file
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, read_inside, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -89,9 +89,7 @@ def describe_changes(changes: Iterable[Change]) -> tuple[Action, ...]:
 
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of hookctl's own; in a project never through a link that leads out of it."""
-    if target.shared:
-        return sources.once(read_inside, target.project, path)
-    return sources.once(files.read, path)
+    return sources.snapshot(path, target.project if target.shared else "")
 
 
 # The files of one pack at one target

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from hookctl.model import Consent
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import MANIFEST, Pack, PackHook
-from hookctl.packs.pack import read_files
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.shortfalls import Note, possible_answers
@@ -37,12 +36,12 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
-        source = draft.sources.once(os.path.realpath, source)
+        source = os.path.realpath(source)
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
     files, contents = {}, {}
-    for name, (data, executable) in draft.sources.once(read_files, pack, key=pack.source).items():
+    for name, (data, executable) in draft.sources.pack_files(pack).items():
         files[name] = File(data, executable)
         contents[name] = data
     # It tells what the pack's hooks are to be, in a clone too.
@@ -70,7 +69,7 @@ def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str
         return possible_answers  # from an address, a pack comes without its cases
     from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
 
-    cases = draft.sources.once(readable_cases, pack.source)
+    cases = readable_cases(pack.source)
     return lambda hook: find_answers(hook, cases)
 
 

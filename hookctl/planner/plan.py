@@ -90,7 +90,7 @@ def assemble_plan(
             )
     project_changes: list[Change] = []
     if any(plan.target.shared for plan in plans):
-        project_changes = _add_project_files(sources, records, changed, plans)
+        project_changes = _add_project_files(records, changed, plans)
     settings = _settings_changes(plans)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
@@ -124,7 +124,6 @@ def changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record
 
 
 def _add_project_files(
-    sources: Sources,
     records: Records,
     changed: Mapping[str, Record | None],
     plans: list[FilePlan],
@@ -140,7 +139,7 @@ def _add_project_files(
         from hookctl.planner.project_files import plan_project_files  # late: few are shared
 
         removed = _removed_paths(plans)
-        runtime = plan_project_files(sources, records, changed, plan.target, removed)
+        runtime = plan_project_files(records, changed, plan.target, removed)
         changes += runtime.changes
         plans[number] = plan._replace(
             runtime_actions=(*plan.runtime_actions, *runtime.actions),

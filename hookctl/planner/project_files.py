@@ -9,7 +9,7 @@ from hookctl.ledger import committed, store
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.own_files import Runtime, describe_changes
-from hookctl.planner.sources import Sources, has_files, list_names
+from hookctl.planner.sources import has_files, list_names
 from hookctl.settings.targets import OWN, Target, read_inside
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS
 
@@ -30,7 +30,6 @@ _OWN_NAMES = {*_FOR_GIT, "run", HOOK, CONFIGS, PACKS, PACKAGES, "ledger.json"}
 
 
 def plan_project_files(
-    sources: Sources,
     records: Records,
     changed: Mapping[str, Record | None],
     target: Target,
@@ -41,17 +40,17 @@ def plan_project_files(
     after = _project_records({**before, **changed}, target.project)
     if not before and not after and removed:
         # The ledger was lost, and with it who made the folder.
-        return _remove_files_for_git(sources, target, {})
+        return _remove_files_for_git(target, {})
     if _shared_records(before) == _shared_records(after):
         return Runtime()
     path = committed.ledger_path(target.project)
-    real_path = sources.once(read_inside, target.project, path).path
+    real_path = read_inside(target.project, path).path
     old, data = records.ledgers[target.project], committed.dump(target.project, after)
     if old == data:
         return Runtime()
-    for_git = _remove_files_for_git(sources, target, before)
+    for_git = _remove_files_for_git(target, before)
     if data is not None:
-        for_git = _add_files_for_git(sources, target)
+        for_git = _add_files_for_git(target)
     change = Change(real_path, old, data, target.new_file_mode)
     lines = describe_changes([change])
     return for_git._replace(changes=(*for_git.changes, change), actions=(*lines, *for_git.actions))
@@ -71,20 +70,18 @@ def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
     return {key: store.shared_part(record) for key, record in records.items()}
 
 
-def _add_files_for_git(sources: Sources, target: Target) -> Runtime:
+def _add_files_for_git(target: Target) -> Runtime:
     """Make those that are not there; other content stays."""
     changes = []
     for name, data in _FOR_GIT.items():
         path = os.path.join(target.project, OWN, name)
-        snapshot = sources.once(read_inside, target.project, path)
+        snapshot = read_inside(target.project, path)
         if snapshot.data in (None, _OF_0_2_0):
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     return _describe(changes)
 
 
-def _remove_files_for_git(
-    sources: Sources, target: Target, records: Mapping[str, Record]
-) -> Runtime:
+def _remove_files_for_git(target: Target, records: Mapping[str, Record]) -> Runtime:
     """Remove those that are as we write them, and our folder with an empty one of runs.
 
     Git keeps no empty folder, so a clone cannot tell who made one. In a folder that we made
@@ -94,16 +91,16 @@ def _remove_files_for_git(
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    has_run = sources.once(has_files, runs)
+    has_run = has_files(runs)
     hides_run = made_folder and has_run
     # One that `hookctl run` made is removed with the folder if it holds nothing else.
     of_run = b""
-    has_only_ours = set(sources.once(list_names, folder)) <= _OWN_NAMES
+    has_only_ours = set(list_names(folder)) <= _OWN_NAMES
     if not has_run and (made_folder or is_clone) and has_only_ours:
         of_run = b"run/\n"
     changes = []
     for name, data in _FOR_GIT.items():
-        snapshot = sources.once(read_inside, target.project, os.path.join(folder, name))
+        snapshot = read_inside(target.project, os.path.join(folder, name))
         is_ignore = name == ".gitignore"
         is_own = snapshot.data in (data, _OF_0_2_0) or (
             is_ignore and of_run and snapshot.data == of_run

@@ -35,8 +35,8 @@ def find_record(
             _require_same_scope(sources.records([records.projects[key]]).get(key), target)
         orphaned = _find_orphan(sources.folders.data, document, target)
         users = _users_of(records, orphaned) if orphaned else []
-        moved = [user for user in users if not sources.once(os.path.lexists, user)]
-        moved = moved or _find_moved(sources, records, target, snapshot)
+        moved = [user for user in users if not os.path.lexists(user)]
+        moved = moved or _find_moved(records, target, snapshot)
         if moved:
             key, record = moved[0], records[moved[0]]
         if moved or users:
@@ -72,7 +72,7 @@ def _users_of(records: Mapping[str, Record], config: str) -> list[str]:
 
 
 def _find_moved(
-    sources: Sources, records: Mapping[str, Record], target: Target, snapshot: files.Snapshot
+    records: Mapping[str, Record], target: Target, snapshot: files.Snapshot
 ) -> list[str]:
     """The key of the only record whose file may have been moved here; none for several."""
     if target.shared:
@@ -80,7 +80,7 @@ def _find_moved(
     missing = {}
     for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        if is_alike and _is_missing(sources, key, record):
+        if is_alike and _is_missing(key, record):
             missing[key] = record
     candidates = []
     for key, record in missing.items():
@@ -93,10 +93,10 @@ def _find_moved(
     return candidates if len(candidates) == 1 else []
 
 
-def _is_missing(sources: Sources, key: str, record: Record) -> bool:
-    if sources.once(os.path.lexists, key):
+def _is_missing(key: str, record: Record) -> bool:
+    if os.path.lexists(key):
         return False
-    return not sources.once(os.path.isdir, record.project)
+    return not os.path.isdir(record.project)
 
 
 def _require_same_scope(record: Record | None, target: Target) -> None:
@@ -121,7 +121,6 @@ def _follow_project(record: Record, target: Target) -> Record:
 
 
 def first_record(
-    sources: Sources,
     target: Target,
     snapshot: files.Snapshot,
     after: bytes | None,
@@ -132,7 +131,7 @@ def first_record(
     is_created = snapshot.data is None and after is not None
     created_dirs: Iterable[str] = ()
     if is_created:
-        created_dirs = sources.once(files.missing_folders, os.path.dirname(snapshot.path))
+        created_dirs = files.missing_folders(os.path.dirname(snapshot.path))
     return Record(
         host=target.host.name,
         scope=target.scope,
@@ -149,7 +148,6 @@ def first_record(
 
 
 def next_record(
-    sources: Sources,
     record: Record,
     target: Target,
     snapshot: files.Snapshot,
@@ -170,7 +168,7 @@ def next_record(
     if snapshot.data == after:
         return result
     if snapshot.data is None and after is not None:
-        missing = sources.once(files.missing_folders, os.path.dirname(snapshot.path))
+        missing = files.missing_folders(os.path.dirname(snapshot.path))
         created_dirs = _join_unique(missing, record.created_dirs)
         result = result._replace(created_file=True, created_dirs=created_dirs)
     before = _first_digest(record, snapshot, is_recreated=is_recreated)
@@ -219,7 +217,7 @@ def with_own_folders(
             if f"{topmost}/".startswith(f"{folder}/"):
                 made_before.append(folder)
     ours = [topmost] if lost else []
-    made_now = sources.once(files.missing_folders, topmost)
+    made_now = files.missing_folders(topmost)
     created_dirs = _join_unique(record.created_dirs, made_before, made_now, ours)
     return record._replace(created_dirs=created_dirs)
 

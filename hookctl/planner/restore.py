@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from functools import partial
 
 from hookctl import engine, hosts, packs
 from hookctl.documents import Document, formats
@@ -34,7 +33,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
         records, record_then = sources.records(), None
     key, record = store.find_record(records, path)
     target = _find_target(sources, records, key, record or record_then, path)
-    snapshot = sources.once(files.read_settled, target.path)
+    snapshot = files.read_settled(target.path)
     document = _parse_or_empty(snapshot.data, target)
     draft = Draft(sources, target, snapshot, document, key, record)
     _decide_on_file(records, draft, backup.data, record_then)
@@ -97,8 +96,7 @@ def _entries_of_packs(entries: tuple[Entry, ...], remaining: set[str]) -> tuple[
 
 
 def _project_of(sources: Sources, path: str) -> str:
-    folder = os.path.dirname(path)
-    return sources.once(project.find, folder, sources.folders.environ, key=folder)
+    return project.find(os.path.dirname(path), sources.folders.environ)
 
 
 def _find_target(
@@ -140,7 +138,7 @@ def _entries_of(record: Record | None) -> tuple[Entry, ...]:
 
 def _with_todays_facts(draft: Draft, then: Record) -> Record:
     """The earlier record with today's facts: current paths, and packs as chosen now."""
-    now, is_there = draft.record, partial(draft.sources.once, os.path.isdir)
+    now, is_there = draft.record, os.path.isdir
     if now is None:
         # It was uninstalled since: what exists now is not ours.
         created_dirs = [folder for folder in then.created_dirs if not is_there(folder)]

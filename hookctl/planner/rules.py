@@ -103,7 +103,7 @@ class RulesBlocks:
 
     def _may_have_block(self, path: str) -> bool:
         """Whether a readable file without a record has one of our marker lines."""
-        data = self._sources.once(files.read_or_none, path) or b""
+        data = files.read_or_none(path) or b""
         try:
             return bool(RulesDocument.parse(data, where=path).packs)
         except HookctlError:

@@ -1,14 +1,15 @@
-"""Plan without a lock; only where something would be written, lock, plan again and write."""
+"""A run: under hookctl's lock end what was interrupted, plan, and write."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from hookctl.errors import FAILED, HookctlError, Recovered
+from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Message
 from hookctl.planner.plan import Plan
 from hookctl.planner.sources import READ_AGAIN, READ_PAUSE, Sources
@@ -17,25 +18,37 @@ from hookctl.system.folders import Folders
 
 Say = Callable[[Message], None]
 WAITING = Message("waiting for another hookctl", "waiting", "info")
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_QUIET = 0.2  # seconds of waiting that nobody is told of
 
 
-def pending_first(folders: Folders, say: Say, *, dry_run: bool) -> None:
-    """Finish an interrupted run before anything is read: its files may not even parse.
+@contextlib.contextmanager
+def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator[None]:
+    """Hold hookctl's lock, with an interrupted run at its end: its files may not even parse.
 
-    Also end the traces that 0.2.0 began. A dry run would plan on a half-written state, so it
-    stops here.
+    Also end the traces that 0.2.0 began. A dry run takes no lock; it would plan on a half-written
+    state, so it stops here.
     """
-    if not dry_run:
-        finish_pending(folders, say)
-        sources = Sources(folders)
-        if sources.once(os.path.lexists, folders.traces):
-            _end_traces(sources, say)
+    if dry_run:
+        _refuse_pending(folders)
+        yield
         return
-    paths = list_pending(folders)
-    if paths:
-        message = f"an interrupted run comes first; it is still to write\n{_indent(paths)}"
-        hint = "`hookctl doctor --fix` completes it now."
-        raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
+    with _locked(folders, say):
+        if folders.has_unfinished_run():
+            from hookctl.run.recover import recover  # late: in most calls no run was interrupted
+
+            for line in recover(folders):
+                say(Message(line, INTERRUPTED))
+        if os.path.lexists(folders.traces):
+            _end_traces(folders, say)
+        yield
+
+
+def finish_pending(folders: Folders, say: Say, *, dry_run: bool = False) -> None:
+    """Finish what was interrupted or traced, before anything is asked about what is there."""
+    if folders.has_unfinished_run() or os.path.lexists(folders.traces):
+        with locked_run(folders, say, dry_run=dry_run):
+            pass
 
 
 def name_pending(folders: Folders, say: Say) -> tuple[str, ...]:
@@ -59,88 +72,135 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     return list_unwritten(folders)
 
 
+def _refuse_pending(folders: Folders) -> None:
+    paths = list_pending(folders)
+    if paths:
+        message = f"an interrupted run comes first; it is still to write\n{_indent(paths)}"
+        hint = "`hookctl doctor --fix` completes it now."
+        raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
+
+
 def _indent(paths: tuple[str, ...]) -> str:
     return "\n".join(f"  {path}" for path in paths)
 
 
-def finish_pending(folders: Folders, say: Say) -> None:
-    """Finish an interrupted run, under the lock."""
-    if folders.has_unfinished_run():
-        from hookctl.run.lock import locked  # late: in most calls no run was interrupted
-        from hookctl.run.recover import recover  # late, too
+@contextlib.contextmanager
+def _locked(folders: Folders, say: Say) -> Iterator[None]:
+    """Hold hookctl's lock; raises `lock_timeout` (exit 1) after 30 seconds.
 
-        with locked(folders, lambda: say(WAITING)):
-            for line in recover(folders):
-                say(Message(line, INTERRUPTED))
+    In a state folder that cannot be written nobody writes, and so nobody needs the lock. One that
+    was made for the lock alone is removed.
+    """
+    path, made, handle = os.path.join(folders.state, "lock"), list[str](), -1
+    try:
+        handle = _open_lock(path, made, say)
+    except OSError as error:
+        if error.errno not in _REFUSED or os.access(folders.state, os.W_OK):
+            raise files.cannot_write(folders.state, error) from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if made and os.listdir(folders.state) == ["lock"]:
+                os.unlink(path)
+                files.remove_folders(made)
+        if handle >= 0:
+            os.close(handle)  # releases it
+
+
+def _open_lock(path: str, made: list[str], say: Say) -> int:
+    """The lock's file, locked; the folders that are made for it are added to `made`."""
+    import fcntl  # late: Windows has none
+
+    begin, is_told = time.monotonic(), False
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.PRIVATE)
+        except FileNotFoundError:
+            made += files.make_folders(os.path.dirname(path), files.PRIVATE)
+            if os.path.isdir(os.path.dirname(path)):
+                continue
+            raise
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), os.stat(path)):  # nobody has removed it meanwhile
+                return handle
+        os.close(handle)
+        waited = time.monotonic() - begin
+        if waited > packages.LOCK_SECONDS:
+            raise packages.lock_timeout(os.path.dirname(path))
+        if waited > _QUIET and not is_told:
+            say(WAITING)
+            is_told = True
+        time.sleep(READ_PAUSE)
 
 
 def carry_out(
-    sources: Sources, make_plan: Callable[[], Plan], say: Say, *, dry_run: bool = False
+    sources: Sources,
+    make_plan: Callable[[], Plan],
+    say: Say,
+    *,
+    projects: Iterable[str] = (),
+    dry_run: bool = False,
 ) -> Plan:
-    """Do what `make_plan` plans, and return the plan that was done; `say` gets the messages.
+    """Do what `make_plan` plans, in a locked run, and return the plan that was done.
 
-    Raises Recovered where a run had to be completed first.
+    Other users have locks of their own, so the projects that it may write in are locked too. Where
+    another program writes meanwhile, it plans again. `say` gets the messages.
     """
-    folders = sources.folders
-    plan = make_plan()
-    if dry_run or plan.empty or plan.conflicts:
-        return plan
-    from hookctl.run.journal import read_journal  # late: most calls find nothing to do
-    from hookctl.run.lock import locked  # late, too
-    from hookctl.run.recover import recover  # late, too
-
-    with locked(folders, lambda: say(WAITING)):
-        journal = read_journal(folders)
-        for line in recover(folders):
-            say(Message(line, INTERRUPTED))
-        if journal is not None and journal.steps:
-            raise Recovered
-        projects = {file.target.project for file in plan.files if file.target.shared}
-        with contextlib.ExitStack() as locks:
-            for project in sorted(projects):  # other users have locks of their own
-                locks.enter_context(packages.locked(project))
-            return _plan_and_execute(sources, make_plan, say)
+    if dry_run:
+        return make_plan()
+    with contextlib.ExitStack() as locks:
+        for project in sorted(set(projects)):
+            locks.enter_context(packages.locked(project))
+        for _ in range(READ_AGAIN):
+            plan = make_plan()
+            if plan.empty or plan.conflicts or _execute(sources.folders, plan, say):
+                return plan
+            time.sleep(READ_PAUSE)
+            sources.forget()
+    message = f"another program kept changing the file, {READ_AGAIN} times in a row"
+    hint = "Close the agents that use it and try again."
+    raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
 
 
-def _end_traces(sources: Sources, say: Say) -> None:
+def _execute(folders: Folders, plan: Plan, say: Say) -> bool:
+    """Write what was planned; False, with nothing written, where a file has changed since."""
+    from hookctl.run.execute import execute, list_overwritten  # late: most find nothing to do
+
+    try:
+        execute(folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
+    except files.Changed:
+        return False
+    for path in list_overwritten(plan.changes):
+        text = (
+            f"{path}: another program wrote it right after hookctl; "
+            "run `hookctl doctor` to see what is left"
+        )
+        say(Message(text, "overwritten", path=path))
+    return True
+
+
+def changed_meanwhile() -> HookctlError:
+    """The error of a run where something else would happen than was agreed to before the lock."""
+    message = "what you agreed to has changed meanwhile"
+    hint = "Run the command again."
+    return HookctlError("changed_meanwhile", message, hint=hint, exit_code=FAILED)
+
+
+def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
     from hookctl.ledger import traces  # late: only 0.2.0 traced hooks
     from hookctl.planner.traces import plan_end  # late, too
 
-    for path, file in traces.read(sources.folders).items():
-        name = file.known_as
+    for path, file in traces.read(folders).items():
+        name, projects = file.known_as, [file.project] if file.project else []
+        sources = Sources(folders)
         try:
-            plan = carry_out(sources, partial(plan_end, sources, path), say)
+            plan = carry_out(sources, partial(plan_end, sources, path), say, projects=projects)
         except HookctlError as error:
             say(Message(f"{name} stays traced: {error}", "traced", path=name))
             continue
         count = sum(len(planned.decision.actions) for planned in plan.files)
         text = f"tracing has ended: {count} of its hooks changed back: {name}"
         say(Message(text, "trace_ended", "info", file.host, name))
-        sources.forget()
-
-
-def _plan_and_execute(sources: Sources, make_plan: Callable[[], Plan], say: Say) -> Plan:
-    """Plan again under the lock and write; start over where another program writes meanwhile."""
-    from hookctl.run.execute import execute, list_overwritten  # late: most find nothing to do
-
-    for _ in range(READ_AGAIN):
-        sources.forget()
-        plan = make_plan()
-        if plan.empty or plan.conflicts:
-            return plan
-        try:
-            execute(sources.folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
-        except files.Changed:
-            time.sleep(READ_PAUSE)
-            continue
-        for path in list_overwritten(plan.changes):
-            text = (
-                f"{path}: another program wrote it right after hookctl; "
-                "run `hookctl doctor` to see what is left"
-            )
-            say(Message(text, "overwritten", path=path))
-        return plan
-    message = f"another program kept changing the file, {READ_AGAIN} times in a row"
-    hint = "Close the agents that use it and try again."
-    raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)

@@ -4,82 +4,101 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.hosts.shapes import Shape
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
-from hookctl.model import Current, Edit, Entry, Hooks, Path, Wanted
+from hookctl.model import Current, Entry, Hooks, Path, Wanted
+from hookctl.settings.targets import read_inside
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
+
+if TYPE_CHECKING:  # late: most calls are about the guard, and nothing is disabled
+    from hookctl.ledger.disabled import DisabledFile
+    from hookctl.packs.model import Pack
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
 
 
-Answer = TypeVar("Answer")
-
-
 class Sources:
-    """All that a command plans with: what is on the disk, as it was when the plan first asked.
-
-    A plan reads through it alone. So the same sources give the same plan, whatever happens to the
-    disk meanwhile, until they `forget`.
-    """
+    """What one command reads several times: once for a plan, and what takes a process once."""
 
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
-        self._answers: dict[tuple[Callable[..., Any], Hashable], Any] = {}
-        self._edited: dict[str, tuple[Document, list[tuple[type, Edit]], Document]] = {}
         self._python: tuple[str, str] | None = None
+        self._on_path: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
+        self.forget()
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
-        self._answers = {}
+        self._snapshots: dict[str, files.Snapshot] = {}
+        self._documents: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
+        self._records: dict[tuple[str, ...], Records] = {}
+        self._pack_files: dict[str, dict[str, tuple[bytes, bool]]] = {}
+        self._disabled: dict[str, DisabledFile] | None = None
+        # Whether `hookctl disable` keeps anything, of whichever file.
+        self.has_disabled = os.path.lexists(self.folders.disabled)
 
-    def once(self, read: Callable[..., Answer], *about: Any, key: Hashable = None) -> Answer:
-        """What a reading function says about something, once for a plan; no error is kept.
-
-        `key` stands for what cannot be hashed.
-        """
-        question = read, about if key is None else key
-        if question not in self._answers:
-            self._answers[question] = read(*about)
-        return self._answers[question]
+    def snapshot(self, path: str, project: str) -> files.Snapshot:
+        """A file of hookctl's own; in a project never through a link that leads out of it."""
+        if path not in self._snapshots:
+            read = partial(read_inside, project) if project else files.read
+            self._snapshots[path] = read(path)
+        return self._snapshots[path]
 
     def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
         """A settings file and its document."""
-        return self.once(read_document, path, format)
+        if (path, format) not in self._documents:
+            self._documents[path, format] = read_document(path, format)
+        return self._documents[path, format]
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
-        return self.once(store.read, self.folders, tuple(projects))
+        names = tuple(projects)
+        if names not in self._records:
+            self._records[names] = store.read(self.folders, names)
+        return self._records[names]
+
+    def disabled(self) -> dict[str, DisabledFile]:
+        """What `hookctl disable` keeps, by the changed file."""
+        if self._disabled is None:
+            from hookctl.ledger import disabled  # late: few have anything disabled
+
+            self._disabled = disabled.load(self.folders)
+        return self._disabled
+
+    def pack_files(self, pack: Pack) -> dict[str, tuple[bytes, bool]]:
+        """The files that a pack brings; the same for its review and for every target."""
+        if pack.source not in self._pack_files:
+            from hookctl.packs.pack import read_files  # late: most packs are the guard
+
+            self._pack_files[pack.source] = read_files(pack)
+        return self._pack_files[pack.source]
 
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before one of our writes, if they are kept."""
         from hookctl.system import backups  # late: most plans look at no backup
 
-        return self.once(backups.find_backup, self.folders.state, sha)
-
-    def edit(self, shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document:
-        """The document with these edits; the same edits give the same document again."""
-        known = self._edited.get(document.where)
-        kinds = [(type(edit), edit) for edit in edits]
-        if known is None or known[0] is not document or known[1] != kinds:
-            known = document, kinds, shapes.apply(shape, document, edits)
-            self._edited[document.where] = known
-        return known[2]
+        return backups.find_backup(self.folders.state, sha)
 
     def python(self) -> tuple[str, str]:
         """The Python for the hooks, and a warning or ''; searched once for a command."""
         if self._python is None:
             self._python = interpreter.choose(self.folders.environ)
         return self._python
+
+    def python_on_path(self, project: str) -> tuple[str, ...]:
+        """The warnings about the `python3` that a project's hooks run; asked once for a command."""
+        if project not in self._on_path:
+            self._on_path[project] = interpreter.on_path(self.folders.environ, project)
+        return self._on_path[project]
 
     def version(self, host: Host) -> str:
         """The version of a host's client, or ''; asked once for a command."""
@@ -101,11 +120,6 @@ def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
                 raise
             time.sleep(READ_PAUSE)
     raise AssertionError("not reached")
-
-
-def has_disabled(sources: Sources) -> bool:
-    """Whether `hookctl disable` keeps anything, of whichever file."""
-    return sources.once(os.path.lexists, sources.folders.disabled)
 
 
 def has_files(folder: str) -> bool:

@@ -26,7 +26,7 @@ def plan_end(sources: Sources, key: str) -> Plan:
         return Plan((), (), {}, ())
     draft = make_draft(sources, records, _target_of(file))
     _end_hooks(draft, file)
-    snapshot = sources.once(files.read, sources.folders.traces)
+    snapshot = files.read(sources.folders.traces)
     data = traces.dump(sources.folders, after)
     draft.changes.append(Change(snapshot.path, snapshot.data, data))
     if not after:

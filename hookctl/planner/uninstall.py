@@ -30,7 +30,7 @@ from hookctl.planner.own_files import (
 )
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
-from hookctl.planner.sources import Sources, has_disabled
+from hookctl.planner.sources import Sources
 from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, config_name, pack_folder
 from hookctl.system import files
@@ -49,41 +49,52 @@ def plan_uninstall(
     leaving: Iterable[Leaving],
     loaded: Mapping[str, Pack],
     projects: Iterable[str] = (),
+    *,
+    stops: bool = False,
 ) -> Plan:
     """Plan to take packs out of settings files.
 
-    `loaded` are the packs whose own file can be read: their hooks are known without a record.
+    `loaded` are the packs whose own file can be read: their hooks are known without a record. What
+    is refused is named in the plan and stays; with `stops` it ends the command.
     """
     records = sources.records(projects)
-    leaving = tuple(leaving)
     drafts: list[Draft] = []
+    unread: list[HookctlError] = []
+    left: list[Leaving] = []
     staying = dict(records)  # the last one to leave a folder of files removes them
     for removal in leaving:
-        draft = _draft_without_packs(sources, records, staying, removal, loaded)
+        try:
+            draft = _draft_without_packs(sources, records, staying, removal, loaded)
+        except HookctlError as error:
+            if stops:
+                raise
+            unread.append(error)
+            continue
         drafts.append(draft)
+        left.append(removal)
         if draft.key in staying:
             staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals = Approvals(sources, records, drafts)
-    if has_disabled(sources):
+    if sources.has_disabled:
         from hookctl.planner.disable import put_back_switches  # late, too
 
-        for draft, removal in zip(drafts, leaving, strict=True):
+        for draft, removal in zip(drafts, left, strict=True):
             try:
                 put_back_switches([draft], removal.packs, approvals.open_beside)
             except HookctlError as error:
                 approvals.unread.append(error)
-    for draft, removal in zip(drafts, leaving, strict=True):
+    for draft, removal in zip(drafts, left, strict=True):
         approvals.uninstall(draft, removal.packs)
     rules = RulesBlocks(sources, records, drafts)
-    for draft, removal in zip(drafts, leaving, strict=True):
+    for draft, removal in zip(drafts, left, strict=True):
         rules.uninstall(draft, removal.packs, loaded)
     plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
     plan = assemble_plan(sources, records, plans, install=False)
-    if has_disabled(sources):
+    if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
 
         plan = with_book(sources, plan, approvals.drafts)
-    return plan._replace(unread=(*approvals.unread, *rules.unread))
+    return plan._replace(unread=(*unread, *approvals.unread, *rules.unread))
 
 
 def _draft_without_packs(
@@ -125,7 +136,7 @@ def _decide_on_file(
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
     disabled = {entry.id or entry.path for entry in draft.disabled}
-    if disabled or has_disabled(draft.sources):
+    if disabled or draft.sources.has_disabled:
         from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
 
         put_back_packs(draft, packs)

@@ -282,7 +282,7 @@ def _file_beside(sources: Sources, target: Target, text: str) -> str:
     if not host.files_beside:
         return ""
     pattern = os.path.join(glob.escape(os.path.dirname(target.path)), host.files_beside)
-    for path in sorted(sources.once(glob.glob, pattern)):
+    for path in sorted(glob.glob(pattern)):
         document = readable(path, host.format, sources.read)
         root = document.value if document else MISSING
         if any(text in command for _, command in _foreign_commands(host, root)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -40,13 +39,9 @@ class Folders:
     @cached_property
     def cache(self) -> str:
         """Where packs from git are fetched to, for the time of a command."""
-        named = self.environ.get("XDG_CACHE_HOME", "")
-        if sys.platform != "linux":
-            import platformdirs  # late: Linux has rules that are easily followed
+        import platformdirs  # late: few packs come from git
 
-            return platformdirs.user_cache_dir("hookctl", appauthor=False)
-        parent = named if os.path.isabs(named) else os.path.join(self.environ["HOME"], ".cache")
-        return os.path.join(parent, "hookctl")
+        return platformdirs.user_cache_dir("hookctl", appauthor=False)
 
     def has_unfinished_run(self) -> bool:
         """Whether an interrupted run left something to finish or to clear away."""
@@ -109,27 +104,13 @@ def without_home() -> Folders:
     state = environ.get("HOOKCTL_STATE_DIR", "")
     data = environ.get("HOOKCTL_DATA_DIR", "")
     if not state or not data:
-        usual_state, usual_data = _usual_folders()
-        state, data = state or usual_state, data or usual_data
+        import platformdirs  # late: these variables may name both
+
+        state = state or platformdirs.user_state_dir("hookctl", appauthor=False)
+        data = data or platformdirs.user_data_dir("hookctl", appauthor=False)
     try:
         return Folders(os.path.abspath(state), os.path.abspath(data), environ, os.getcwd())
     except FileNotFoundError:
         message = "the working folder does not exist any more"
         hint = "Change into another folder."
         raise HookctlError("unreadable", message, hint=hint) from None
-
-
-def _usual_folders() -> tuple[str, str]:
-    """The state and the data folder that platformdirs gives; importing it takes a while."""
-    home = os.environ.get("HOME", "")
-    if sys.platform != "linux" or not os.path.isabs(home):
-        import platformdirs  # late: Linux has rules that are easily followed
-
-        state = platformdirs.user_state_dir("hookctl", appauthor=False)
-        return state, platformdirs.user_data_dir("hookctl", appauthor=False)
-    folders = []
-    for variable, usual in (("XDG_STATE_HOME", ".local/state"), ("XDG_DATA_HOME", ".local/share")):
-        named = os.environ.get(variable, "")
-        parent = named if os.path.isabs(named) else os.path.join(home, usual)
-        folders.append(os.path.join(parent, "hookctl"))
-    return folders[0], folders[1]

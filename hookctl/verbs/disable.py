@@ -19,7 +19,7 @@ from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
-from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
 from hookctl.system import project
@@ -36,14 +36,15 @@ class Request(NamedTuple):
 
 def disable(folders: Folders, request: Request) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
-    pending_first(folders, report.say, dry_run=request.dry_run)
-    sources = Sources(folders)
-    selection = _Selection(folders, request)
-    for text in request.ids:
-        selection.add(text)
-    hooks, values = selection.chosen()
-    make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
-    plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
+    with locked_run(folders, report.say, dry_run=request.dry_run):
+        sources = Sources(folders)
+        selection = _Selection(folders, request)
+        for text in request.ids:
+            selection.add(text)
+        hooks, values = selection.chosen()
+        make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
+        projects = {one.project for one in (*hooks, *values) if one.scope == "project"}
+        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=request.dry_run)
     done = list(_describe_done(selection))
     text = plan_text(plan, dry_run=request.dry_run, done=done)
     data = plan_data(plan, dry_run=request.dry_run)

@@ -91,9 +91,9 @@ def _make_result(
 
 
 def _finish_interrupted(folders: Folders) -> None:
-    from hookctl.planner.run import pending_first  # late: only with --fix
+    from hookctl.planner.run import finish_pending  # late: only with --fix
 
-    pending_first(folders, report.say, dry_run=False)
+    finish_pending(folders, report.say)
 
 
 def _install_again(folders: Folders, request: Request) -> list[Result]:

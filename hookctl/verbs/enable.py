@@ -22,7 +22,7 @@ from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import Wanted, describe, plan_enable
 from hookctl.planner.plan import Plan
-from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.system.folders import Folders
 
@@ -37,22 +37,22 @@ class Request(NamedTuple):
 
 def enable(folders: Folders, request: Request) -> Result:
     """Put back what these IDs mean, each where it was."""
-    pending_first(folders, report.say, dry_run=request.dry_run)
-    known = book.load(folders)  # refuses one that cannot be read
-    disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
-    wanted: list[Wanted] = []
-    messages: list[Message] = []
-    for text in request.ids:
-        try:
-            found = find_disabled(disabled, text, [host.name for host in request.hosts])
-        except HookctlError:
-            note = _explain_not_disabled(folders, text)
-            if not note:
-                raise
-            messages.append(note)
-            continue
-        wanted += [one for one in found if one not in wanted]
-    result = _put_back(folders, wanted, dry_run=request.dry_run)
+    with locked_run(folders, report.say, dry_run=request.dry_run):
+        known = book.load(folders)  # refuses one that cannot be read
+        disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
+        wanted: list[Wanted] = []
+        messages: list[Message] = []
+        for text in request.ids:
+            try:
+                found = find_disabled(disabled, text, [host.name for host in request.hosts])
+            except HookctlError:
+                note = _explain_not_disabled(folders, text)
+                if not note:
+                    raise
+                messages.append(note)
+                continue
+            wanted += [one for one in found if one not in wanted]
+        result = _put_back(folders, wanted, dry_run=request.dry_run)
     return result._replace(messages=(*messages, *result.messages))
 
 
@@ -98,7 +98,9 @@ def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_enable, sources, wanted)
-    plan = carry_out(sources, make_plan, report.say, dry_run=dry_run)
+    files = [sources.disabled()[one.path] for one in wanted]
+    projects = [file.project for file in files if file.scope == "project"]
+    plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     text = plan_text(plan, dry_run=dry_run, done=_describe_done(plan, wanted))
     data = plan_data(plan, dry_run=dry_run)
     return Result(data, tuple(text), tuple(_find_outdated(plan, wanted)))

@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hookctl import errors, report
 from hookctl.documents import MISSING, formats
@@ -17,12 +18,22 @@ from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission, Request, asked_names
 from hookctl.packs.model import Pack
-from hookctl.planner.install import check_request, find_lacking, plan_install, prepare
+from hookctl.planner.install import (
+    agree,
+    check_request,
+    find_lacking,
+    plan_agreed,
+    plan_install,
+    review_of,
+)
 from hookctl.planner.plan import FilePlan, Plan
-from hookctl.planner.run import carry_out
+from hookctl.planner.run import carry_out, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
+
+if TYPE_CHECKING:  # late: most calls are about the guard
+    from hookctl.planner.consent import Review
 
 _SILENT = 1.0  # seconds until progress is shown
 
@@ -30,7 +41,7 @@ _SILENT = 1.0  # seconds until progress is shown
 def install(
     folders: Folders,
     pack: Pack,
-    targets: list[Target],
+    find_targets: Callable[[], list[Target]],
     choice: Choice,
     *,
     dry_run: bool,
@@ -42,27 +53,47 @@ def install(
     A pack that is not built in needs consent; no `permission` is the least that there is.
     """
     check_request(pack, choice.settings)
-    lacking = [*find_lacking([target.host for target in targets], choice.settings)]
-    sources = Sources(folders)
-    show_progress = _progress_reporter(targets) if len(targets) > 1 else None
-    ask = None if dry_run else permission or Permission()
-    command = _plan_command(pack, targets) if pack.source else ""
-    try:
-        make_plan, review = prepare(
-            sources, pack, targets, choice, ask=ask, command=command, show_progress=show_progress
-        )
-        plan = carry_out(sources, make_plan, report.say, dry_run=dry_run)
-    except HookctlError as error:
-        plans = [partial(plan_install, sources, pack, [target], choice) for target in targets]
-        problems = errors.problems_of(error, [*map(errors.attempt, plans)])
-        error_list = tuple(problem.as_dict() for problem in problems)
-        return Result({}, errors=error_list, exit_code=error.exit_code)
+    sources, review = Sources(folders), None
+    if pack.source and not dry_run:  # it is shown, and a person asked, before the lock is taken
+        finish_pending(folders, report.say)
+        targets = find_targets()
+        command = _plan_command(pack, targets)
+        permission = permission or Permission()
+        review = agree(sources, pack, targets, choice, permission, command)
+    with locked_run(folders, report.say, dry_run=dry_run):
+        sources.forget()
+        targets = find_targets()
+        looking = _progress_reporter(targets) if len(targets) > 1 else None
+        make_plan = partial(plan_install, sources, pack, targets, choice, looking)
+        if pack.source and not dry_run:
+            make_plan = partial(plan_agreed, make_plan, pack, review)
+        projects = [target.project for target in targets if target.shared]
+        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
+    if pack.source and dry_run:
+        review = review_of(sources, pack, plan)
+    return _make_result(folders, pack, targets, choice, plan, review, dry_run=dry_run, diff=diff)
+
+
+def _make_result(
+    folders: Folders,
+    pack: Pack,
+    targets: list[Target],
+    choice: Choice,
+    plan: Plan,
+    review: Review | None,
+    *,
+    dry_run: bool,
+    diff: bool,
+) -> Result:
     messages = tuple(message for file in plan.files for message in file.messages)
     if plan.conflicts:
         return _refuse(plan, messages)
+    lacking = []
     ineffective = list(_find_ineffective(plan, pack, choice))
-    if choice.settings.allow_run and not ineffective:
-        ineffective += _find_refused(plan)
+    if choice.settings.allow_run:
+        lacking += find_lacking([target.host for target in targets], choice.settings)
+        if not ineffective:
+            ineffective += _find_refused(plan)
     if len(lacking) == len(targets):
         ineffective += lacking
     else:

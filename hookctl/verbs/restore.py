@@ -16,9 +16,9 @@ from hookctl.output.diffs import unified
 from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.restore import plan_restore
-from hookctl.planner.run import carry_out, pending_first
+from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources
-from hookctl.system import backups, files
+from hookctl.system import backups, files, project
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
 
@@ -44,15 +44,19 @@ def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | Non
         raise usage_error("which file?", hint)
     if request.list:
         return _list(*_find_backups(folders, request.file))
-    pending_first(folders, report.say, dry_run=request.dry_run)
-    path, numbered = _find_backups(folders, request.file)
-    backup = _choose_backup(request, path, numbered)
-    question = _undo_question(folders, path, numbered, backup) if ask else ""
-    if ask and question and not ask(question):
-        message = "this would undo edits that hookctl did not make"
-        look = f"hookctl restore {shlex.quote(request.file)} --to {request.to} --dry-run"
-        raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
-    return _put_back(folders, request, path, backup)
+    asked = ""
+    if ask:
+        finish_pending(folders, report.say)
+        asked = _undo_question(folders, request)
+        if asked and not ask(asked):
+            message = "this would undo edits that hookctl did not make"
+            look = f"hookctl restore {shlex.quote(request.file)} --to {request.to} --dry-run"
+            raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
+    with locked_run(folders, report.say, dry_run=request.dry_run):
+        if ask and _undo_question(folders, request) != asked:
+            raise changed_meanwhile()
+        path, numbered = _find_backups(folders, request.file)
+        return _put_back(folders, request, path, _choose_backup(request, path, numbered))
 
 
 def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
@@ -72,7 +76,10 @@ def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> 
 def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_restore, sources, path, backup)
-    plan = carry_out(sources, make_plan, report.say, dry_run=request.dry_run)
+    projects = [project.find(os.path.dirname(path), folders.environ)]
+    plan = carry_out(
+        sources, make_plan, report.say, projects=filter(None, projects), dry_run=request.dry_run
+    )
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not request.dry_run:
@@ -148,8 +155,10 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     return Result({"file": path, "backups": facts}, tuple(lines))
 
 
-def _undo_question(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> str:
+def _undo_question(folders: Folders, request: Request) -> str:
     """What a restore would undo of edits that hookctl did not make; empty if nothing."""
+    path, numbered = _find_backups(folders, request.file)
+    backup = _choose_backup(request, path, numbered)
     if not _undoes_edits(folders, path, numbered, backup):
         return ""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -80,44 +80,18 @@ def uninstall(
         projects = [record.project for record in records.values() if record.scope == "project"]
     else:
         projects, unreadable = [target.project for target in targets if target.shared], []
-        records |= store.read(folders, projects)
+        records |= sources.records(projects)
     _require_known(folders, request, records)
     if not request.everywhere:
         targets = _add_other_files(folders, request, targets, records)
-    list_leavings = partial(_list_leavings, folders, request, targets, projects)
-
-    def plan_some(some: list[Callable[[], Leaving]]) -> Plan:
-        leavings = [make_leaving() for make_leaving in some]
-        return plan_uninstall(sources, leavings, loaded, projects)
-
-    carry = partial(carry_out, sources, say=report.say, dry_run=dry_run)
-    refused: list[HookctlError] = []
-    try:
-        plan = carry(lambda: plan_some(list_leavings()))
-    except HookctlError as error:
-        leavings = list_leavings()
-        attempts = [errors.attempt(partial(plan_some, [make])) for make in leavings]
-        refused = list({str(problem): problem for problem in attempts if problem}.values())
-        others = [make for make, problem in zip(leavings, attempts, strict=True) if not problem]
-        if request.hosts or not refused or not others:
-            if request.everywhere and refused:
-                return _name_all_left(folders, request, [*unreadable, *refused])
-            problems = errors.problems_of(error, attempts)
-            error_list = tuple(problem.as_dict() for problem in problems)
-            return Result({}, errors=error_list, exit_code=error.exit_code)
-        plan = carry(partial(plan_some, others))
+    leavings, refused = _list_leavings(sources, request, targets, projects)
+    stops = bool(request.hosts) or (len(leavings) == 1 and not request.everywhere)
+    make_plan = partial(plan_uninstall, sources, leavings, loaded, projects, stops=stops)
+    plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     refused += plan.unread
     away = _find_away(folders, request) if request.everywhere else {}
     done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)
     return _make_result(folders, request, done, dry_run=dry_run, diff=diff)
-
-
-def _name_all_left(folders: Folders, request: Request, left: list[HookctlError]) -> Result:
-    """The result of an uninstall everywhere that can remove nothing: each thing left, and why."""
-    lines = _find_away(folders, request).values()
-    messages = tuple(Message(line, "project_away", "info") for line in lines)
-    error_list = tuple(problem.as_dict() for problem in left)
-    return Result({}, messages=messages, errors=error_list, exit_code=left[0].exit_code)
 
 
 def _load_packs(request: Request) -> dict[str, Pack]:
@@ -174,18 +148,22 @@ def _is_readable(target: Target) -> bool:
 
 
 def _list_leavings(
-    folders: Folders, request: Request, targets: list[Target], projects: list[str]
-) -> list[Callable[[], Leaving]]:
-    """For each settings file a function that says what leaves it, or raises for an unknown host."""
+    sources: Sources, request: Request, targets: list[Target], projects: list[str]
+) -> tuple[list[Leaving], list[HookctlError]]:
+    """What leaves which settings file, and the errors of files of hosts that are unknown here."""
     if not request.everywhere:
-        return [partial(Leaving, target, (request.name,)) for target in targets]
-    records = store.read(folders, projects)
-    keys = _select_keys(folders, records, request)
-    leavings = [partial(_make_leaving, records, key, request) for key in keys]
+        return [Leaving(target, (request.name,)) for target in targets], []
+    records = sources.records(projects)
+    leavings, refused = [], []
+    for key in _select_keys(sources.folders, records, request):
+        try:
+            leavings.append(_make_leaving(records, key, request))
+        except HookctlError as error:
+            refused.append(error)
     if request.name in ("", GUARD):
         lost = [target for target in targets if _has_lost_guard(records, target)]
-        leavings += [partial(Leaving, target, (GUARD,)) for target in lost]
-    return leavings
+        leavings += [Leaving(target, (GUARD,)) for target in lost]
+    return leavings, refused
 
 
 def _select_keys(folders: Folders, records: Mapping[str, Record], request: Request) -> list[str]:
@@ -225,18 +203,16 @@ def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
     return any(hook.pack == GUARD for hook in hooks)
 
 
-def question(folders: Folders, request: Request) -> str:
-    """The question that `--all` asks, with every settings file in it; empty if there is no file."""
+def question(folders: Folders, request: Request, targets: list[Target]) -> str:
+    """What `--all` asks, with every settings file in it, or what is asked before a pack leaves
+    several hosts; empty where there is nothing to ask.
+    """
     records, unreadable = store.read_known(folders)
-    _require_known(folders, request, records)
-    keys = _select_keys(folders, records, request)
-    files = _list_installed(records, keys, request)
-    return removals.question_text(request.name or "every pack", files, unreadable)
-
-
-def question_of_hosts(folders: Folders, request: Request, targets: list[Target]) -> str:
-    """The question before a pack leaves several hosts; empty if there is at most one."""
-    records, _ = store.read_known(folders)
+    if request.everywhere:
+        _require_known(folders, request, records)
+        keys = _select_keys(folders, records, request)
+        files = _list_installed(records, keys, request)
+        return removals.question_text(request.name or "every pack", files, unreadable)
     records |= store.read(folders, [target.project for target in targets if target.shared])
     keys = []
     for target in _add_other_files(folders, request, targets, records):
@@ -290,7 +266,7 @@ def _make_result(
     if not problems:
         return Result(data, tuple(text), tuple(messages), hints=below)
     # What is refused does not stop the rest.
-    code = errors.UNREADABLE if plan.empty else errors.FAILED
+    code = problems[0].exit_code if plan.empty else errors.FAILED
     error_list = tuple(problem.as_dict() for problem in problems)
     shown = () if plan.empty else tuple(text)
     return Result(data, shown, tuple(messages), error_list, code, below)
@@ -447,13 +423,14 @@ def _name_borrowed(folders: Folders, request: Request, done: _Done) -> list[str]
     """The hosts that still run the pack, from a file of another host that they read too."""
     name, lines = request.name or GUARD, []
     projects = {"", *(target.project for target in done.targets)}
-    for host in map(known.load, dict.fromkeys(request.hosts)):
+    left = {key: record for key, record in done.left.items() if name in record.packs}
+    for host in map(known.load, dict.fromkeys(request.hosts if left else ())):
         for owner, agent in readers.find_read_by(host.name):
             if not agent.runs_ours or side_switches.leaves_alone(agent, folders.environ):
                 continue
-            for key, record in done.left.items():
+            for key, record in left.items():
                 is_read = record.host == owner.name and record.scope in agent.scopes
-                if is_read and name in record.packs and record.project in projects:
+                if is_read and record.project in projects:
                     path = tilde(store.current_path(done.records, key))
                     read = f"which it reads too {readers.condition(agent)}".rstrip()
                     lines.append(f"{name} still runs in {host.title} from {path}, {read}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl import engine, errors, packs, report
@@ -17,9 +18,9 @@ from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
-from hookctl.planner.install import prepare
+from hookctl.planner.install import agree, plan_agreed, plan_install, review_of
 from hookctl.planner.plan import Plan
-from hookctl.planner.run import carry_out
+from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, target_of_record
 from hookctl.system import project
@@ -61,6 +62,10 @@ class _Upgraded(NamedTuple):
     review: Review | None = None  # of a pack that is not built in
 
 
+# The packs by name and source, each with what was agreed to of it; or why there is none.
+_Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
+
+
 def upgrade(folders: Folders, request: Request, permission: Permission) -> Result:
     """Install each pack again with its recorded settings; what the operator changed or took out
     stays, and a pack whose entries all vanished is put back.
@@ -68,43 +73,98 @@ def upgrade(folders: Folders, request: Request, permission: Permission) -> Resul
     All packs are shown and agreed to before the first one is written. A pack with a problem is
     named and left as it is, and does not stop the others.
     """
+    finish_pending(folders, report.say, dry_run=request.dry_run)
+    sources = Sources(folders)
+    brought = _bring(sources, request, permission)
+    with locked_run(folders, report.say, dry_run=request.dry_run):
+        installed, records, unreadable = _find_installed(folders, request)
+        unreadable = _keep_own(folders, unreadable, request)
+        if request.pack and not installed and not unreadable:
+            meant = [record for record in records.values() if _is_meant(record, request)]
+            names = sorted({name for record in meant for name in record.packs})
+            hint = f"Use one of: {', '.join(names) or 'none is installed'}."
+            raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
+        outcomes = [*_leave_newer(installed)]
+        for item in installed:
+            outcomes += _upgrade_pack(sources, item, brought, request)
+    return _make_result(outcomes, unreadable, request)
+
+
+def _bring(sources: Sources, request: Request, permission: Permission) -> _Brought:
+    """The packs that are not built in, as their sources have them now, shown and agreed to."""
+    installed, records, _ = _find_installed(sources.folders, request)
+    installed = [item for item in installed if item.name not in packs.names()]
+    brought = _Brought()
+    for item, error in _refuse_unknown_addresses(installed, records, request, permission):
+        brought[item.name, item.source] = error
+    for item in installed:
+        key = item.name, item.source
+        if key in brought:
+            continue
+        try:
+            pack, review = _load(sources.folders, item), None
+            command = f"{program()} upgrade {item.name} --dry-run"
+            for choice, targets in _find_targets(sources, item, request):
+                if not request.dry_run:
+                    review = agree(sources, pack, targets, choice, permission, command) or review
+            brought[key] = pack, review
+        except HookctlError as error:
+            if error.exit_code == errors.USAGE:  # no consent, so nothing is written at all
+                raise
+            brought[key] = error
+    return brought
+
+
+def _upgrade_pack(
+    sources: Sources, item: _Installed, brought: _Brought, request: Request
+) -> Iterator[_Upgraded]:
+    """Install a pack again in its settings files; where its entries vanished, in a run apart."""
+    try:
+        pack, review = _find_brought(item, brought)
+        sources.forget()
+        steps = [*_find_targets(sources, item, request)]
+    except HookctlError as error:
+        yield _Upgraded(item, None, None, (error,))
+        return
+    for choice, targets in steps:
+        sources.forget()  # the step before has written
+        make_plan = partial(plan_install, sources, pack, targets, choice)
+        if pack.source and not request.dry_run:
+            make_plan = partial(plan_agreed, make_plan, pack, review)
+        projects = [target.project for target in targets if target.shared]
+        try:
+            plan = carry_out(
+                sources, make_plan, report.say, projects=projects, dry_run=request.dry_run
+            )
+        except HookctlError as error:
+            yield _Upgraded(item, pack, None, (error,))
+            continue
+        if pack.source and request.dry_run:
+            review = review_of(sources, pack, plan)
+        yield _Upgraded(item, pack, plan, tuple(_conflicts(plan)), review)
+
+
+def _find_brought(item: _Installed, brought: _Brought) -> tuple[Pack, Review | None]:
+    """The pack to install, and what was agreed to of it; raises why there is none."""
+    if item.name in packs.names():
+        return packs.load(item.name), None
+    found = brought.get((item.name, item.source))
+    if found is None:  # it was installed since, and nobody has agreed to it here
+        raise changed_meanwhile()
+    if isinstance(found, HookctlError):
+        raise found
+    return found
+
+
+def _find_installed(
+    folders: Folders, request: Request
+) -> tuple[list[_Installed], dict[str, Record], list[HookctlError]]:
+    """The packs that are asked for, every record, and what cannot be read."""
     records, unreadable = store.read_known(folders)
     away = store.away(folders, records)
     present = {key: record for key, record in records.items() if key not in away}
     chosen = {key: record for key, record in present.items() if _is_meant(record, request)}
-    unreadable = _keep_own(folders, unreadable, request)
-    installed = _list_installed(chosen, request.pack)
-    if request.pack and not installed and not unreadable:
-        names = sorted({name for record in chosen.values() for name in record.packs})
-        hint = f"Use one of: {', '.join(names) or 'none is installed'}."
-        raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
-    sources = Sources(folders)
-    outcomes = []
-    steps = []
-    for item, error in _refuse_unknown_addresses(installed, records, request, permission):
-        installed.remove(item)
-        outcomes.append(_Upgraded(item, None, None, (error,)))
-    outcomes += _leave_newer(installed)
-    for item in installed:
-        try:
-            pack = _load(folders, item)
-            ask = None if request.dry_run else permission
-            command = f"{program()} upgrade {item.name} --dry-run"
-            for choice, targets in _find_targets(sources, item, request):
-                prepared = prepare(sources, pack, targets, choice, ask=ask, command=command)
-                steps.append((item, pack, prepared))
-        except HookctlError as error:
-            if error.exit_code == errors.USAGE:  # no consent, so nothing is written at all
-                raise
-            outcomes.append(_Upgraded(item, None, None, (error,)))
-    for item, pack, prepared in steps:
-        try:
-            plan = carry_out(sources, prepared.make_plan, report.say, dry_run=request.dry_run)
-            problems = tuple(_conflicts(plan))
-            outcomes.append(_Upgraded(item, pack, plan, problems, prepared.review))
-        except HookctlError as error:
-            outcomes.append(_Upgraded(item, pack, None, (error,)))
-    return _make_result(outcomes, unreadable, request)
+    return _list_installed(chosen, request.pack), records, unreadable
 
 
 def _is_meant(record: Record, request: Request) -> bool:
@@ -152,7 +212,7 @@ def _refuse_unknown_addresses(
     permission: Permission,
 ) -> list[tuple[_Installed, HookctlError]]:
     """The packs from git that are known only from a project's record, and may not be fetched."""
-    from_git = [item for item in installed if item.is_from_git and item.name not in packs.names()]
+    from_git = [item for item in installed if item.is_from_git]
     if not from_git:
         return []
     from hookctl.planner import addresses  # late: few packs come from git
@@ -175,8 +235,6 @@ def _refuse_unknown_addresses(
 
 def _load(folders: Folders, item: _Installed) -> Pack:
     """The pack as its source has it now."""
-    if item.name in packs.names():
-        return packs.load(item.name)
     if not item.source:
         message = f"{item.name}: where this pack came from is not on record"
         records = [record for _, record in item.records]
