@@ -94,7 +94,6 @@ class GuardRegistration(NamedTuple):
     """The guard's hook on a stop event in a settings file, and what it runs."""
 
     hook: FoundHook
-    pack_record: PackRecord | None  # in the ledger
     config: dict[str, Any]  # what its configuration says
     since: float | None  # when that was written; None where there is no regular file
     program: bytes  # its launcher; empty where it cannot be read

@@ -152,7 +152,7 @@ def describe_registration(
     with contextlib.suppress(HookctlError):
         program = read(guard.launcher_of(config)).data or b"" if config else b""
     since = written_at(config) if os.path.isfile(config) else None
-    return GuardRegistration(hook, pack_record, configuration(config, read).value, since, program)
+    return GuardRegistration(hook, configuration(config, read).value, since, program)
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:

@@ -16,7 +16,6 @@ from hookctl.ledger.store import Records
 from hookctl.model import (
     WRAP,
     Action,
-    AddHook,
     Change,
     Conflict,
     Current,
@@ -43,7 +42,6 @@ from hookctl.planner.records import (
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
-from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
     from hookctl.ledger.disabled import DisabledFile
@@ -102,7 +100,6 @@ class Draft:
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.made: Sequence[str] = ()  # the file and its folders, if a disable made them for us
-        self.packages: list[Packages] = []  # of the guard's launchers
         # The last reading, and its arguments:
         self._current: Current | None = None
         self._current_document: Document | None = None
@@ -275,11 +272,6 @@ class Draft:
         """Whether the entries in the record change."""
         known = self.record.entries if self.record else ()
         return self.entries != known
-
-    @property
-    def adds_hooks(self) -> bool:
-        """Whether the draft adds one of our hooks."""
-        return any(isinstance(edit, AddHook) for edit in self.edits)
 
 
 def make_draft(

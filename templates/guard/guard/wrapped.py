@@ -95,9 +95,8 @@ def is_released(registration, command, outcome):
     data = outcome.data
     call, judgement = None, Decision("release", "state_error")
     try:
-        call = read_call(
-            Call(*registration), lambda: (data, parse_payload(data))
-        )  # starts the timer
+        call = Call(*registration)
+        read_call(call, lambda: (data, parse_payload(data)))  # starts the timer
         call.host = call.host or Host(call.registered, {})
         judgement = judge(call, command)
     except (Exception, Expired) as error:
