@@ -130,5 +130,5 @@ def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(cas
         if "wrap-" in id:
             assert (wrapping.original_of(command) is not None) == is_ours
             continue
-        assert bool(guard.hook_path(command, id, id.partition("/")[2], target)) == is_ours
+        assert bool(guard.config_path(command, id, id.partition("/")[2], target)) == is_ours
         assert scope != "project" or guard.is_shared_command(command, id, target) == is_ours
