@@ -78,7 +78,7 @@ class Run:
         assert {call.paths for call in self.calls[looks[-1] : end]} == {(str(self.real),)}
         return self.calls[looks[-1] : end]
 
-    def stopped(self, call: Call, write: Write, data: bytes | None = None) -> syscalls.Struck:
+    def stopped(self, call: Call, write: Write, data: bytes | None = None) -> syscalls.Ended:
         """The command from its start; somebody writes the data, or what is there with `n` set, after the call."""
         number = self.calls.index(call)
         put_back(self.top, self.start)
