@@ -19,6 +19,8 @@ from hookctl.packs import released
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 from .conftest import Hookctl, Outcome, put
 
@@ -528,33 +530,22 @@ def pack(place: Place, version: str = "1.0") -> Path:
     return file
 
 
-PACK = """[pack]
-name = "notify"
-version = "VERSION"
-protocol = "host"
-description = "Says when it is done"
-[files]
-include = ["notify.py"]
-[[hooks]]
-event = "stop"
-id = "done"
-command = "python3 {files}/notify.py"
-"""
+PACK = manifest(
+    "notify",
+    pack_hook("stop", "python3 {files}/notify.py", id="done"),
+    version="VERSION",
+    protocol="host",
+    description="Says when it is done",
+    files=["notify.py"],
+)
 
 
-RUN_PACK = """[pack]
-name = "notes"
-version = "1"
-description = "Notes"
-[[hooks]]
-event = "SessionStart"
-id = "start"
-command = "true"
-[[hooks]]
-event = "SessionStart"
-id = "other"
-command = "true"
-"""
+RUN_PACK = manifest(
+    "notes",
+    pack_hook("SessionStart", "true", id="start"),
+    pack_hook("SessionStart", "true", id="other"),
+    description="Notes",
+)
 
 
 def receipts(*runs: dict[str, Any], id: str = "notes/start", event: str = "SessionStart") -> Callable[[Place], None]:

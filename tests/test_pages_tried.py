@@ -14,21 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
 ROOT = Path(__file__).parents[1]
 TEAM = ("--host", "claude", "--host", "codex", "--scope", "project")
-MANIFEST = """[pack]
-name = "{name}"
-version = "1"
-protocol = "host"
-
-[files]
-include = ["{name}.sh"]
-
-[[hooks]]
-event = "stop"
-command = "sh {{files}}/{name}.sh"
-"""
+MANIFEST = manifest("{name}", hook("stop", "sh {{files}}/{name}.sh"), protocol="host", files=["{name}.sh"])
 
 
 def blocks(page: str, language: str, heading: str = "") -> list[str]:

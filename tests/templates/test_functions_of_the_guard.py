@@ -32,25 +32,11 @@ def lab(tmp_path: Path) -> Lab:
 # Values
 
 
-@pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9), (".5", 9)])
-def test_a_number_ends_where_its_text_ends(text: str, number: int) -> None:
-    assert module("files").leading_number(text, 9) == number
-
-
 @pytest.mark.parametrize(
     ("words", "kept"), [("done", b"done"), ('say "x"', b""), ("caf\u00e9", b""), ("a\tb", b""), (None, b"")]
 )
 def test_last_words_that_json_would_escape_are_none(words: object, kept: bytes) -> None:
     assert module("progress").last_words({"last_assistant_message": words}) == kept
-
-
-BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"block": 1}, {"cap": {"most": 2}}]
-
-
-@pytest.mark.parametrize("entry", BAD_ENTRIES, ids=str)
-def test_a_host_with_a_field_of_another_type_is_no_host(entry: dict[str, Any]) -> None:
-    assert module("hosts").find_host({"h": {}}, "h", {}) is not None
-    assert module("hosts").find_host({"h": entry}, "h", {}) is None
 
 
 def test_a_line_break_in_a_text_is_no_json() -> None:
