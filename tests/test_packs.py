@@ -117,21 +117,6 @@ def test_what_the_sample_wants_for_claude() -> None:
     assert messages == []
 
 
-def test_a_pack_of_everything_left_out() -> None:
-    pack = load_file(str(SAMPLES / "plain.toml"))
-    manifest = (SAMPLES / "plain.toml").read_bytes()
-    assert pack == Pack("plain", "1", source=str(SAMPLES / "plain.toml"), manifest=manifest)
-    assert read_files(pack) == {}
-    assert wants(pack, CLAUDE, "/x") == ([], [])
-
-
-def test_a_hook_of_least(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "true"\n')
-    assert pack.hooks == (PackHook("stop", "stop", "true"),)
-    [want] = wants(pack, CLAUDE, "/x")[0]
-    assert want.value == {"type": "command", "command": ": hookctl=notify/stop; true"}
-
-
 def test_other_ways_to_write_the_same(folder: Path) -> None:
     text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
     pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
@@ -634,12 +619,6 @@ def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, enviro
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
     assert (found, messages) == ([], ["notify: Other has no env channel, so A, B is not set there"])
     assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])
-
-
-def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\ntimeout = 10\n')
-    host = host_with()._replace(timeout_unit="milliseconds")
-    assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
 
 
 @pytest.mark.parametrize("host", ["gemini", "qwen"])
