@@ -676,7 +676,7 @@ REST = {
     ("1", "doctor"): "tests/findings.py::not_installed",
     ("3", "doctor"): f"{ON_DISK}::test_row_3_doctor_has_nothing_against_a_value_that_is_as_wanted",
     ("4", "doctor"): f"{ON_DISK}::test_row_4_doctor_has_nothing_against_an_adopted_value",
-    ("7", "doctor"): "tests/test_doctor.py::test_doctor_is_clean_right_after_install",
+    ("7", "doctor"): "tests/test_doctor_hosts.py::test_doctor_is_clean_right_after_install",
     ("9", "doctor"): "tests/findings.py::entry_edited",
     ("9a", "doctor"): "tests/findings.py::entry_edited",
     ("9b", "doctor"): "tests/findings.py::command_edited",
