@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import posix
@@ -58,23 +57,6 @@ def test_an_answer_is_a_denial_by_the_words_of_the_host(word: str, denied: bool)
 
 
 # Files and folders
-
-
-def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files, path = module("files"), tmp_path / "state.json"
-    files.save_object(str(path), {"a": 1})
-    before = path.read_bytes()
-
-    def write(fd: int, data: bytes) -> int:
-        if len(data) < len(before):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return 1
-
-    full = SimpleNamespace(**{**vars(posix), "write": write})
-    monkeypatch.setattr(files, "posix", full)
-    with pytest.raises(OSError, match=path.name):
-        files.save_object(str(path), {"a": 2})
-    assert path.read_bytes() == before
 
 
 def test_what_cannot_be_swept_stays_and_the_rest_goes(tmp_path: Path) -> None:
