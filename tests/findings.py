@@ -18,6 +18,8 @@ from hookctl.checks import survey
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 from .conftest import Hookctl, Outcome, put
 
@@ -216,27 +218,6 @@ def cap_is(value: Any) -> Callable[[Place], None]:
     return env_is(**{CAP: value})
 
 
-def unparsable(place: Place) -> None:
-    place.install().edit('"8"', '"8')
-
-
-def unreadable(place: Place) -> None:
-    place.settings.mkdir(parents=True)
-
-
-def wrong_shape(place: Place) -> None:
-    place.install()
-    put(place.settings, '{"hooks": []}')
-
-
-def duplicate_key(place: Place) -> None:
-    place.install().edit('"env": {', '"env": {}, "env": {')
-
-
-def strict_host(place: Place) -> None:
-    put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')
-
-
 def entries_wiped(place: Place) -> None:
     place.install()
     put(place.settings, "{}")
@@ -264,20 +245,8 @@ def rules_of_a_project_missing(place: Place) -> None:
     (place.root / "work" / "CLAUDE.md").unlink()
 
 
-def entry_missing(place: Place) -> None:
-    place.install().change(lambda page: page["env"].pop(LIMIT))
-
-
-def entry_edited(place: Place) -> None:
-    place.install().edit('"timeout": 10', '"timeout": 20')
-
-
 def command_edited(place: Place) -> None:
     place.install().edit("exit 0", "exit 0 # mine")
-
-
-def leaf_edited(place: Place) -> None:
-    place.install().edit('"5"', '"6"')
 
 
 def disabled(place: Place) -> None:
@@ -292,23 +261,8 @@ def hook_alone_disabled(place: Place) -> None:
     assert place.hookctl("disable", bell["id"]).code == 0
 
 
-def disabled_and_lost(place: Place) -> None:
-    disabled(place)
-    (place.root / "state" / "disabled.json").unlink()
-
-
 def entry_doubled(place: Place) -> None:
     place.install().change(lambda page: page["hooks"]["Stop"].append(page["hooks"]["Stop"][0]))
-
-
-def edited_copy(place: Place) -> None:
-    place.install().edit("exit 0", "exit 1")
-    place.ledger.unlink()
-
-
-def ledger_missing(place: Place) -> None:
-    place.install()
-    place.ledger.unlink()
 
 
 def state_has(name: str, text: str) -> Callable[[Place], None]:
@@ -349,11 +303,6 @@ def hook_newer(place: Place) -> None:
     place.install().edit(f'VERSION = "{__version__}"', 'VERSION = "99.0"', place.hook)
 
 
-def hook_unreadable(place: Place) -> None:
-    place.install().hook.unlink()
-    place.hook.mkdir()
-
-
 def interpreter_missing(place: Place) -> None:
     with_python(place, "exit 0").unlink()
 
@@ -362,16 +311,8 @@ def interpreter_not_executable(place: Place) -> None:
     with_python(place, "exit 0").chmod(0o644)
 
 
-def interpreter_broken(place: Place) -> None:
-    with_python(place, "exit 1")
-
-
 def interpreter_unsafe(place: Place) -> None:
     with_python(place, "exit 0").chmod(0o777)
-
-
-def interpreter_old(place: Place) -> None:
-    with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")
 
 
 def config_unreadable(text: str) -> Callable[[Place], None]:
@@ -385,31 +326,8 @@ def config_missing(place: Place) -> None:
     place.install().config.unlink()
 
 
-def masked(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}}))
-
-
-def cap_off_in_the_project(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}}))
-
-
-def knob_in_the_env_of_the_project(place: Place) -> None:
-    place.install()
-    put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}')
-
-
-def read_only(place: Place) -> None:
-    place.install().settings.chmod(0o444)
-
-
 def no_limit(place: Place) -> None:
     place.install("--set", f"{LIMIT}=0")
-
-
-def guard_off(place: Place) -> None:
-    place.install().install("--mode", "off")
 
 
 def last_ran(place: Place) -> None:
@@ -429,11 +347,6 @@ def client_says(text: str, *options: str) -> Callable[[Place], None]:
     return arrange
 
 
-def beside_an_entry_that_cannot_be_loaded(place: Place) -> None:
-    put(place.settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}))
-    client_says("echo 2.1.256 '(Claude Code)'")(place)
-
-
 def went_on(before: float) -> Callable[[Place], None]:
     """A line of the log so many seconds ago, and a client that came now."""
 
@@ -447,10 +360,6 @@ def went_on(before: float) -> Callable[[Place], None]:
 
 def nothing(place: Place) -> None:
     pass
-
-
-def not_ours(place: Place) -> None:
-    put(place.settings, "{}")
 
 
 # Hook entries, ours and others'.
@@ -522,16 +431,6 @@ def link_chain(place: Place) -> None:
 # Several settings files.
 
 
-def unreadable_in_the_project(place: Place) -> None:
-    put(place.settings, "{}")
-    Path(".claude/settings.json").mkdir(parents=True)
-
-
-def hooks_disabled_elsewhere(place: Place) -> None:
-    put(place.settings, '{"disableAllHooks": true}')
-    put(Path(".claude/settings.local.json"), '{"disableAllHooks": false}')
-
-
 def managed_text(text: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         put(place.settings, "{}")
@@ -560,16 +459,6 @@ def not_in_the_home_folder(place: Place) -> None:
     put(place.root / "other" / "settings.json", "{}")
 
 
-def in_the_home_folder_too(place: Place) -> None:
-    not_in_the_home_folder(place)
-    place.install()
-
-
-def users_local_settings(place: Place) -> None:
-    place.install()
-    put(place.settings.with_name("settings.local.json"), hooks_of(Stop=[handler()]))
-
-
 def below_the_project(place: Place) -> None:
     Path(".git").mkdir()
     place.install("--scope", "project")
@@ -580,11 +469,6 @@ def below_the_project(place: Place) -> None:
 def above_the_project(place: Place) -> None:
     below_the_project(place)
     place.monkeypatch.chdir(place.root)
-
-
-def above_it_with_the_guard(place: Place) -> None:
-    above_the_project(place)
-    place.install()
 
 
 # The environment, the limit and the cap.
@@ -619,11 +503,6 @@ def state_elsewhere(place: Place) -> None:
 OUR_HOOK = load_programs().launcher.decode()
 
 
-def hook_slow(place: Place) -> None:
-    with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place)
-    place.edit('"timeout": 10', '"timeout": 0.3')
-
-
 def pack(place: Place, version: str = "1.0") -> Path:
     """A pack by path with one file, installed."""
     file = put(place.root / "notify" / "pack.toml", PACK.replace("VERSION", version))
@@ -632,33 +511,22 @@ def pack(place: Place, version: str = "1.0") -> Path:
     return file
 
 
-PACK = """[pack]
-name = "notify"
-version = "VERSION"
-protocol = "host"
-description = "Says when it is done"
-[files]
-include = ["notify.py"]
-[[hooks]]
-event = "stop"
-id = "done"
-command = "python3 {files}/notify.py"
-"""
+PACK = manifest(
+    "notify",
+    pack_hook("stop", "python3 {files}/notify.py", id="done"),
+    version="VERSION",
+    protocol="host",
+    description="Says when it is done",
+    files=["notify.py"],
+)
 
 
-RUN_PACK = """[pack]
-name = "notes"
-version = "1"
-description = "Notes"
-[[hooks]]
-event = "SessionStart"
-id = "start"
-command = "true"
-[[hooks]]
-event = "SessionStart"
-id = "other"
-command = "true"
-"""
+RUN_PACK = manifest(
+    "notes",
+    pack_hook("SessionStart", "true", id="start"),
+    pack_hook("SessionStart", "true", id="other"),
+    description="Notes",
+)
 
 
 def receipts(*runs: dict[str, Any], id: str = "notes/start", event: str = "SessionStart") -> Callable[[Place], None]:
@@ -679,23 +547,14 @@ def pack_file(place: Place) -> Path:
     return place.root / "data" / "packs" / "notify" / "notify.py"
 
 
-def pack_file_missing(place: Place) -> None:
-    pack(place)
-    pack_file(place).unlink()
-
-
 def pack_file_changed(place: Place) -> None:
     pack(place)
     pack_file(place).write_text("mine")
 
 
-def pack_file_unreadable(place: Place) -> None:
-    pack_file_missing(place)
-    pack_file(place).mkdir()
-
-
-def pack_gone(place: Place) -> None:
-    pack(place).unlink()
+def pack_file_missing(place: Place) -> None:
+    pack(place)
+    pack_file(place).unlink()
 
 
 def pack_renamed(place: Place) -> None:
@@ -723,10 +582,6 @@ def project_gone(place: Place) -> None:
     place.install("--scope", "local")
     place.monkeypatch.chdir(place.root)
     (place.root / "work").rename(place.root / "moved")
-
-
-def ledger_leaves_the_project(place: Place) -> None:
-    Path(".hookctl").symlink_to(place.root)
 
 
 def settings_leave_the_project(place: Place) -> None:
@@ -781,12 +636,6 @@ def linked_work(place: Place) -> None:
     Path(".hookctl/run/task.json").symlink_to(place.root / "task.json")
 
 
-def piped_work(place: Place) -> None:
-    place.install()
-    Path(".hookctl/run").mkdir(parents=True)
-    os.mkfifo(".hookctl/run/OWNER")
-
-
 def run_stopped(name: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         work("task.json", '{"remaining": "3"}')(place)
@@ -815,11 +664,6 @@ def refused_report(place: Place) -> None:
     work("task.json", '{"remaining": 2}')(place)
 
 
-def work_stale(place: Place) -> None:
-    work("task.json", '{"remaining": 2}')(place)
-    os.utime(".hookctl/run/task.json", (1000, 1000))
-
-
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     """ACTIVE with this text, at the second 1,000,000."""
 
@@ -843,15 +687,6 @@ def sessions(place: Place, count: int) -> list[str]:
     return names
 
 
-def hook_silent(place: Place) -> None:
-    sessions(place.install(), 3)
-
-
-def also_read(place: Place) -> None:
-    place.install("--scope", "local").script("copilot", "exit 0")
-    place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin")
-
-
 NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
 RALPH = handler("/opt/ralph-loop/stop.sh")
 NO_CAP = {"env": {CAP: "0"}}
@@ -862,11 +697,6 @@ def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place]
         put(place.settings, json.dumps({**json.loads(hooks_of(**{event: [command]})), **NO_CAP}))
 
     return arrange
-
-
-def guard_without_loop_end(place: Place) -> None:
-    beside_ours(Stop=[RALPH])(place)
-    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
 
 
 def chain_that_was_seen(place: Place) -> None:
@@ -917,13 +747,13 @@ def file_of(place: Place, name: str) -> Path:
 
 
 MADE: list[tuple[str, str, Callable[[Place], None]]] = [
-    ("unparsable", "error", unparsable),
+    ("unparsable", "error", lambda place: place.install().edit('"8"', '"8')),
     ("not_utf8", "error", settings_are(b'{"model": "\xe9"}')),
-    ("unreadable", "error", unreadable),
-    ("wrong_shape", "error", wrong_shape),
+    ("unreadable", "error", lambda place: place.settings.mkdir(parents=True)),
+    ("wrong_shape", "error", lambda place: (place.install(), put(place.settings, '{"hooks": []}'))),
     ("wrong_shape", "error", settings_are("[]")),
-    ("duplicate_key", "error", duplicate_key),
-    ("strict_host", "error", strict_host),
+    ("duplicate_key", "error", lambda place: place.install().edit('"env": {', '"env": {}, "env": {')),
+    ("strict_host", "error", lambda place: put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')),
     ("strict_host", "error", settings_are('{"model": "opus",}')),
     ("wrong_type", "error", settings_are('{"cleanupPeriodDays": "30"}')),
     ("wrong_type", "error", settings_are('{"permissions": {"defaultMode": "zzz"}}')),
@@ -949,31 +779,31 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
     ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),
     ("rules_unreadable", "warning", rules_are(lambda text: b"\xe9" + text.encode())),
-    ("entry_missing", "warning", entry_missing),
+    ("entry_missing", "warning", lambda place: place.install().change(lambda page: page["env"].pop(LIMIT))),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
     ("disabled", "info", disabled),
     ("disabled", "info", hook_alone_disabled),
-    ("disabled", "warning", disabled_and_lost),
-    ("entry_edited", "info", entry_edited),
-    ("entry_edited", "info", leaf_edited),
+    ("disabled", "warning", lambda place: (disabled(place), (place.root / "state" / "disabled.json").unlink())),
+    ("entry_edited", "info", lambda place: place.install().edit('"timeout": 10', '"timeout": 20')),
+    ("entry_edited", "info", lambda place: place.install().edit('"5"', '"6"')),
     ("entry_edited", "warning", command_edited),
     ("entry_doubled", "error", entry_doubled),
-    ("edited_copy", "warning", edited_copy),
-    ("ledger_missing", "error", ledger_missing),
+    ("edited_copy", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
+    ("ledger_missing", "error", lambda place: (place.install(), place.ledger.unlink())),
     ("ledger_unreadable", "error", ledger_unreadable),
     ("ledger_unreadable", "error", state_has("journal.json", "{")),
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),
     ("interrupted_run", "error", interrupted_run),
     ("hook_missing", "error", hook_missing),
     ("hook_unknown", "error", hook_edited),
-    ("hook_unreadable", "error", hook_unreadable),
+    ("hook_unreadable", "error", lambda place: (place.install().hook.unlink(), place.hook.mkdir())),
     ("hook_old", "info", hook_old),
     ("hook_newer", "warning", hook_newer),
     ("interpreter_missing", "error", interpreter_missing),
     ("interpreter_missing", "error", interpreter_not_executable),
-    ("interpreter_broken", "error", interpreter_broken),
+    ("interpreter_broken", "error", lambda place: with_python(place, "exit 1")),
     ("interpreter_unsafe", "error", interpreter_unsafe),
-    ("interpreter_old", "error", interpreter_old),
+    ("interpreter_old", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
     ("config_unreadable", "error", config_unreadable("[1]")),
@@ -986,22 +816,28 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
     ("self_test_failed", "warning", owner_of_a_project),
     ("self_test_passed", "info", installed),
-    ("masked", "warning", masked),
+    ("masked", "warning",
+     lambda place: (place.install(), put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}})))),
     ("cap_invalid", "warning", cap_is("abc")),
     ("cap_off", "warning", cap_is("0")),
-    ("cap_off", "warning", cap_off_in_the_project),
+    ("cap_off", "warning",
+     lambda place: (place.install(), put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}})))),
     ("cap_below_limit", "warning", cap_is("4")),
     ("no_limit", "warning", no_limit),
     ("limit_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
     ("hook_environment", "error", env_is(HOOKCTL_DISABLE="yes")),
-    ("hook_environment", "warning", knob_in_the_env_of_the_project),
-    ("read_only", "error", read_only),
-    ("guard_off", "info", guard_off),
+    ("hook_environment", "warning",
+     lambda place: (place.install(),
+                    put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}'))),
+    ("read_only", "error", lambda place: place.install().settings.chmod(0o444)),
+    ("guard_off", "info", lambda place: place.install().install("--mode", "off")),
     ("guard_off", "info", knob(mode="off")),
     ("never_ran", "info", installed),
     ("last_ran", "info", last_ran),
     ("client_old", "error", client_says("echo 2.1.142 '(Claude Code)'", *_REFUSES)),
-    ("client_old", "error", beside_an_entry_that_cannot_be_loaded),
+    ("client_old", "error",
+     lambda place: (put(place.settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}})),
+                    client_says("echo 2.1.256 '(Claude Code)'")(place))),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
     ("client_went_on", "warning", went_on(0)),
@@ -1011,7 +847,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("client_unknown", "info", client_says("printf '\\377\\376'")),
     ("pack_fine", "info", pack),
     ("not_installed", "info", nothing),
-    ("not_installed", "info", not_ours),
+    ("not_installed", "info", lambda place: put(place.settings, "{}")),
     # Hook entries.
     ("entry_disarmed", "warning", ours_with(**{"async": True})),
     ("entry_disarmed", "warning", ours_with(**{"if": "Bash(*)"})),
@@ -1050,11 +886,14 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     # Several settings files.
     ("unparsable", "warning", in_the_project("{")),
     ("not_utf8", "warning", in_the_project(b'{"a": "\xe9"}')),
-    ("unreadable", "warning", unreadable_in_the_project),
+    ("unreadable", "warning",
+     lambda place: (put(place.settings, "{}"), Path(".claude/settings.json").mkdir(parents=True))),
     ("strict_host", "warning", in_the_project('{"a": 1,}')),
     ("wrong_type", "warning", in_the_project('{"model": 5}')),
     ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
-    ("hooks_disabled", "warning", hooks_disabled_elsewhere),
+    ("hooks_disabled", "warning",
+     lambda place: (put(place.settings, '{"disableAllHooks": true}'),
+                    put(Path(".claude/settings.local.json"), '{"disableAllHooks": false}'))),
     ("managed_invalid", "error", managed_text("{")),
     ("managed_invalid", "error", managed_text('{"a": 1,}')),
     ("wrong_type", "warning", managed_text('{"model": 5}')),
@@ -1063,15 +902,20 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("two_scopes", "info", the_same_in_two_scopes),
     ("two_versions", "warning", two_versions),
     ("not_read", "warning", not_in_the_home_folder),
-    ("not_read", "info", in_the_home_folder_too),
-    ("not_read", "info", users_local_settings),
+    ("not_read", "info", lambda place: (not_in_the_home_folder(place), place.install())),
+    ("not_read", "info",
+     lambda place: (place.install(), put(place.settings.with_name("settings.local.json"), hooks_of(Stop=[handler()])))),
     ("not_read", "warning", below_the_project),
     ("not_read", "warning", above_the_project),
-    ("not_read", "info", above_it_with_the_guard),
-    ("also_read", "info", also_read),
+    ("not_read", "info", lambda place: (above_the_project(place), place.install())),
+    ("also_read", "info",
+     lambda place: (place.install("--scope", "local").script("copilot", "exit 0"),
+                    place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin"))),
     # Other tools that keep an agent going.
     ("foreign_stop", "info", beside_ours(Stop=[handler()])),
-    ("foreign_stop", "warning", guard_without_loop_end),
+    ("foreign_stop", "warning",
+     lambda place: (beside_ours(Stop=[RALPH])(place),
+                    place.change(lambda page: page.update(end_foreign_chains=False), place.config))),
     ("foreign_stop", "warning", chain_that_was_seen),
     ("foreign_stop", "info", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
@@ -1094,7 +938,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
-    ("hook_slow", "error", hook_slow),
+    ("hook_slow", "error",
+     lambda place: (with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place),
+                    place.edit('"timeout": 10', '"timeout": 0.3'))),
     ("hook_slow", "warning", receipts({"ms": 3}, {"ms": 1001}, {"ms": 60_000})),
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
     ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
@@ -1102,8 +948,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_missing", "error", pack_file_missing),
     ("hook_missing", "error", wrapped_by_none),
     ("hook_changed", "warning", pack_file_changed),
-    ("hook_unreadable", "error", pack_file_unreadable),
-    ("pack_gone", "info", pack_gone),
+    ("hook_unreadable", "error", lambda place: (pack_file_missing(place), pack_file(place).mkdir())),
+    ("pack_gone", "info", lambda place: pack(place).unlink()),
     ("pack_gone", "info", pack_renamed),
     ("pack_old", "info", pack_old),
     ("loose_mode", "error", loose(lambda place: place.settings, 0o666)),
@@ -1112,7 +958,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("loose_mode", "error", loose(lambda place: place.root / "state", 0o777)),
     # The project and its ledger.
     ("project_gone", "info", project_gone),
-    ("link_leaves_project", "error", ledger_leaves_the_project),
+    ("link_leaves_project", "error", lambda place: Path(".hookctl").symlink_to(place.root)),
     ("link_leaves_project", "error", settings_leave_the_project),
     ("ledger_missing", "error", clone_without_our_folder),
     ("entries_wiped", "error", clone_without_the_settings),
@@ -1122,7 +968,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("not_committed", "warning", not_committed(".git/info/exclude", ".claude/settings.json")),
     # The work in hand.
     ("run_unusable", "warning", linked_work),
-    ("run_unusable", "warning", piped_work),
+    ("run_unusable", "warning",
+     lambda place: (place.install(), Path(".hookctl/run").mkdir(parents=True), os.mkfifo(".hookctl/run/OWNER"))),
     ("task_unreadable", "warning", work("task.json", "{")),
     ("task_unreadable", "warning", work("task.json", b"\xff")),
     ("task_unreadable", "warning", work("task.json", "[1]")),
@@ -1134,12 +981,13 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", refused_report),
-    ("work_stale", "warning", work_stale),
+    ("work_stale", "warning",
+     lambda place: (work("task.json", '{"remaining": 2}')(place), os.utime(".hookctl/run/task.json", (1000, 1000)))),
     ("active_unreadable", "warning", active("soon")),
     ("active_unreadable", "warning", active("")),
     ("run_ends_soon", "info", active("1000600")),
     ("run_ends_soon", "warning", active("1000600", require_arm=True)),
     ("not_armed", "info", active("999999", require_arm=True)),
-    ("hook_silent", "warning", hook_silent),
+    ("hook_silent", "warning", lambda place: sessions(place.install(), 3)),
     ("fix_failed", "error", ledger_unreadable),
-]
+]  # fmt: skip

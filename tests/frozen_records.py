@@ -28,6 +28,7 @@ from hookctl.__main__ import run
 from hookctl.packs import programs
 from hookctl.run import execute
 from tests import texts
+from tests.made_by_0_2_0 import BELL
 
 TOP = Path("/tmp/hookctl-records")
 HOME, WORK, PACKS, REPOSITORY = TOP / "home", TOP / "work", TOP / "packs", TOP / "repository"
@@ -38,32 +39,6 @@ NOW = "1800000000"
 # The agent's process as the guard knows it: here it is that of the tests.
 _PROCESS, _MADE_UP = r'(?<="process":")\d+ \d+ [0-9a-f]{8}:\d+', "99 99 00000000:99"
 
-PACK = """[pack]
-name = "bell"
-version = "1"
-
-[rules]
-text = "Ring the bell when you are done."
-
-[env]
-BELL_LEVEL = "2"
-
-[files]
-include = ["ring.sh"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-id = "look"
-command = "sh {files}/ring.sh"
-on_failure = "deny"
-
-[[hooks]]
-event = "Stop"
-id = "ring"
-command = "sh {files}/ring.sh"
-timeout = 5
-"""
 CHIME = """[pack]
 name = "chime"
 version = "3"
@@ -93,7 +68,7 @@ BEFORE = {
     "home/.kimi-code/config.toml": '# mine\nmodel = "m"   # one\n\n[[hooks]]\nevent = "Stop"\ncommand = "count"\n',
     "work/.claude/settings.json": '{"permissions":\n {"allow": ["Bash(true)"]}}\n',
     "work/.claude/settings.local.json": '{ "env": {} }\n',
-    "packs/bell/pack.toml": PACK,
+    "packs/bell/pack.toml": BELL,
     "packs/bell/ring.sh": "cat > /dev/null\n",
 }
 USER, PROJECT = "--yes", "--yes --scope project"

@@ -46,11 +46,19 @@ class Call(NamedTuple):
         return f"{self.name} {self.number} of {' to '.join(self.paths)}"
 
 
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    said: str  # on stderr
+
+
 class Struck(NamedTuple):
     """How a command ended that had one of its calls struck."""
 
     code: int
     said: str  # on stderr
+    met: Call | None  # the one that had this number in this run; None where it struck nothing below `top`
 
 
 def unavailable() -> str:
@@ -66,40 +74,47 @@ def recorded(top: Path, log: Path, *command: str, environ: Mapping[str, str] | N
     every = (*_BY_HANDLE, *_CHANGING_BY_NAME, *_READING_BY_NAME)
     done = _ended(_started(log, every, (), command, environ))
     assert done.code == 0, done.said
-    return [call for call in _calls(log) if any(path.startswith(f"{top}/") for path in call.paths)]
+    return list(_below(top, log))
 
 
-def struck(log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Struck:
+def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Struck:
     """Run hookctl with this command; it is killed right before the call, or the call fails with this error.
 
-    With `lasting` every later call of that name fails too. It is an error if the call met is another one.
+    With `lasting` every later call of that name fails too. Calls are counted in each run anew: another program's work
+    may move one to another number, and then the run is judged by the call that it met.
     """
     count("faults")
     what = "signal" if fault == KILL else "error"
     how = f"inject={call.name}:{what}={fault}:when={call.number}{'+' * lasting}"
     done = _ended(_started(log, (call.name,), ("-e", how), command))
-    _check(log, call)
-    if fault == KILL:
-        assert done.code == -signal.SIGKILL, f"{call} did not kill it"
+    met = next((other for other in _below(top, log) if other.number == call.number and other.changes), None)
+    if met and fault == KILL:
+        assert done.code == -signal.SIGKILL, f"{met} did not kill it"
         assert log.read_text().endswith("+++ killed by SIGKILL +++\n")
-    else:
-        assert "(INJECTED)" in _line(log, call.number)
-    return done
+    elif met:
+        assert "(INJECTED)" in _line(log, met.number)
+    return Struck(*done, met)
 
 
-def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str) -> Struck:
-    """Run hookctl with this command, and do something while it stands still right after the call."""
+def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str) -> Ended | None:
+    """Run hookctl with this command, and do something while it stands still right after the call.
+
+    None, and nothing was done, where another call had this number in this run.
+    """
     count("rounds")
     how = f"inject={call.name}:signal=STOP:when={call.number}"
     log.write_text("")
     strace = _started(log, (call.name,), ("-e", how), command)
     while "--- stopped by SIGSTOP ---\n" not in log.read_text():
-        assert strace.poll() is None, f"{call} did not stop it"
+        if strace.poll() is not None:
+            return None
         time.sleep(0.002)
-    _check(log, call)
-    meanwhile()
+    is_met = call in _calls(log)
+    if is_met:
+        meanwhile()
     os.kill(_child(strace.pid), signal.SIGCONT)
-    return _ended(strace)
+    done = _ended(strace)
+    return done if is_met else None
 
 
 def _started(
@@ -123,9 +138,9 @@ def _on_one_processor() -> None:
     os.sched_setaffinity(0, {usable[os.getppid() % len(usable)]})
 
 
-def _ended(strace: subprocess.Popen[str]) -> Struck:
+def _ended(strace: subprocess.Popen[str]) -> Ended:
     said = strace.communicate(timeout=60)[1]
-    return Struck(strace.returncode, said)
+    return Ended(strace.returncode, said)
 
 
 def _child(parent: int) -> int:
@@ -139,9 +154,9 @@ def _child(parent: int) -> int:
     raise AssertionError("strace has no child")
 
 
-def _check(log: Path, call: Call) -> None:
-    met = next(other for other in _calls(log) if (other.name, other.number) == (call.name, call.number))
-    assert met == call, f"{met} was struck, not {call}"
+def _below(top: Path, log: Path) -> Iterator[Call]:
+    """The calls in a log that name something below this folder."""
+    return (call for call in _calls(log) if any(path.startswith(f"{top}/") for path in call.paths))
 
 
 def _line(log: Path, number: int) -> str:

@@ -10,28 +10,17 @@ import pytest
 
 from tests.conftest import Hookctl, put
 from tests.hostfiles import KINDS, Kind
+from tests.manifest import hook, manifest
 from tests.test_corpus_every_host import counts
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
-PACK = """
-[pack]
-name = "notify"
-version = "1"
-
-[[hooks]]
-event = "Stop"
-id = "done"
-command = "true done"
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-id = "asked"
-command = "true asked"
-timeout = 7
-"""
+PACK = manifest(
+    "notify",
+    hook("Stop", "true done", id="done"),
+    hook("PreToolUse", "true asked", matcher="Bash", id="asked", timeout=7),
+)
 CASES = [(kind, scope) for kind in KINDS for scope in kind.files]
 
 

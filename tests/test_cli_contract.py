@@ -136,7 +136,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (0, installed, ("hooks", *CLAUDE, "--event", "stop")),
     (2, nothing, ("hooks", "--event", "stopp")),
     (0, nothing, ("report",)),
-    (0, installed, ("report", "-o", "page.html", "--since", "1h")),
+    (0, installed, ("report", "--output", "page.html", "--since", "1h")),
     (4, nothing, ("report", "-o", "none/page.html")),
     (0, nothing, ("fire", "stop")),
     (0, installed, ("fire", "stop", *CLAUDE)),
@@ -565,49 +565,8 @@ def options_of(command: str) -> set[str]:
     return {name for parameter in built.params for name in parameter.opts if name.startswith("--")}
 
 
-GUARDS = {"--mode", "--preset", "--set", "--nudge", "--nudge-env", "--dispatch"}
-CONSENT = {"--yes", "--allow-env", "--accept-changed"}
-INSTALL = {*GUARDS, *CONSENT, "--wrap"}
-CONTRACT = {
-    "install": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--dry-run", "--json"},
-    "uninstall": {"--host", "--scope", "--project", "--all", "--yes", "--dry-run", "--json"},
-    "plan": {*INSTALL, "--host", "--scope", "--project", "--reset", "--force", "--exit-code", "--json"},
-    "upgrade": {"--host", "--scope", "--project", "--yes", "--accept-changed", "--dry-run", "--json"},
-    "status": {"--host", "--scope", "--project", "--verbose", "--json"},
-    "doctor": {"--host", "--scope", "--project", "--fix", "--strict", "--verbose", "--json"},
-    "check": {"--project", "--require", "--json"},
-    "hosts": {"--json"},
-    "hooks": {"--host", "--event", "--project", "--json"},
-    "report": {"--output", "--since", "--json"},
-    "fire": {
-        "--host",
-        "--tool",
-        "--input",
-        "--payload",
-        "--hook",
-        "--pack",
-        "--run-project",
-        "--yes",
-        "--project",
-        "--json",
-    },
-    "disable": {"--host", "--project", "--dry-run", "--json"},
-    "enable": {"--host", "--dry-run", "--json"},
-    "render": {"--host", "--scope", "--hook-dir", "--python", "--platform", *GUARDS, "--json"},
-    "restore": {"--list", "--to", "--dry-run", "--json"},
-    "run": {"--remaining", "--owner", "--for", "--project", "--json"},
-    "demo": {"--fast", "--json"},
-    "supervise": {"--max-respawns", "--for", "--project", "--json"},
-    "log": {"--session", "--since", "--code", "--decision", "--project", "--runs", "--follow", "--json"},
-    "stats": {"--since", "--project", "--prometheus", "--json"},
-    "verify": {"--rechecks", "--grace", "--timeout", "--json"},
-    "completion": {"--json"},
-    "pack": {"--lang", "--host", "--output", "--as", "--json"},
-}
-
-
-def test_every_command_has_a_contract_and_a_case() -> None:
-    assert set(CONTRACT) == set(COMMANDS) == {arguments[0] for _, _, arguments in CASES}
+def test_every_command_has_a_case() -> None:
+    assert set(COMMANDS) == {arguments[0] for _, _, arguments in CASES}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -615,7 +574,6 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
     outcome = hookctl(command, "--help")
     assert (outcome.code, outcome.err) == (0, "")
     assert f"hookctl {command}" in outcome.out.partition("Examples:")[2]
-    assert options_of(command) >= CONTRACT[command]
     for option in options_of(command):
         assert re.search(rf"^  (-\w, )?{option}\b", outcome.out, re.MULTILINE), option
     examples = outcome.out.partition("Examples:")[2].partition("\n\n")[0]

@@ -9,23 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Hookctl, Outcome, put
+from tests.manifest import hook, manifest
 
-PACK = """[pack]
-name = "bell"
-version = "1.0.0"
-protocol = "host"
-
-[files]
-include = ["ring.sh"]
-
-[env]
-BELL_TOKEN = "abc-very-secret"
-
-[[hooks]]
-event = "stop"
-id = "ring"
-command = "sh {files}/ring.sh | curl -H 'X-Api-Key: hunter2' h"
-"""
+PACK = manifest(
+    "bell",
+    hook("stop", "sh {files}/ring.sh | curl -H 'X-Api-Key: hunter2' h", id="ring"),
+    version="1.0.0",
+    protocol="host",
+    files=["ring.sh"],
+    env={"BELL_TOKEN": "abc-very-secret"},
+)
 HOST = ("--host", "claude")
 
 

@@ -24,19 +24,6 @@ def test_the_story_goes_through_block_progress_release_and_end(hookctl: Hookctl,
     assert tree(isolated) == before
 
 
-def test_it_is_told_in_lines_that_fit_and_ends_with_the_next_step(
-    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    done = hookctl("demo")
-    assert (done.code, done.err) == (0, "")
-    assert max(map(len, done.out.splitlines())) <= 80
-    assert done.out.count("(block 1 of 2)") == 2 and done.out.count("(block 2 of 2)\n") == 1
-    assert "go on (block 1 of 2):" in done.out and "after 2 blocks" in done.out
-    assert done.out.count("asks it to go on") == 3 and done.out.count("Work remains (") == 1
-    assert done.out.endswith("Next:\n  hookctl install --host claude\n")
-
-
 def test_it_needs_no_home_and_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     place = isolated / "tmp"

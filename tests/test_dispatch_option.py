@@ -3,38 +3,9 @@
 import pytest
 
 from hookctl import hosts
-from hookctl.errors import HookctlError
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import Request, Settings, choose, remarks
-
-
-@pytest.mark.parametrize(
-    ("wishes", "knobs"),
-    [
-        (("Bash",), {"dispatch_tools": ["Bash"]}),
-        (("Bash:30/300",), {"dispatch_tools": ["Bash"], "dispatch_max": 30, "dispatch_window_s": 300}),
-        (("Bash:2/60", "mcp__board__show"), {"dispatch_tools": ["Bash", "mcp__board__show"], "dispatch_max": 2}),
-        (("server:tool",), {"dispatch_tools": ["server:tool"]}),
-        (("*",), {"dispatch_tools": ["*"]}),
-        (("",), {"dispatch_tools": []}),
-    ],
-)
-def test_the_option_becomes_knobs(wishes: tuple[str, ...], knobs: dict[str, object]) -> None:
-    chosen = choose(Settings(), Request(dispatch=wishes)).options
-    assert {**chosen, **knobs} == chosen
-
-
-@pytest.mark.parametrize("wish", ["Bash:30", "Bash:30/", "Bash:/300", "Bash:", "Bash,Read", ":30/300", "Bash:1/2/3"])
-def test_a_limit_of_which_a_part_is_missing_is_no_tool_s_name(wish: str) -> None:
-    with pytest.raises(HookctlError, match="has no tool") as caught:
-        choose(Settings(), Request(dispatch=(wish,)))
-    assert "TOOL:MAX/SECONDS" in caught.value.hint
-
-
-def test_two_limits_are_one_too_many() -> None:
-    with pytest.raises(HookctlError, match="share one limit"):
-        choose(Settings(), Request(dispatch=("Bash:30/300", "Read:10/300")))
 
 
 @pytest.mark.parametrize(

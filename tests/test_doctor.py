@@ -145,15 +145,6 @@ def test_every_code_of_the_source_is_made_by_a_test() -> None:
 # One cause, and all that is said of it.
 
 
-def test_doctor_is_clean_right_after_install(place: Place) -> None:
-    place.client(f"echo {hosts.load('claude').client.seen} '(Claude Code)'")
-    place.install()
-    outcome = place.hookctl("doctor", "--strict")
-    assert outcome.code == 0
-    assert outcome.out.endswith("no errors, no warnings\n")
-    assert place.codes() == ["self_test_passed", "never_ran"]
-
-
 # A client's version, the options of the install, and what it is too old for: the level and the version that is not.
 OLD: list[tuple[str, tuple[str, ...], list[tuple[str, str]]]] = [
     (hosts.load("claude").client.seen, ("--dispatch", "*"), []),

@@ -15,17 +15,9 @@ from hookctl import hosts
 from hookctl.hosts import settings_path
 from tests.approving import approve
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
-PACK = """[pack]
-name = "bell"
-version = "2"
-protocol = "host"
-[files]
-include = ["ring.sh"]
-[[hooks]]
-event = "stop"
-command = "sh {files}/ring.sh"
-"""
+PACK = manifest("bell", hook("stop", "sh {files}/ring.sh"), version="2", protocol="host", files=["ring.sh"])
 
 
 def findings(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:

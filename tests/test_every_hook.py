@@ -18,6 +18,8 @@ import pytest
 
 from hookctl import hosts
 from tests.conftest import Hookctl, put
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 from tests.test_cli_contract import check_envelope
 
 # File, then its lines. A line with a hook ends with what is expected: host, scope, event, matcher, state.
@@ -401,16 +403,7 @@ def test_each_that_does_not_run_says_why_and_no_other_is_excused(hookctl: Hookct
         assert str(machine.home) not in hook["command"]
 
 
-PACK = """
-[pack]
-name = "bell"
-version = "1"
-[files]
-include = ["ring.py"]
-[[hooks]]
-event = "Stop"
-command = "python3 {files}/ring.py"
-"""
+PACK = manifest("bell", pack_hook("Stop", "python3 {files}/ring.py"), files=["ring.py"])
 
 
 def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: Machine, isolated: Path) -> None:

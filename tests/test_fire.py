@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from hookctl.system import piped
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 from .conftest import Hookctl, Outcome, put
 from .test_cli_contract import check_envelope
@@ -197,9 +199,7 @@ def test_a_program_that_is_gone_does_to_a_call_what_its_host_makes_of_it(
     assert (levels == ["error"]) == (host in told)
 
 
-def test_a_host_whose_hooks_are_all_off_does_not_start_a_program_that_is_gone(
-    hookctl: Hookctl, settings: Path
-) -> None:
+def test_a_host_whose_hooks_are_all_off_does_not_start_a_program_that_is_gone(hookctl: Hookctl, settings: Path) -> None:
     page = json.loads(events(PreToolUse=["python3 /gone/check.py"]))
     put(settings, json.dumps({**page, "disableAllHooks": True}))
     result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json"))
@@ -389,19 +389,7 @@ def test_the_guard_knows_of_a_run_that_was_started(hookctl: Hookctl, isolated: P
     assert tree(isolated / "state") == before
 
 
-PACK = """\
-[pack]
-name = "judge"
-version = "1"
-
-[files]
-include = ["judge.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "python3 {files}/judge.py"
-"""
+PACK = manifest("judge", pack_hook("PreToolUse", "python3 {files}/judge.py", matcher="Bash"), files=["judge.py"])
 JUDGE = """\
 import json, sys
 asked = json.load(sys.stdin)

@@ -94,20 +94,26 @@ def test_managed_hooks_need_no_approval(hookctl: Hookctl, isolated: Path, monkey
     assert states(hookctl) == {"m": "runs", "u": "not_approved"}
 
 
-@pytest.mark.parametrize("where", ["managed", "user"])
-def test_only_managed_settings_say_that_only_managed_hooks_run(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+@pytest.mark.parametrize(
+    ("key", "where", "managed_one", "users"),
+    [
+        ("allowManagedHooksOnly", "managed", "runs", "off"), ("allowManagedHooksOnly", "user", "runs", "runs"),
+        ("disableAllHooks", "managed", "off", "off"), ("disableAllHooks", "user", "runs", "off"),
+    ],
+)  # fmt: skip
+def test_a_switch_of_claude_code_counts_by_where_it_stands(
+    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch,
+    key: str, where: str, managed_one: str, users: str,
+) -> None:  # fmt: skip
     path = isolated / "etc" / "managed-settings.json"
     managed(monkeypatch, "claude", path)
     for scope, file, command in (("managed", path, "m"), ("user", settings, "u")):
-        value = json.loads(stop(command))
-        put(file, json.dumps({**value, "allowManagedHooksOnly": True} if scope == where else value))
-    assert states(hookctl) == {"m": "runs", "u": "off" if where == "managed" else "runs"}
+        put(file, json.dumps({**json.loads(stop(command)), **({key: True} if scope == where else {})}))
+    assert states(hookctl) == {"m": managed_one, "u": users}
 
 
 @pytest.mark.parametrize("where", ["managed", "user"])
-def test_so_do_groks_which_are_toml(
+def test_only_managed_hooks_run_where_groks_managed_settings_say_so_in_toml(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     path, grok = isolated / "etc" / "managed_config.toml", isolated / "home" / ".grok"
@@ -118,18 +124,6 @@ def test_so_do_groks_which_are_toml(
     put(grok / "hooks" / "own.json", stop("u"))
     others = "off" if where == "managed" else "runs"
     assert states(hookctl) == {"m": "runs", "c": others, "u": others}
-
-
-@pytest.mark.parametrize("where", ["managed", "user"])
-def test_the_switch_of_the_user_leaves_managed_hooks_of_claude_code_on(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    path = isolated / "etc" / "managed-settings.json"
-    managed(monkeypatch, "claude", path)
-    for scope, file, command in (("managed", path, "m"), ("user", settings, "u")):
-        value = json.loads(stop(command))
-        put(file, json.dumps({**value, "disableAllHooks": True} if scope == where else value))
-    assert states(hookctl) == {"m": "off" if where == "managed" else "runs", "u": "off"}
 
 
 def test_copilot_has_hooks_in_its_settings_too(hookctl: Hookctl, isolated: Path) -> None:

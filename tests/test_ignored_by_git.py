@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -72,17 +73,13 @@ def test_what_git_ignores_is_named(isolated: Path, hookctl: Hookctl, name: str) 
         assert result.code == (1 if level == "error" else 0)
 
 
-PACK = """[pack]
-name = "notify"
-version = "1"
-protocol = "host"
-description = "Tells you"
-[files]
-include = ["notify.sh", "lib/texts"]
-[[hooks]]
-event = "stop"
-command = "sh {files}/notify.sh"
-"""
+PACK = manifest(
+    "notify",
+    hook("stop", "sh {files}/notify.sh"),
+    protocol="host",
+    description="Tells you",
+    files=["notify.sh", "lib/texts"],
+)
 
 
 def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:

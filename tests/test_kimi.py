@@ -15,6 +15,8 @@ from hookctl.firing.model import CONTEXT, NONE, Call, Ran
 from hookctl.firing.reading import read_answer
 from hookctl.hosts.loading import reason_not_loaded
 from tests.conftest import Hookctl, put
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 HOST = ("--host", "kimi")
 STOP = '[[hooks]]\nevent = "Stop"\ncommand = "bell"\n'
@@ -27,17 +29,7 @@ default_model = "m"   # the model
 [models.m]
 provider = "x"
 """
-PACK = """
-[pack]
-name = "slow"
-version = "1"
-protocol = "host"
-
-[[hooks]]
-event = "stop"
-command = "true"
-timeout = 900
-"""
+PACK = manifest("slow", pack_hook("stop", "true", timeout=900), protocol="host")
 
 
 @pytest.fixture

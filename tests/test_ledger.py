@@ -117,17 +117,6 @@ def test_a_version_that_is_none_is_refused(version: Any, tmp_path: Path) -> None
         store.load(own(path))
 
 
-@pytest.mark.parametrize("place", [(), ("packs", "guard"), ("entries", 0), ("entries", 0, "owners", "guard")])
-def test_a_field_that_this_version_does_not_know_is_refused(place: tuple[Any, ...], tmp_path: Path) -> None:
-    page = json.loads(json.dumps(PAGE))
-    holder = page["files"]["/x"]
-    for key in place:
-        holder = holder[key]
-    holder["later"] = 1
-    with pytest.raises(HookctlError, match="later"):
-        store.load(own(put(tmp_path / "ledger.json", json.dumps(page))))
-
-
 @pytest.mark.parametrize("path", [[], [None], [1.5], [["env"]], "env"])
 @pytest.mark.parametrize("number", [0, 5], ids=["leaf", "container"])
 def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) -> None:
@@ -243,12 +232,6 @@ def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: H
     assert settings.read_bytes() == before
 
 
-def test_a_stub_without_its_project_names_none(isolated: Path) -> None:
-    here = folders.here()
-    put(Path(here.ledger), store.dump({str(isolated / "x.json"): RECORDS[0]._replace(scope="project")}))
-    assert store.read_known(here) == ({}, [])
-
-
 def test_what_cannot_be_read_is_no_evidence(isolated: Path) -> None:
     (isolated / "folder").mkdir()
     assert files.read_or_none(str(isolated / "folder")) is None
@@ -264,13 +247,6 @@ def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Pat
     settings = put(isolated / "home" / "settings.json", "{}")
     known = RECORDS[0]._replace(known_as=str(settings))
     assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
-
-
-def test_no_project_among_the_projects_is_left_out(isolated: Path, hookctl: Hookctl) -> None:
-    project = isolated / "work"
-    (project / ".git").mkdir()
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    assert store.read(folders.here(), ["", str(project)]).keys() == {str(project / ".claude" / "settings.json")}
 
 
 def test_uninstall_all_takes_out_a_guard_whose_record_was_lost(hookctl: Hookctl, isolated: Path) -> None:

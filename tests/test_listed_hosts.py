@@ -13,29 +13,19 @@ import pytest
 
 from hookctl import hosts
 from tests.conftest import Hookctl, put
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 ROOT = Path(__file__).parents[1]
-PACK = """
-[pack]
-name = "notify"
-version = "1"
-protocol = "host"
-
-[[hooks]]
-id = "done"
-event = "stop"
-command = "true done"
-
-[[hooks]]
-id = "asked"
-event = "pre-tool"
-matcher = "Bash"
-command = "true asked"
-timeout = 7
-"""
+PACK = manifest(
+    "notify",
+    pack_hook("stop", "true done", id="done"),
+    pack_hook("pre-tool", "true asked", id="asked", matcher="Bash", timeout=7),
+    protocol="host",
+)
 WREN = """# mine
 title = "x"   # kept
 

@@ -14,6 +14,7 @@ from hookctl.firing.calls import is_meant
 from hookctl.firing.model import Call
 from hookctl.hosts.matchers import explain_mismatch
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
 from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
 
@@ -152,15 +153,7 @@ def test_every_host_has_its_own_tools(host: str) -> None:
             assert explain_mismatch(described, described.events["pre-tool"], either) == ""
 
 
-ALL = """[pack]
-name = "bell"
-version = "1"
-protocol = "host"
-[[hooks]]
-event = "pre-tool"
-command = "true"
-matcher = "*"
-"""
+ALL = manifest("bell", hook("pre-tool", "true", matcher="*"), protocol="host")
 
 
 def test_a_hook_for_all_tools_gets_no_matcher_and_one_that_is_put_there_is_named(

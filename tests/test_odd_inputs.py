@@ -16,20 +16,11 @@ import pytest
 
 from tests.conftest import Hookctl, put
 from tests.counting import count
+from tests.manifest import hook, manifest
 
 MIB = 1024 * 1024
 SECONDS = 10  # for a command, on a busy machine; a tenth of it is usual
-PACK = """\
-[pack]
-name = "p"
-version = "1"
-protocol = "host"
-[files]
-include = ["p.sh"]
-[[hooks]]
-event = "stop"
-command = "{files}/p.sh"
-"""
+PACK = manifest("p", hook("stop", "{files}/p.sh"), protocol="host", files=["p.sh"])
 SETTINGS = "home/.claude/settings.json"
 INSTALL, UNINSTALL, PLAN = (
     ("install", "--host", "claude"),

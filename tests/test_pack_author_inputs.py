@@ -10,19 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
+
 from .conftest import Hookctl, put
 
-PACK = """[pack]
-name = "own"
-version = "1"
-
-[files]
-include = ["own.py"]
-
-[[hooks]]
-event = "PreToolUse"
-command = "python3 {files}/own.py"
-"""
+PACK = manifest("own", pack_hook("PreToolUse", "python3 {files}/own.py"), files=["own.py"])
 
 
 def test_check_runs_nothing_of_a_pack_in_a_folder_with_any_name(isolated: Path, hookctl: Hookctl) -> None:

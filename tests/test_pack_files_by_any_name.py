@@ -6,19 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from .conftest import Hookctl, put
 
-PACK = """[pack]
-name = "own"
-version = "1"
-
-[files]
-include = ["hook.py", "config.json"]
-
-[[hooks]]
-event = "PreToolUse"
-command = "python3 {files}/hook.py"
-"""
+PACK = manifest("own", hook("PreToolUse", "python3 {files}/hook.py"), files=["hook.py", "config.json"])
 
 
 @pytest.fixture

@@ -117,21 +117,6 @@ def test_what_the_sample_wants_for_claude() -> None:
     assert messages == []
 
 
-def test_a_pack_of_everything_left_out() -> None:
-    pack = load_file(str(SAMPLES / "plain.toml"))
-    manifest = (SAMPLES / "plain.toml").read_bytes()
-    assert pack == Pack("plain", "1", source=str(SAMPLES / "plain.toml"), manifest=manifest)
-    assert read_files(pack) == {}
-    assert wants(pack, CLAUDE, "/x") == ([], [])
-
-
-def test_a_hook_of_least(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "true"\n')
-    assert pack.hooks == (PackHook("stop", "stop", "true"),)
-    [want] = wants(pack, CLAUDE, "/x")[0]
-    assert want.value == {"type": "command", "command": ": hookctl=notify/stop; true"}
-
-
 def test_other_ways_to_write_the_same(folder: Path) -> None:
     text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
     pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
@@ -245,14 +230,10 @@ ODD_NAMES = [
 REFUSED = {
     "no pack table": ('#!\nversion.x = "1"\n', "[pack]"),
     "an empty file": ("", "[pack]"),
-    "pack is no table": ("pack = 1 #!\n", "a table"),
     "no name": ('[pack] #!\nversion = "1"\n', "name"),
     "no version": ('\n[pack] #!\nname = "a"\n', "version"),
-    "name is a number": ('[pack]\nversion = "1"\nname = 1 #!\n', "pack.name"),
-    "version is a number": ('[pack]\nname = "a"\nversion = 1.2 #!\n', "pack.version"),
     "version is empty": ('[pack]\nname = "a"\nversion = "" #!\n', "pack.version"),
     "version with blanks": ('[pack]\nname = "a"\nversion = "1 2" #!\n', "'1 2'"),
-    "description is a list": (HEAD + "description = [] #!\n", "pack.description"),
     "description of two lines": (HEAD + 'description = "a\\nb" #!\n', "pack.description has a line break"),
     **{
         f"name {name!r}": (f'[pack]\nname = "{name}" #!\nversion = "1"\n', name)
@@ -275,12 +256,9 @@ REFUSED = {
         HEAD + '[[host.claude.hooks]]\nevent = "X"\ncommand = "x"\nhosts = ["claude"] #!\n',
         "'hosts'",
     ),
-    "hooks is a table": (HEAD + '[hooks] #!\nevent = "stop"\n', "an array"),
-    "a hook is a string": ('hooks = [\n  "stop" #!\n]\n' + HEAD, "hooks"),
     "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "[[hooks]] has no event"),
     "no command": (HEAD + '[[hooks]] #!\nevent = "stop"\n', "command"),
     "unknown event": (HEAD + '[[hooks]]\nevent = "Stops" #!\ncommand = "x"\n', "'Stops'"),
-    "event is a list": (HEAD + '[[hooks]]\nevent = ["stop"] #!\ncommand = "x"\n', "event"),
     "id with a blank": (HEAD + HOOK + 'id = "a b" #!\ncommand = "x"\n', "'a b'"),
     "id with a slash": (HEAD + HOOK + 'id = "a/b" #!\ncommand = "x"\n', "'a/b'"),
     "id is empty": (HEAD + HOOK + 'id = "" #!\ncommand = "x"\n', "hooks.id"),
@@ -296,10 +274,6 @@ REFUSED = {
         "'A'",
     ),
     "matcher on stop": (RUN + 'matcher = "Bash" #!\n', "has nothing to match"),
-    "matcher is a list": (
-        HEAD + '[[hooks]]\nevent = "pre-tool"\ncommand = "x"\nmatcher = ["Bash"] #!\n',
-        "hooks.matcher",
-    ),
     "matcher on a host's other event": (
         HEAD + '[[host.claude.hooks]]\nevent = "TaskCompleted"\ncommand = "x"\nmatcher = "a" #!\n',
         "TaskCompleted",
@@ -308,17 +282,13 @@ REFUSED = {
     "a host's event with a blank": (HEAD + '[[host.x.hooks]]\nevent = "a b" #!\ncommand = "x"\n', "'a b'"),
     "a host with capitals": (HEAD + '[host.Claude.env] #!\nA = "1"\n', "'Claude'"),
     "hosts with capitals": (RUN + 'hosts = [\n  "claude",\n  "Codex", #!\n]\n', "'Codex'"),
-    "hosts is a string": (RUN + 'hosts = "claude" #!\n', "hooks.hosts"),
     "hosts is empty": (RUN + "hosts = [] #!\n", "hooks.hosts"),
     "a host twice": (RUN + 'hosts = ["a", "b", "a"] #!\n', "'a'"),
     **{
         f"timeout {value}": (RUN + f"timeout = {value} #!\n", "hooks.timeout")
-        for value in ("0", "-1", "1.5", "10.0", '"10"', "true", "nan", "9999999999", "1979-05-27")
+        for value in ("0", "-1", "10.0", "9999999999")
     },
-    "env is a list": (HEAD + "[[env]] #!\n", "env"),
-    "env value is a number": (HEAD + "[env]\nA = 1 #!\n", "env.A"),
     "env value without a value": (HEAD + '[env]\nA = { merge = "max" } #!\n', "value"),
-    "env value of a wrong type inside": (HEAD + "[env]\nA = { value = 5 } #!\n", "env.A.value"),
     "unknown merge rule": (HEAD + '[env.A]\nvalue = "1"\nmerge = "last" #!\n', "'last'"),
     "max of a word": (HEAD + '[env.A]\nmerge = "max"\nvalue = "many" #!\n', "'many'"),
     "min of a fraction": (HEAD + '[env.A]\nmerge = "min"\nvalue = "1.5" #!\n', "'1.5'"),
@@ -333,7 +303,6 @@ REFUSED = {
     "env value with NUL": (HEAD + '[env]\nA = { value = "1\\u0000" } #!\n', "U+0000"),
     "command is empty": (HEAD + HOOK + 'command = "" #!\n', "hooks.command"),
     "command of blanks": (HEAD + HOOK + 'command = "  " #!\n', "hooks.command"),
-    "command is a list": (HEAD + HOOK + 'command = ["a", "b"] #!\n', "a string"),
     "command with a line break": (HEAD + HOOK + 'command = "a\\nb" #!\n', "hooks.command has a line break"),
     "command with a carriage return": (HEAD + HOOK + 'command = "a\\rb" #!\n', "hooks.command"),
     "command with a tab": (HEAD + HOOK + 'command = "a\\tb" #!\n', "U+0009"),
@@ -363,7 +332,6 @@ REFUSED = {
     "a quote without an end": (HEAD + HOOK + 'command = "echo \'a" #!\n', "'"),
     "files without files": (HEAD + HOOK + 'command = "cat {files}/x" #!\n', "{files}"),
     "no include": (HEAD + "[files] #!\n", "include"),
-    "include is a string": (HEAD + '[files]\ninclude = "run.sh" #!\n', "files.include"),
     "include has a number": (HEAD + '[files]\ninclude = [\n  "run.sh",\n  1, #!\n]\n', "files.include"),
     "include twice": (HEAD + '[files]\ninclude = [\n  "run.sh",\n  "run.sh", #!\n]\n', "'run.sh'"),
     **{
@@ -651,12 +619,6 @@ def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, enviro
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
     assert (found, messages) == ([], ["notify: Other has no env channel, so A, B is not set there"])
     assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])
-
-
-def test_timeouts_are_in_the_hosts_unit(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\ntimeout = 10\n')
-    host = host_with()._replace(timeout_unit="milliseconds")
-    assert [wants(pack, h, "")[0][0].value["timeout"] for h in (CLAUDE, host)] == [10, 10_000]
 
 
 @pytest.mark.parametrize("host", ["gemini", "qwen"])

@@ -12,24 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
 ROOT = Path(__file__).parents[1]
 TEAM = ("--host", "claude", "--host", "codex", "--scope", "project")
-MANIFEST = """[pack]
-name = "{name}"
-version = "1"
-protocol = "host"
-
-[files]
-include = ["{name}.sh"]
-
-[[hooks]]
-event = "stop"
-command = "sh {{files}}/{name}.sh"
-"""
+MANIFEST = manifest("{name}", hook("stop", "sh {{files}}/{name}.sh"), protocol="host", files=["{name}.sh"])
 
 
 def blocks(page: str, language: str, heading: str = "") -> list[str]:
@@ -114,20 +103,6 @@ def test_the_recipe_of_the_team_page_brings_both_branches_together(
     assert notes.read_text() == "first 9\n2\n3\n4\n5\nlast 7\n"
 
 
-def test_the_workflows_of_the_team_page_are_whole() -> None:
-    github, gitlab, pre_commit = (yaml.safe_load(block) for block in blocks("docs/teams.md", "yaml"))
-    assert set(github) == {"name", True, "jobs"}, "YAML reads on as true"
-    (job,) = github["jobs"].values()
-    assert job["runs-on"]
-    assert [*job["steps"][-1].values()] == ["hookctl check --require guard"]
-    assert "slim" not in gitlab["hooks"]["image"], "pip needs git for an address"
-    (repository,) = pre_commit["repos"]
-    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in hooks]
-    assert repository["repo"].startswith("https://")
-    assert repository["rev"]
-
-
 def walk(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each command of a text with `$ ` in front, and the lines that it prints."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
@@ -193,11 +168,3 @@ def test_the_login_script_of_the_fleet_page_installs_once_and_keeps_a_choice(iso
     assert hookctl("install", "--host", "claude", "--mode", "off").code == 0
     subprocess.run(["sh", str(script)], env=environ, check=True, timeout=60)
     assert ": hookctl=guard/stop" not in settings.read_text()
-
-
-def test_the_samples_of_the_fleet_page_are_whole() -> None:
-    plays = [play for block in blocks("docs/fleet.md", "yaml") for play in yaml.safe_load(block)]
-    assert all("hosts" in play or "hookctl.hookctl.hook" in play for play in plays)
-    (managed,) = [play for play in plays if "managed" in play.get("name", "")]
-    assert len(managed["tasks"]) == 4
-    assert json.loads(blocks("docs/fleet.md", "json", "Dev containers")[0])["postCreateCommand"]

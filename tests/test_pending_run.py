@@ -16,26 +16,12 @@ from hookctl.run.journal import Journal, write_journal
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import PROJECT, quiet, tree
+from tests.manifest import hook, manifest
 from tests.test_crash import killed
 
 THEIRS = '{\n   "model": "m"\n}\n'
 GUARD = ("install", "--host", "claude")
-PACK = """
-[pack]
-name = "pk"
-version = "1"
-protocol = "host"
-
-[files]
-include = ["pk.sh"]
-
-[env]
-PK = "1"
-
-[[hooks]]
-event = "stop"
-command = "sh {files}/pk.sh"
-"""
+PACK = manifest("pk", hook("stop", "sh {files}/pk.sh"), protocol="host", files=["pk.sh"], env={"PK": "1"})
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 

@@ -15,7 +15,6 @@ from hookctl.hooks.gathering import Reading
 from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook, HookFile, Obstacle
 from hookctl.hooks.plugins import find_places, find_plugin_hooks
-from hookctl.hooks.roots import expand
 from hookctl.hosts import codex
 from hookctl.settings.file_rules import FileRules
 from tests.conftest import Hookctl, put
@@ -630,28 +629,6 @@ def test_codex_has_no_hooks_where_the_named_file_is_gone(home: Path) -> None:
     assert [entry.path.rpartition("/")[2] for entry in found.unreadable] == ["none.json"]
 
 
-def test_a_hook_tells_its_event_matcher_command_file_and_line(home: Path) -> None:
-    folder = plugin(home / ".claude/skills/probe")
-    text = """{
-  "hooks": {
-    "PreToolUse": [
-      {"matcher": "Bash",
-       "hooks": [
-         {"type": "command", "command": "sh \\"${CLAUDE_PLUGIN_ROOT}/a.sh\\" $CLAUDE_PLUGIN_ROOTS"},
-         {"type": "http", "url": "http://localhost/"}
-       ]}
-    ]
-  }
-}
-"""
-    path = put(folder / "hooks/hooks.json", text)
-    first, second = listed(find(home, "claude"))
-    assert (first.event, first.matcher, first.line) == ("PreToolUse", "Bash", 6)
-    assert first.file == str(path)
-    assert expand(first.command, first.variables) == f'sh "{folder}/a.sh" $CLAUDE_PLUGIN_ROOTS'
-    assert (second.command, second.line) == ("http://localhost/", 7)
-
-
 def test_copilots_hooks_stand_in_groups_or_without(home: Path) -> None:
     folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
     write(home / ".copilot/config.json", {"installedPlugins": [{"name": "probe", "cache_path": str(folder)}]})
@@ -772,20 +749,6 @@ def test_what_cannot_be_read_is_said_and_the_other_plugins_are_listed(name: str,
     assert all(entry.message for entry in found.unreadable)
     assert "good@skills-dir" in [hook.owner for hook in listed(found)]
     assert len(listed(found)) == (2 if at != "hooks/hooks.json" else 1)
-
-
-@pytest.mark.parametrize(
-    "hooks",
-    [
-        {"Stop": 1, "SessionEnd": [GROUP]},
-        {"Stop": [None, [], "x", {"hooks": 3}, {"hooks": [1, None]}], "SessionEnd": [GROUP]},
-        {"SessionEnd": [{"matcher": 7, "hooks": [OWN]}]},
-    ],
-)
-def test_malformed_parts_are_passed_over(hooks: Any, home: Path) -> None:
-    folder = plugin(home / ".claude/skills/probe")
-    write(folder / "hooks/hooks.json", {"hooks": hooks})
-    assert [hook.event for hook in listed(find(home, "claude"))] == ["SessionEnd"]
 
 
 def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> None:

@@ -35,27 +35,8 @@ def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
         assert group["hooks"] == [{**OURS, "timeout": 20} if handler is OURS else handler for handler in handlers]
 
 
-def test_a_group_goes_with_its_last_hook_unless_it_has_something_of_the_operators() -> None:
-    for group, left in (
-        ({"hooks": [OURS]}, []),
-        ({"matcher": "Bash", "hooks": [OURS]}, []),
-        ({"_tag": "mine", "hooks": [OURS]}, [{"_tag": "mine", "hooks": []}]),
-        ({"hooks": [OURS, THEIRS]}, [{"hooks": [THEIRS]}]),
-    ):
-        before = document(group)
-        (element,) = shapes.elements(NESTED, before.value)
-        assert shapes.apply(NESTED, before, (DropHook(element),)).value == {"hooks": {"PostToolUse": left}}
-
-
 def test_several_hooks_go_from_the_last_to_the_first() -> None:
     other = {**OURS, "command": ": hookctl=notify/other; x"}
     before = document({"hooks": [OURS]}, {"hooks": [THEIRS, OURS, other]}, {"hooks": [other]})
     edits = tuple(DropHook(element) for element in shapes.elements(NESTED, before.value))
     assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}
-
-
-def test_malformed_parts_are_passed_over() -> None:
-    flat = {"command": OURS["command"]}
-    for hooks in (None, [], {"Stop": None}, {"Stop": ["x", {"hooks": "x"}, {"hooks": [None, 5]}, flat]}):
-        assert shapes.elements(NESTED, {"hooks": hooks}) == ()
-    assert shapes.elements(NESTED, []) == ()

@@ -17,6 +17,8 @@ from hookctl.packs import guard, wrapping
 from hookctl.settings.targets import Target
 from tests.conftest import Hookctl, put
 from tests.made_by_0_2_0 import CASES, TOP, Hook, registered, said
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -25,17 +27,7 @@ PLACES = [
 ]
 QUIET = ("gemini", "qwen")  # they take what a hook says on stderr for an answer
 LONGEST = 200  # characters beside the paths
-PACK = """[pack]
-name = "bell"
-version = "1"
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-id = "look"
-command = "echo '{}'"
-on_failure = "deny"
-"""
+PACK = manifest("bell", pack_hook("PreToolUse", "echo '{}'", matcher="Bash", id="look", on_failure="deny"))
 
 
 @pytest.fixture(params=PLACES, ids="-".join)

@@ -20,7 +20,7 @@ SUMS = {  # the number of the day, and where it goes
     "statements of hookctl/": (30_671, 17_500),
     "lines of templates/": (5_187, 5_200),
     "lines of host data": (5_046, 5_500),
-    "lines of tests/": (72_351, 38_000),
+    "lines of tests/": (69_800, 38_000),
     "lines of docs/": (3_082, 2_400),
     "lines of README.md": (100, 100),
 }

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.manifest import hook, manifest
+
 from .agent import Place
 from .clients import Client, find_client
 from .dialects import Call
@@ -26,22 +28,7 @@ from .setups import SETUPS, STDIO, WAIT, Setup
 
 FOLDER = Path(__file__).parents[1] / "templates" / "calls"
 HOME, PROJECT, MARKER = "/home/u", "/home/u/project", "MARKER"
-PACK = """\
-[pack]
-name = "recorder"
-version = "1"
-protocol = "host"
-
-[[hooks]]
-event = "pre-tool"
-command = '''{}'''
-timeout = 30
-
-[[hooks]]
-event = "prompt"
-command = '''{}'''
-timeout = 30
-"""
+PACK = manifest("recorder", hook("pre-tool", "{}", timeout=30), hook("prompt", "{}", timeout=30), protocol="host")
 # What a project has before each call, so that one does not depend on another.
 FILES = {
     "notes.txt": "one\ntwo\n",

@@ -9,13 +9,72 @@ from typing import Any
 
 import pytest
 
+from . import facts
 from .claude import Place, bash, play, start, subagent, transcript
-from .clients import Client
-from .hooks import group
+from .clients import Client, pins_of
+from .facts import Came, Fact, probe
+from .hooks import END, SPEAK, group
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = pytest.mark.e2e
+
+PINS = pins_of("claude")
+KEY, CAP, NAMES = PINS["cap"]["key"], PINS["cap"]["default"], PINS["variables"]
+STOP, BLOCKED = {"Stop": [probe()]}, {"Stop": [probe("it", BLOCK)]}
+MORE = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "more"}})
+
+
+def overridden(came: Came) -> bool:
+    notice = came.run.system_lines("notification")[-1]["key"]
+    return bool(came.run.result == "" and came.run.was_overridden and notice == PINS["cap"]["notification"])
+
+
+def ended(came: Came) -> bool:
+    """Alone it would keep the text; the feedback of the block that it beats takes the reply's place."""
+    reason = came.run.ending["terminal_reason"]
+    return bool(reason == PINS["stop"]["ended_by_hook"] and came.run.result == "" and came.run.texts[-1] == "three")
+
+
+def told_the_session(came: Came) -> bool:
+    (heard,) = came.probes["it"].heard()
+    fits = set(PINS["stop"]["payload"]) <= set(heard.payload)
+    return fits and heard.payload["session_id"] == heard.environment[NAMES["session"]] == came.run.session
+
+
+FACTS = [
+    Fact("a hook that always blocks is overridden and the reply is lost", BLOCKED, requests=CAP + 1,
+         flags="F" + "T" * CAP, check=overridden),
+    Fact("the cap comes from the settings' env", BLOCKED, more={"env": {KEY: "3"}}, requests=4,
+         check=lambda came: came.run.result == ""),
+    Fact("a cap of 0 switches the cap off", BLOCKED, more={"env": {KEY: "0"}}, replies=Script(["done"], limit=15),
+         requests=15, code=None, check=lambda came: came.refused() and not came.run.was_overridden),
+    Fact("a tool call starts the cap's count again but not the flag", BLOCKED, requests=5 + 1 + CAP + 1,
+         replies=[*["text"] * 5, bash("true 1"), "text"], flags="F" + "T" * (5 + CAP)),
+    Fact("a hook that lets go by itself keeps the reply", {"Stop": [probe("it", BLOCK, BLOCK, SPEAK)]},
+         replies=["one", "two", "three"], requests=3, check=lambda came: came.run.result == "three"
+         and [line["content"] for line in came.run.system_lines("informational")]
+         == [PINS["stop"]["message_prefix"] + "let go"]),
+    Fact("a hook that ends the turn beats another hook's block", {"Stop": [probe("blocks", BLOCK)]},
+         files={"project/.claude/settings.json": {"Stop": [probe("ends", "", "", END)]}},
+         replies=["one", "two", "three", "four"], requests=3, check=ended),
+    Fact("identical commands in two scopes run once a stop", STOP, files={"project/.claude/settings.json": STOP},
+         flags="F"),
+    Fact("a settings file with a comment is ignored as a whole", BLOCKED, requests=1, flags="", check=Came.silent,
+         text=lambda text: text.replace("{", "{ // mine\n", 1)),
+    Fact("a known key of the wrong type loses the whole file", BLOCKED, more={"cleanupPeriodDays": "abc"}, requests=1,
+         flags="", check=Came.silent),
+    Fact("an entry that does not fit is dropped with a warning in a headless run, and the other hook still runs", STOP,
+         text=lambda text: text.replace('"Stop": [', '"Stop": [{"hooks": [{"type": "command", "command": 5}]}, '),
+         options=("--output-format", "text"), requests=1, flags="F",
+         said=["(hooks.Stop.0.hooks.0)", "entry ignored"]),
+    Fact("a stop hook gets the pinned fields and variables", STOP, more={"env": {"MAX_STOP_BLOCKS": "5"}},
+         variables={NAMES["project"]: "{place.project}", "MAX_STOP_BLOCKS": "5"}, check=told_the_session),
+    Fact("context at a stop sends the agent on and counts for the cap", {"Stop": [probe("it", MORE)]},
+         requests=CAP + 1, flags="F" + "T" * CAP,
+         check=lambda came: (came.run.result, came.run.was_overridden) == ("done", True)),
+]  # fmt: skip
+test_fact = facts.table("claude", FACTS, facts.claude_like())
 
 
 def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) -> None:
@@ -44,109 +103,11 @@ def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
         time.sleep(0.05)
 
 
-def test_a_hook_that_always_blocks_is_overridden_and_the_reply_is_lost(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, probe)
-    run = play(claude, place, ["done"])
-    cap = claude.pins["cap"]["default"]
-    assert (run.requests, probe.flags()) == (cap + 1, "F" + "T" * cap)
-    assert (run.code, run.result) == (0, "")
-    assert run.was_overridden
-    assert run.system_lines("notification")[-1]["key"] == claude.pins["cap"]["notification"]
-
-
-def test_the_cap_comes_from_the_settings_env(claude: Client, place: Place) -> None:
-    write_settings(place.settings, make_probe(place.root, answers=(BLOCK,)), env={claude.pins["cap"]["key"]: "3"})
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.result) == (4, "")
-
-
-def test_a_cap_of_0_switches_the_cap_off(claude: Client, place: Place) -> None:
-    write_settings(place.settings, make_probe(place.root, answers=(BLOCK,)), env={claude.pins["cap"]["key"]: "0"})
-    run = play(claude, place, Script(["done"], limit=15))
-    assert run.requests == 15
-    assert run.count("refused") > 0, "the run ended before the server refused it"
-    assert not run.was_overridden
-
-
-def test_a_tool_call_starts_the_cap_s_count_again_but_not_the_flag(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, probe)
-    run = play(claude, place, [*["text"] * 5, bash("true 1"), "text"])
-    cap = claude.pins["cap"]["default"]
-    assert (run.requests, probe.flags()) == (5 + 1 + cap + 1, "F" + "T" * (5 + cap))
-
-
-def test_a_hook_that_lets_go_by_itself_keeps_the_reply(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, BLOCK, '{"systemMessage": "let go"}'))
-    write_settings(place.settings, probe)
-    run = play(claude, place, ["one", "two", "three"])
-    assert (run.requests, run.result) == (3, "three")
-    shown = [line["content"] for line in run.system_lines("informational")]
-    assert shown == [claude.pins["stop"]["message_prefix"] + "let go"]
-
-
-def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(claude: Client, place: Place) -> None:
-    blocks = make_probe(place.root, "blocks", answers=(BLOCK,))
-    ends = make_probe(place.root, "ends", answers=("", "", '{"continue": false, "stopReason": "enough"}'))
-    write_settings(place.settings, blocks)
-    write_settings(place.project / ".claude" / "settings.json", ends)
-    run = play(claude, place, ["one", "two", "three", "four"])
-    assert run.requests == 3
-    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
-    # Alone it would keep the text; the feedback of the block that it beats takes the reply's place.
-    assert run.result == ""
-    assert run.texts[-1] == "three"
-
-
-def test_identical_commands_in_two_scopes_run_once_a_stop(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, probe)
-    write_settings(place.project / ".claude" / "settings.json", probe)
-    play(claude, place, ["done"])
-    assert probe.flags() == "F"
-
-
-def test_a_settings_file_with_a_comment_is_ignored_as_a_whole(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, probe)
-    place.settings.write_text(place.settings.read_text().replace("{", "{ // mine\n", 1))
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.code, run.errors, probe.flags()) == (1, 0, "", "")
-
-
-def test_a_known_key_of_the_wrong_type_loses_the_whole_file(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, probe, cleanupPeriodDays="abc")
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.code, run.errors, probe.flags()) == (1, 0, "", "")
-
-
-def test_an_entry_that_does_not_fit_is_dropped_with_a_warning_in_a_headless_run(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    own = group(probe)
-    place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": 5}]}, own]}}))
-    run = play(claude, place, ["done"], "--output-format", "text")
-    assert (run.requests, probe.flags()) == (1, "F"), "the other hook still runs"
-    assert "(hooks.Stop.0.hooks.0)" in run.errors and "entry ignored" in run.errors
-
-
 def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
     write_settings(place.settings, permissions={"allow": ["Bash(printenv:*)"]})
     run = play(claude, place, [bash(f"printenv {claude.pins['variables']['session']}"), "done"])
     (result,) = run.tool_results
     assert run.session in json.dumps(result["content"])
-
-
-def test_a_stop_hook_gets_the_pinned_fields_and_variables(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, probe, env={"MAX_STOP_BLOCKS": "5"})
-    run = play(claude, place, ["done"])
-    heard = probe.heard()[0]
-    assert set(claude.pins["stop"]["payload"]) <= set(heard.payload)
-    assert heard.payload["session_id"] == heard.environment[claude.pins["variables"]["session"]] == run.session
-    assert heard.environment[claude.pins["variables"]["project"]] == str(place.project)
-    assert heard.environment["MAX_STOP_BLOCKS"] == "5"
 
 
 def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(claude: Client, place: Place) -> None:
@@ -204,16 +165,6 @@ def test_a_background_task_that_ends_in_the_middle_of_a_turn_brings_no_new_promp
     run = play(claude, place, [bash("sleep 0.2", run_in_background=True), bash("sleep 0.8"), "one", "two"])
     assert (run.requests, probe.flags()) == (4, "FT")
     assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
-
-
-def test_context_at_a_stop_sends_the_agent_on_and_counts_for_the_cap(claude: Client, place: Place) -> None:
-    more = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "more"}})
-    probe = make_probe(place.root, answers=(more,))
-    write_settings(place.settings, probe)
-    run = play(claude, place, ["done"])
-    cap = claude.pins["cap"]["default"]
-    assert (run.requests, probe.flags()) == (cap + 1, "F" + "T" * cap)
-    assert (run.result, run.was_overridden) == ("done", True)
 
 
 def test_the_shell_commands_of_a_skill_ask_an_event_of_their_own(claude: Client, place: Place) -> None:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
+
 from .claude import Place, Run, bash, play
 from .clients import Client
 from .model_server import Script
@@ -26,25 +29,15 @@ from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_o
 pytestmark = pytest.mark.e2e
 OWN_FOLDERS = True
 
-NOTIFY = """\
-[pack]
-name = "notify"
-version = "VERSION"
-protocol = "host"
-description = "Writes down every stop"
-
-[files]
-include = ["PROGRAM"]
-
-[env]
-NOTIFY_FILE = "NOTIFIED"
-
-[[hooks]]
-event = "stop"
-id = "done"
-command = "sh {files}/PROGRAM {event} {host}"
-timeout = 10
-"""
+NOTIFY = manifest(
+    "notify",
+    pack_hook("stop", "sh {files}/PROGRAM {event} {host}", id="done", timeout=10),
+    version="VERSION",
+    protocol="host",
+    description="Writes down every stop",
+    files=["PROGRAM"],
+    env={"NOTIFY_FILE": "NOTIFIED"},
+)
 TOOLS = """
 [[hooks]]
 event = "pre-tool"

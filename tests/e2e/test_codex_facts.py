@@ -6,117 +6,68 @@ from typing import Any
 
 import pytest
 
+from . import facts
 from .clients import Client
 from .codex import BYPASS, YOLO, Place, approve, list_hooks, play, shell, trust_project
-from .hooks import FLAT, GUARDED, NESTED, group, lost_fields, say
+from .facts import Fact, probe
+from .hooks import END, FLAT, GUARDED, NESTED, group, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
+TOLD = "Command blocked by PreToolUse hook: no."
+STOP = {"Stop": [probe()]}
+ENDS = {  # how a hook that lets the turn end has ended itself
+    say(): "Completed", say("{}"): "Completed", GUARDED.format("/nowhere/hook.py"): "Completed",
+    say('{"systemMessage": "let go"}'): "Completed", say(verdict("block", more=1)): "Failed",
+    say(verdict("block", "")): "Failed", say(verdict("deny")): "Failed", say("noise\n" + BLOCK): "Failed",
+    say("text"): "Failed", say(BLOCK, code=1): "Failed", say(BLOCK, code=3): "Failed", say(code=2): "Failed",
+    say(code=1, errors="on"): "Failed", say(code=127, errors="on"): "Failed",
+}  # fmt: skip
+LOST = {
+    "a comment": lambda text: "// mine\n" + text,
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "a trailing comma": lambda text: text[:-1] + ",}",
+    "a timeout that is a string": lambda text: text.replace('"command":', '"timeout": "10", "command":'),
+    "nothing": lambda text: "",
+    "a root key": lambda text: text.replace("{", '{"$schema": "x", ', 1),
+}
+
+
+def refused(run: Any) -> list[str]:
+    """What the model was told of the first three calls, as far as it is ours."""
+    outputs = [item["output"] for item in run.log[-1].request.body["input"] if "output" in item]
+    return [output[: len(TOLD)] for output in outputs[:3]]
+
+
+FACTS = [
+    Fact("nothing caps a hook's blocks", {"Stop": [probe("it", *[BLOCK] * 30, "")]}, options=(BYPASS,),
+         replies=Script(["done"], limit=40), requests=31, flags="F" + "T" * 30, distinct={"turn_id": 1}),
+    Fact("a tool call leaves the flag and the turn as they were", {"Stop": [probe("it", BLOCK, BLOCK, "")]},
+         replies=["one", shell("true 1"), "two", "three"], options=(BYPASS, YOLO), requests=4, flags="FTT",
+         distinct={"turn_id": 1}),
+    # In `codex exec` nobody gets to read a hook's message.
+    facts.passes("Stop", [*ENDS], options=(BYPASS,), out="done\n", unsaid=["let go"],
+                 check=lambda came: came.run.hooks("Stop") == list(ENDS.values())),
+    facts.blocks_for_ever("Stop", "exit code 2 with a reason on stderr blocks", say(code=2, errors="go on"), BYPASS),
+    facts.blocks_for_ever("Stop", "a program that is gone blocks", "python3 /nowhere/hook.py", BYPASS),
+    Fact("a hook that ends the turn beats another hook's block", {"Stop": [say(BLOCK), say(END)]}, options=(BYPASS,),
+         requests=1, out="done\n", check=lambda came: came.run.hooks("Stop") == ["Blocked", "Stopped"]),
+    facts.times_out("Stop", [{"timeout": 1}], {"timeout": 30}, options=(BYPASS,)),
+    Fact("the same command twice runs twice", {"Stop": [probe(), probe()]}, options=(BYPASS,), flags="FF"),
+    facts.refuses("PreToolUse", shell, [say(NESTED), say(verdict("block", "no")), say(code=2, errors="no")],
+                  [say(NESTED.replace("{", '{"more": 1, ', 1)), say(FLAT), say(verdict("deny", "no"))],
+                  refused, TOLD, options=(BYPASS, YOLO)),
+    *(Fact(f"{name} loses all hooks of the file", STOP, text=text, options=(BYPASS,), requests=1, flags="")
+      for name, text in LOST.items()),
+]  # fmt: skip
+test_fact = facts.table("codex", FACTS, facts.claude_like())
+
 
 def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"hooks": events}))
-
-
-# Blocks
-
-
-def test_nothing_caps_a_hook_s_blocks(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(*[BLOCK] * 30, ""))
-    write_hooks(place.settings, Stop=[group(probe)])
-    run = play(codex, place, Script(["done"], limit=40), BYPASS)
-    assert (run.requests, probe.flags(), run.code) == (31, "F" + "T" * 30, 0)
-    assert len({heard.payload["turn_id"] for heard in probe.heard()}) == 1
-
-
-def test_a_tool_call_leaves_the_flag_and_the_turn_as_they_were(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, BLOCK, ""))
-    write_hooks(place.settings, Stop=[group(probe)])
-    run = play(codex, place, ["one", shell("true 1"), "two", "three"], BYPASS, YOLO)
-    assert (run.requests, probe.flags()) == (4, "FTT")
-    assert len({heard.payload["turn_id"] for heard in probe.heard()}) == 1
-
-
-def test_what_is_no_block_in_its_own_form_passes(codex: Client, place: Place) -> None:
-    answers = {
-        say(): "Completed",
-        say("{}"): "Completed",
-        GUARDED.format("/nowhere/hook.py"): "Completed",
-        say('{"systemMessage": "let go"}'): "Completed",
-        say('{"decision": "block", "reason": "on", "more": 1}'): "Failed",
-        say('{"decision": "block", "reason": ""}'): "Failed",
-        say('{"decision": "deny", "reason": "on"}'): "Failed",
-        say("noise\n" + BLOCK): "Failed",
-        say("text"): "Failed",
-        say(BLOCK, code=1): "Failed",
-        say(BLOCK, code=3): "Failed",
-        say(code=2): "Failed",
-        say(code=1, errors="on"): "Failed",
-        say(code=127, errors="on"): "Failed",
-    }
-    write_hooks(place.settings, Stop=[group(*answers)])
-    run = play(codex, place, ["done"], BYPASS)
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert run.hooks("Stop") == list(answers.values())
-    # In `codex exec` nobody gets to read a hook's message.
-    assert "let go" not in run.errors + run.out
-
-
-@pytest.mark.parametrize(
-    "hook", [say(code=2, errors="go on"), "python3 /nowhere/hook.py"], ids=["exit 2", "a program that is gone"]
-)
-def test_exit_code_2_with_a_reason_on_stderr_blocks_for_ever(codex: Client, place: Place, hook: str) -> None:
-    write_hooks(place.settings, Stop=[group(hook)])
-    run = play(codex, place, Script(["done"], limit=4), BYPASS)
-    assert (run.requests, run.count("refused") > 0) == (4, True)
-
-
-def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(codex: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group(say(BLOCK), say('{"continue": false, "stopReason": "enough"}'))])
-    run = play(codex, place, ["done"], BYPASS)
-    assert (run.requests, run.hooks("Stop"), run.out) == (1, ["Blocked", "Stopped"], "done\n")
-
-
-def test_a_hook_that_takes_longer_than_its_timeout_in_seconds_passes(codex: Client, place: Place) -> None:
-    slow = make_probe(place.root, "slow", answers=(BLOCK,), seconds=4)
-    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=0.3)
-    write_hooks(place.settings, Stop=[group(slow, timeout=1), group(quick, timeout=30)])
-    assert play(codex, place, ["done"], BYPASS).requests == 2
-
-
-def test_the_same_command_twice_runs_twice(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, Stop=[group(probe, probe)])
-    play(codex, place, ["done"], BYPASS)
-    assert probe.flags() == "FF"
-
-
-# Tool calls
-
-
-@pytest.mark.parametrize(
-    ("hook", "refused"),
-    [
-        (say(NESTED), True),
-        (say('{"decision": "block", "reason": "no"}'), True),
-        (say(code=2, errors="no"), True),
-        (say(NESTED.replace("{", '{"more": 1, ', 1)), False),
-        (say(FLAT), False),
-        (say('{"decision": "deny", "reason": "no"}'), False),
-    ],
-    ids=["nested", "block", "exit 2", "nested and an unknown key", "flat", "deny"],
-)
-def test_a_tool_call_is_refused_in_these_forms(codex: Client, place: Place, hook: str, refused: bool) -> None:
-    write_hooks(place.settings, PreToolUse=[group(hook)])
-    run = play(codex, place, [shell("echo ran > ran"), "done"], BYPASS, YOLO)
-    told = run.log[-1].request.body["input"][-1]["output"]
-    assert (run.requests, (place.project / "ran").exists()) == (2, not refused)
-    assert told.startswith("Command blocked by PreToolUse hook: no.") == refused
-
-
-# What a hook is told
 
 
 def test_hooks_get_the_pinned_fields_and_the_tools_the_session(codex: Client, place: Place) -> None:
@@ -152,28 +103,6 @@ def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(co
     assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [
         (codex.pins["shell_tool"]["tool"], {"cmd": "true 1"})
     ]
-
-
-# Files
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: "// mine\n" + text,
-        lambda text: "\ufeff" + text,
-        lambda text: text[:-1] + ",}",
-        lambda text: text.replace('"command":', '"timeout": "10", "command":'),
-        lambda text: "",
-        lambda text: text.replace("{", '{"$schema": "x", ', 1),
-    ],
-    ids=["a comment", "a byte order mark", "a trailing comma", "a timeout that is a string", "nothing", "a root key"],
-)
-def test_these_lose_all_hooks_of_the_file(codex: Client, place: Place, change: Any) -> None:
-    write_hooks(place.settings, Stop=[group("true")])
-    assert len(list_hooks(codex, place)) == 1
-    place.settings.write_text(change(place.settings.read_text()))
-    assert list_hooks(codex, place) == []
 
 
 def test_a_config_toml_that_cannot_be_read_keeps_codex_from_starting(codex: Client, place: Place) -> None:
@@ -213,9 +142,6 @@ def test_outside_a_repository_only_the_start_folder_s_hooks_count(codex: Client,
     trust_project(place, place.project)
     assert len(list_hooks(codex, place)) == 1
     assert list_hooks(codex, place, place.project / "sub") == []
-
-
-# Trust
 
 
 def test_project_hooks_need_a_trusted_project(codex: Client, place: Place) -> None:

@@ -1,26 +1,77 @@
 """The behaviour of the real Copilot CLI that hookctl relies on; expected values are in pins/copilot.toml."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .clients import Client
+from . import facts
+from .clients import Client, pins_of
 from .copilot import TRUST, Place, play, shell
 from .dialects import Call
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
+from .facts import Fact, probe
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 EVERYTHING = {"COPILOT_ALLOW_ALL": "true"}
+CAP, NAMES = pins_of("copilot")["cap"]["default"], pins_of("copilot")["variables"]
+GONE = "python3 /nowhere/hook.py"
+BLOCKED = {"agentStop": [probe("it", BLOCK)]}
+BOTH = verdict("block", **json.loads(SPEAK), **json.loads(END), more=1)
+NESTED_STOP = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})
+
+
+def write(path: Path, events: facts.Entries, more: Mapping[str, Any]) -> None:
+    entries = {event: [entry(hook, **fields) for hook, fields in hooks] for event, hooks in events.items()}
+    path.write_text(json.dumps({"version": 1, "hooks": entries}))
+
+
+FACTS = [
+    Fact("8 blocks in a row are honoured and the 9th is overridden", BLOCKED,
+         environment=dict.fromkeys(("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "COPILOT_STOP_HOOK_BLOCK_CAP"), "20"),
+         requests=CAP + 1, flags="F" + "T" * CAP),
+    Fact("a tool call leaves the cap's count and the flag as they were", BLOCKED,
+         replies=Script([reply for n in range(CAP + 1) for reply in (f"text {n}", shell(f"true {n}"))], limit=30),
+         requests=2 * CAP + 1, flags="F" + "T" * CAP),
+    facts.blocks("agentStop", say(BLOCK), say(BOTH), say(BLOCK, code=2), unsaid=["let go"]),
+    # Nobody gets to read a message that a hook has for a person.
+    facts.passes("agentStop", [*UNDECIDED, say(END), say("text"), say(BLOCK + "\nnoise"), say(verdict("deny")),
+                               say(verdict("block", "")), say(NESTED_STOP), say(BLOCK, code=1), say(BLOCK, code=3),
+                               say(code=2, errors="on"), GONE, "/nowhere/hook"],
+                 out="done\n\n", unsaid=["let go", "enough"]),
+    # It has two names.
+    facts.times_out("agentStop", [{"timeoutSec": 1}, {"timeoutSec": None, "timeout": 1}], {"timeoutSec": 30}),
+    facts.refuses("preToolUse", shell, [say(FLAT), say(code=2, errors="no"), say(code=1), GONE, "/nowhere/hook"],
+                  [say(NESTED), say(verdict("block")), say(verdict("deny")), say("noise\n" + FLAT),
+                   GUARDED.format("/nowhere/hook.py")],
+                  lambda run: run.told("tool")[:1], "Denied by preToolUse hook: no"),
+    Fact("a key with a capital letter takes both forms of a refusal", {"PreToolUse": [(say(NESTED), say(FLAT))]},
+         replies=[*(shell(f"echo > {number}") for number in range(3)), "done"],
+         check=lambda came: came.made() == ["2"]),
+    Fact("an event of another spelling is none",
+         {"AgentStop": [probe()], "stop": [probe()], "UserPromptSubmitted": [probe()]}, requests=1, heard={"it": 0}),
+    # Its keys are kept from hooks, and the session is told in the payload alone.
+    Fact("hooks get the entry's own environment as it stands and tools the session",
+         {"agentStop": [probe("it", env={"MAX_STOP_BLOCKS": "5", "LITERAL": "in $HOME"})]},
+         replies=[shell(f"printenv {NAMES['session']} > session"), "done"],
+         environment={"OF_THE_CLIENT": "1", "GITHUB_TOKEN": "made-up"},
+         variables={"MAX_STOP_BLOCKS": "5", "LITERAL": "in $HOME", "OF_THE_CLIENT": "1", NAMES["itself"]: "1",
+                    NAMES["project"]: "{place.project}", "GITHUB_TOKEN": None, "COPILOT_PROVIDER_API_KEY": None,
+                    NAMES["session"]: None},
+         check=lambda came: (came.place.project / "session").read_text().strip()
+         == came.probes["it"].heard()[0].payload["sessionId"]),
+]  # fmt: skip
+test_fact = facts.table("copilot", FACTS, write)
 
 
 def entry(hook: Probe | str, **more: Any) -> dict[str, Any]:
-    return handler(hook, **{"timeoutSec": 10, **more})
+    fields = {"timeoutSec": 10, **more}
+    return handler(hook, **{name: value for name, value in fields.items() if value is not None})
 
 
 def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
@@ -32,59 +83,6 @@ def repository_hooks(folder: Path) -> Path:
     return folder / ".github" / "hooks" / "hookctl.json"
 
 
-# Blocks and their cap
-
-
-def test_8_blocks_in_a_row_are_honoured_and_the_9th_is_overridden(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_hooks(place.settings, agentStop=[entry(probe)])
-    variables = dict.fromkeys(("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "COPILOT_STOP_HOOK_BLOCK_CAP"), "20")
-    run = play(copilot, place, ["done"], environment=variables)
-    cap = copilot.pins["cap"]["default"]
-    assert (run.requests, probe.flags(), run.code) == (cap + 1, "F" + "T" * cap, 0)
-
-
-def test_a_tool_call_leaves_the_cap_s_count_and_the_flag_as_they_were(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_hooks(place.settings, agentStop=[entry(probe)])
-    cap = copilot.pins["cap"]["default"]
-    turns = [reply for number in range(cap + 1) for reply in (f"text {number}", shell(f"true {number}"))]
-    run = play(copilot, place, Script(turns, limit=30))
-    assert (run.requests, probe.flags()) == (2 * cap + 1, "F" + "T" * cap)
-
-
-def test_what_blocks(copilot: Client, place: Place) -> None:
-    both = verdict("block", **json.loads(SPEAK), **json.loads(END), more=1)
-    blocking = [say(BLOCK), say(both), say(BLOCK, code=2)]
-    write_hooks(place.settings, agentStop=[entry(in_turn(place.root, *blocking))])
-    run = play(copilot, place, ["done"])
-    assert (run.requests, run.code) == (len(blocking) + 1, 0)
-    assert "let go" not in run.out + run.errors
-
-
-def test_what_passes(copilot: Client, place: Place) -> None:
-    passing = [
-        *UNDECIDED,
-        say(END),
-        say("text"),
-        say(BLOCK + "\nnoise"),
-        say(verdict("deny")),
-        say(verdict("block", "")),
-        say(json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})),
-        say(BLOCK, code=1),
-        say(BLOCK, code=3),
-        say(code=2, errors="on"),
-        "python3 /nowhere/hook.py",
-        "/nowhere/hook",
-    ]
-    write_hooks(place.settings, agentStop=[entry(hook) for hook in passing])
-    run = play(copilot, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n\n")
-    # Nobody gets to read a message that a hook has for a person.
-    assert "let go" not in run.out + run.errors
-    assert "enough" not in run.out + run.errors
-
-
 def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(copilot: Client, place: Place) -> None:
     stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
     write_hooks(place.settings, agentStop=[entry(stop)], userPromptSubmitted=[entry(prompt)])
@@ -92,43 +90,6 @@ def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(c
     heard = [call.payload for call in prompt.heard()]
     assert [call["prompt"] for call in heard] == ["begin", json.loads(BLOCK)["reason"]]
     assert heard[0].keys() == heard[1].keys()
-
-
-def test_a_timeout_is_in_seconds_and_has_two_names(copilot: Client, place: Place) -> None:
-    slow, slower = (make_probe(place.root, name, answers=(BLOCK,), seconds=4) for name in ("slow", "slower"))
-    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=1)
-    other = handler(slower, timeout=1)
-    write_hooks(place.settings, agentStop=[entry(slow, timeoutSec=1), other, entry(quick, timeoutSec=30)])
-    assert play(copilot, place, ["done"]).requests == 2
-
-
-# Tool calls
-
-
-def test_how_a_tool_call_is_refused(copilot: Client, place: Place) -> None:
-    refusing = [say(FLAT), say(code=2, errors="no"), say(code=1), "python3 /nowhere/hook.py", "/nowhere/hook"]
-    passing = [
-        say(NESTED),
-        say(verdict("block")),
-        say(verdict("deny")),
-        say("noise\n" + FLAT),
-        GUARDED.format("/nowhere/hook.py"),
-    ]
-    write_hooks(place.settings, preToolUse=[entry(in_turn(place.root, *refusing, *passing))])
-    steps = range(len(refusing) + len(passing))
-    run = play(copilot, place, [*(shell(f"echo > {step}") for step in steps), "done"])
-    ran = sorted(int(path.name) for path in place.project.iterdir() if path.name != ".git")
-    assert ran == list(steps[len(refusing) :])
-    assert run.told("tool")[0] == "Denied by preToolUse hook: no"
-
-
-def test_a_key_with_a_capital_letter_takes_both_forms_of_a_refusal(copilot: Client, place: Place) -> None:
-    write_hooks(place.settings, PreToolUse=[entry(in_turn(place.root, say(NESTED), say(FLAT)))])
-    play(copilot, place, [shell("echo > 0"), shell("echo > 1"), shell("echo > 2"), "done"])
-    assert [path.name for path in place.project.iterdir() if path.name != ".git"] == ["2"]
-
-
-# What a hook is told
 
 
 @pytest.mark.parametrize("capital", [False, True], ids=["small", "capital"])
@@ -149,31 +110,6 @@ def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
         assert (payload["toolName"], payload["toolArgs"]["command"]) == (tool["tool"], "true 1")
 
 
-def test_an_event_of_another_spelling_is_none(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, AgentStop=[entry(probe)], stop=[entry(probe)], UserPromptSubmitted=[entry(probe)])
-    assert (play(copilot, place, ["done"]).requests, probe.heard()) == (1, [])
-
-
-def test_hooks_get_the_entry_s_own_environment_as_it_stands_and_tools_the_session(
-    copilot: Client, place: Place
-) -> None:
-    probe, variables = make_probe(place.root), copilot.pins["variables"]
-    write_hooks(place.settings, agentStop=[entry(probe, env={"MAX_STOP_BLOCKS": "5", "LITERAL": "in $HOME"})])
-    play(
-        copilot,
-        place,
-        [shell(f"printenv {variables['session']} > session"), "done"],
-        environment={"OF_THE_CLIENT": "1", "GITHUB_TOKEN": "made-up"},
-    )
-    heard = probe.heard()[0]
-    names = ("MAX_STOP_BLOCKS", "LITERAL", "OF_THE_CLIENT", variables["itself"], variables["project"])
-    assert [heard.environment[name] for name in names] == ["5", "in $HOME", "1", "1", str(place.project)]
-    # Its keys are kept from hooks, and the session is told in the payload alone.
-    assert {"GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", variables["session"]} & heard.environment.keys() == set()
-    assert (place.project / "session").read_text().strip() == heard.payload["sessionId"]
-
-
 def test_a_new_prompt_of_a_resumed_session_begins_with_a_flag_that_is_not_set(copilot: Client, place: Place) -> None:
     probe = make_probe(place.root, answers=(BLOCK, ""))
     write_hooks(place.settings, agentStop=[entry(probe)])
@@ -181,9 +117,6 @@ def test_a_new_prompt_of_a_resumed_session_begins_with_a_flag_that_is_not_set(co
     play(copilot, place, ["two"], "--continue", prompt="go on")
     assert probe.flags() == "FTF"
     assert len({heard.payload["sessionId"] for heard in probe.heard()}) == 1
-
-
-# Files
 
 
 def test_these_files_are_read_and_a_repository_s_where_it_is_trusted(copilot: Client, place: Place) -> None:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from . import claude, codex, copilot, droid, openhands, qwen
 from .agent import Place, Run
 from .clients import Client
@@ -19,19 +21,7 @@ from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 
-PACK = """\
-[pack]
-name = "judge"
-version = "1"
-
-[files]
-include = ["judge.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "MATCHER"
-command = "python3 {files}/judge.py"
-"""
+PACK = manifest("judge", hook("PreToolUse", "python3 {files}/judge.py", matcher="MATCHER"), files=["judge.py"])
 JUDGE = """\
 import json, sys
 

@@ -8,33 +8,71 @@ import pytest
 
 from hookctl.hosts.shapes import FAILS_OPEN
 
-from .clients import Client
+from . import facts
+from .clients import Client, pins_of
 from .dialects import Call
+from .facts import Fact, probe
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
-from .hooks import UNDECIDED, group, lost_fields, say
+from .hooks import END, FLAT, UNDECIDED, group, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 UNTRUSTED = dict.fromkeys(TRUST, "")
+STOP, TOLD = {"AfterAgent": [probe()]}, "Tool execution blocked: no"
+BLOCKING = {
+    "deny and an unknown key": say(verdict("deny", more=1)), "a block without a reason": say(verdict("block", "")),
+    "a block at exit 1": say(BLOCK, code=1), "a block at exit 3": say(BLOCK, code=3),
+    "exit 2 with words": say(code=2, errors="on"), "exit 3 with words": say(code=3, errors="on"),
+    "exit 127 with words": say(code=127, errors="on"), "a block on stderr": say(errors=BLOCK),
+    "a script that is gone": "python3 /nowhere/hook.py", "a program that is gone": "/nowhere/hook",
+}  # fmt: skip
+READS = {
+    "a comment": (lambda text: "// mine\n" + text, True),
+    "an unknown key": (lambda text: text.replace("{", '{"$schema": "x", ', 1), True),
+    "a trailing comma": (lambda text: text[:-1] + ",}", False),
+    "a byte order mark": (lambda text: "\ufeff" + text, False),
+    "nothing": (lambda text: "", False),
+}
+
+
+def refused(run: Any) -> list[str]:
+    """The errors of the first three calls, as the model was told them."""
+    parts = [part for content in run.log[-1].request.body["contents"] for part in content["parts"]]
+    answers = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+    return [answer.get("error") for answer in answers[:3]]
+
+
+FACTS = [
+    # From some turn on a model is asked whether the agent goes in circles; the server knows these requests.
+    Fact("nothing caps a hook's blocks", {"AfterAgent": [probe("it", *[BLOCK] * 30, "")]},
+         replies=Script([f"reply {number}" for number in range(32)], limit=40), requests=31, flags="F" + "T" * 30,
+         check=lambda came: {entry.kind for entry in came.run.log} <= {"main", "side"}),
+    facts.passes("AfterAgent", [*UNDECIDED, say(errors="words"), say(code=2), say(code=1, errors="on"), say(code=3)],
+                 out="done\n", said=["Hook system message: ", "let go"]),
+    *(facts.blocks_for_ever("AfterAgent", f"{name} blocks", hook) for name, hook in BLOCKING.items()),
+    Fact("a hook that ends the turn beats another hook's block", {"AfterAgent": [say(BLOCK), say(END)]}, requests=1,
+         out="done\n", said=["Agent execution stopped: enough"]),
+    # It is in milliseconds.
+    facts.times_out("AfterAgent", [{"timeout": 1000}], {"timeout": 30_000}, said=["Hook timed out after 1000ms"]),
+    Fact("the same command under the same name runs once", flags="FF",
+         hooks={"AfterAgent": [probe("it", name="one"), probe("it", name="one"), probe("it", name="two")]}),
+    facts.refuses("BeforeTool", shell,
+                  [say(verdict("deny", "no")), say(verdict("block", "no", more=1)), say(code=2, errors="no")],
+                  [say(json.dumps({"hookSpecificOutput": json.loads(FLAT)}))], refused, TOLD, options=(YOLO,)),
+    *(Fact(f"{name} in the settings {'is read' if reads else 'keeps it from starting'}", STOP, text=text,
+           requests=int(reads), code=0 if reads else pins_of("gemini")["exit"]["settings_broken"])
+      for name, (text, reads) in READS.items()),
+    Fact("a user hook needs no more than skip-trust", STOP, options=(SKIP,), environment=UNTRUSTED, requests=1,
+         flags="F"),
+]  # fmt: skip
+test_fact = facts.table("gemini", FACTS, facts.claude_like(BASE))
 
 
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**BASE, **(more or {}), "hooks": events}))
-
-
-# Blocks
-
-
-def test_nothing_caps_a_hook_s_blocks(gemini: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(*[BLOCK] * 30, ""))
-    write_settings(place.settings, AfterAgent=[group(probe)])
-    run = play(gemini, place, Script([f"reply {number}" for number in range(32)], limit=40))
-    assert (run.requests, probe.flags(), run.code) == (31, "F" + "T" * 30, 0)
-    # From some turn on a model is asked whether the agent goes in circles; the server knows these requests.
-    assert {entry.kind for entry in run.log} <= {"main", "side"}
 
 
 def test_a_forced_continuation_is_a_prompt_of_its_own_to_hooks_but_not_to_the_stop(
@@ -52,42 +90,6 @@ def test_a_forced_continuation_is_a_prompt_of_its_own_to_hooks_but_not_to_the_st
     assert [heard.payload["prompt_response"] for heard in stop.heard()] == ["one", "one\ntwo", "one\ntwo\nthree"]
 
 
-def test_what_passes(gemini: Client, place: Place) -> None:
-    passing = [
-        *UNDECIDED,
-        say(errors="words"),
-        say(code=2),
-        say(code=1, errors="on"),
-        say(code=3),
-    ]
-    write_settings(place.settings, AfterAgent=[group(*passing)])
-    run = play(gemini, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert "Hook system message: " in run.errors
-    assert "let go" in run.errors
-
-
-BLOCKING = {
-    "deny and an unknown key": say('{"decision": "deny", "reason": "on", "more": 1}'),
-    "a block without a reason": say('{"decision": "block", "reason": ""}'),
-    "a block at exit 1": say(BLOCK, code=1),
-    "a block at exit 3": say(BLOCK, code=3),
-    "exit 2 with words": say(code=2, errors="on"),
-    "exit 3 with words": say(code=3, errors="on"),
-    "exit 127 with words": say(code=127, errors="on"),
-    "a block on stderr": say(errors=BLOCK),
-    "a script that is gone": "python3 /nowhere/hook.py",
-    "a program that is gone": "/nowhere/hook",
-}
-
-
-@pytest.mark.parametrize("hook", BLOCKING.values(), ids=BLOCKING)
-def test_these_block_and_nothing_ever_ends_them(gemini: Client, place: Place, hook: str) -> None:
-    write_settings(place.settings, AfterAgent=[group(hook)])
-    run = play(gemini, place, Script(["done"], limit=4))
-    assert (run.requests, run.count("refused") > 0) == (4, True)
-
-
 @pytest.mark.parametrize("event", ["AfterAgent", "BeforeAgent"])
 @pytest.mark.parametrize(("trap", "passes"), [("", False), (FAILS_OPEN, True)], ids=["bare", "trap"])
 def test_a_gone_program_lets_a_turn_pass_behind_the_trap_alone(
@@ -96,54 +98,6 @@ def test_a_gone_program_lets_a_turn_pass_behind_the_trap_alone(
     write_settings(place.settings, **{event: [group(trap + "/nowhere/hook")]})
     run = play(gemini, place, Script(["done"], limit=4))
     assert ((run.requests, run.code, run.out) == (1, 0, "done\n")) == passes
-
-
-def test_a_hook_that_ends_the_turn_beats_another_hook_s_block(gemini: Client, place: Place) -> None:
-    write_settings(place.settings, AfterAgent=[group(say(BLOCK), say('{"continue": false, "stopReason": "enough"}'))])
-    run = play(gemini, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    assert "Agent execution stopped: enough" in run.errors
-
-
-def test_a_timeout_is_in_milliseconds(gemini: Client, place: Place) -> None:
-    slow = make_probe(place.root, "slow", answers=(BLOCK,), seconds=2)
-    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=0.1)
-    write_settings(place.settings, AfterAgent=[group(slow, timeout=1000), group(quick, timeout=30_000)])
-    run = play(gemini, place, ["done"])
-    assert run.requests == 2
-    assert "Hook timed out after 1000ms" in run.errors
-
-
-def test_the_same_command_under_the_same_name_runs_once(gemini: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    groups = [group(probe, name="one"), group(probe, name="one"), group(probe, name="two")]
-    write_settings(place.settings, AfterAgent=groups)
-    play(gemini, place, ["done"])
-    assert probe.flags() == "FF"
-
-
-# Tool calls
-
-
-@pytest.mark.parametrize(
-    ("hook", "refused"),
-    [
-        (say('{"decision": "deny", "reason": "no"}'), True),
-        (say('{"decision": "block", "reason": "no", "more": 1}'), True),
-        (say(code=2, errors="no"), True),
-        (say('{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}'), False),
-    ],
-    ids=["deny", "block and an unknown key", "exit 2", "nested"],
-)
-def test_a_tool_call_is_refused_in_these_forms(gemini: Client, place: Place, hook: str, refused: bool) -> None:
-    write_settings(place.settings, BeforeTool=[group(hook)])
-    run = play(gemini, place, [shell("echo ran > ran"), "done"], YOLO)
-    told = run.log[-1].request.body["contents"][-1]["parts"][0]["functionResponse"]["response"]
-    assert (run.requests, (place.project / "ran").exists()) == (2, not refused)
-    assert (told.get("error") == "Tool execution blocked: no") == refused
-
-
-# What a hook is told
 
 
 def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, place: Place) -> None:
@@ -167,32 +121,6 @@ def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, p
     names = {line.partition("=")[0] for line in (place.project / "environment").read_text().splitlines()}
     assert names.isdisjoint({variables["session"], variables["project"]})
     assert "GEMINI_CLI" in names
-
-
-# Files
-
-
-@pytest.mark.parametrize(
-    ("change", "starts"),
-    [
-        (lambda text: "// mine\n" + text, True),
-        (lambda text: text.replace("{", '{"$schema": "x", ', 1), True),
-        (lambda text: text[:-1] + ",}", False),
-        (lambda text: "\ufeff" + text, False),
-        (lambda text: "", False),
-    ],
-    ids=["a comment", "an unknown key", "a trailing comma", "a byte order mark", "nothing"],
-)
-def test_settings_that_cannot_be_read_keep_the_client_from_starting(
-    gemini: Client, place: Place, change: Any, starts: bool
-) -> None:
-    place.settings.write_text(change(place.settings.read_text().rstrip()))
-    run = play(gemini, place, ["done"])
-    expected = (0, 1) if starts else (gemini.pins["exit"]["settings_broken"], 0)
-    assert (run.code, run.requests) == expected
-
-
-# Projects
 
 
 @pytest.mark.parametrize(
@@ -229,13 +157,6 @@ def test_project_hooks_run_in_a_trusted_folder_only_and_are_named_the_first_time
     assert probe.flags() == "FF"
     named = "project-level hooks have been detected"
     assert (named in first.errors, named in second.errors) == (True, False)
-
-
-def test_a_user_hook_needs_no_more_than_skip_trust(gemini: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, AfterAgent=[group(probe)])
-    assert play(gemini, place, ["done"], SKIP, environment=UNTRUSTED).requests == 1
-    assert probe.flags() == "F"
 
 
 def test_a_failed_tool_tells_its_error_but_a_failed_shell_command_does_not(gemini: Client, place: Place) -> None:

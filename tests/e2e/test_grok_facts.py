@@ -8,14 +8,64 @@ import pytest
 
 from tests.matching import OF_SHELL
 
-from .clients import Client
+from . import facts
+from .clients import Client, pins_of
 from .dialects import Call
+from .facts import Came, Fact, probe
 from .grok import TRUST, YOLO, Place, ends_turn, play, shell
-from .hooks import END, NESTED, UNDECIDED, group, handler, in_turn, lost_fields, say, verdict
+from .hooks import END, NESTED, UNDECIDED, group, handler, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
+
+CAP = pins_of("grok")["cap"]["default"]
+STOP = {"Stop": [probe()]}
+OTHER_DENY = NESTED.replace("PreToolUse", "Other")
+NESTED_STOP = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})
+
+
+def one_prompt(came: Came) -> bool:
+    stops = [heard.payload for heard in came.probes["it"].heard() if ends_turn(heard.payload)]
+    return len({payload["promptId"] for payload in stops}) == 1
+
+
+def with_group(text: str) -> Any:
+    """The settings' text with a group of another event."""
+    return lambda hooks: hooks.replace('"hooks": {', f'"hooks": {{"PreToolUse": [{text}], ', 1)
+
+
+FACTS = [
+    Fact("8 stops of a turn are asked about and the 9th is not", {"Stop": [probe("it", BLOCK)]}, options=(YOLO,),
+         replies=Script([reply for n in range(12) for reply in (shell(f"true {n}"), f"text {n}")], limit=40),
+         requests=2 * (CAP + 1), flags="F" + "T" * (CAP - 1), check=one_prompt),
+    facts.blocks("Stop", *(say(BLOCK, code=code) for code in (0, 1, 3, 127)), say(code=2, errors="on"),
+                 say(verdict("block", "")), check=lambda came: "Stop hook feedback:\n- on\n" in came.run.told("user")),
+    # Nobody gets to read a message that a hook has for a person.
+    facts.passes("Stop", [*UNDECIDED, say(END), say("text"), say(verdict("deny")), say(NESTED_STOP), "/nowhere/hook"],
+                 out="done\n", unsaid=["let go"]),
+    Fact("the end of a turn beats the block of another hook", {"Stop": [say(BLOCK), say(END)]}, requests=1),
+    facts.times_out("Stop", [{"timeout": 1}], {"timeout": 30}),
+    facts.refuses("PreToolUse", shell,
+                  [say(NESTED), say(verdict("deny", "no")), say(verdict("block", "no")), say(code=2, errors="no"),
+                   say(verdict("deny", "no"), code=1), say(NESTED, code=127), say(OTHER_DENY)],
+                  [say(code=1, errors="no"), say(END), say("text"), "/nowhere/hook"],
+                  lambda run: [told for told in run.told("tool") if told.startswith("Hook denied")],
+                  "Hook denied: no", options=(YOLO,)),
+    Fact("one refusal is enough and the hooks behind it are not asked", {"PreToolUse": [say(NESTED), probe()]},
+         replies=[shell("true"), "done"], options=(YOLO,), heard={"it": 0}),
+    # Which files count
+    Fact("one command runs once from however many files", STOP, flags="F",
+         files={"home/.claude/settings.json": {"Stop": [probe("it", timeout=7)]}}),
+    Fact("a comment costs the whole file", STOP, text=lambda text: f"// a comment\n{text}", heard={"it": 0},
+         check=Came.silent),
+    Fact("a byte order mark costs the whole file", STOP, text=lambda text: f"\ufeff{text}", heard={"it": 0},
+         check=Came.silent),
+    Fact("a group without hooks costs the whole file", STOP, text=with_group('{"matcher": "x"}'), heard={"it": 0},
+         check=Came.silent),
+    Fact("a timeout that is not whole costs the whole file", STOP, heard={"it": 0}, check=Came.silent,
+         text=with_group('{"hooks": [{"type": "command", "command": "true", "timeout": 5.5}]}')),
+]  # fmt: skip
 
 
 def write_hooks(path: Path, text: str = "", **events: list[dict[str, Any]]) -> None:
@@ -28,44 +78,7 @@ def flags(probe: Probe) -> str:
     return "".join("FT"[heard.payload["stopHookActive"]] for heard in probe.heard() if ends_turn(heard.payload))
 
 
-# Blocks and their cap
-
-
-def test_8_stops_of_a_turn_are_asked_about_and_the_9th_is_not(grok: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_hooks(place.settings, Stop=[group(probe)])
-    turns = [reply for number in range(12) for reply in (shell(f"true {number}"), f"text {number}")]
-    run = play(grok, place, Script(turns, limit=40), YOLO)
-    cap = grok.pins["cap"]["default"]
-    assert (run.requests, flags(probe), run.code) == (2 * (cap + 1), "F" + "T" * (cap - 1), 0)
-    assert len({heard.payload["promptId"] for heard in probe.heard() if ends_turn(heard.payload)}) == 1
-
-
-def test_what_blocks(grok: Client, place: Place) -> None:
-    blocking = [
-        *(say(BLOCK, code=code) for code in (0, 1, 3, 127)),
-        say(code=2, errors="on"),
-        say(verdict("block", "")),
-    ]
-    write_hooks(place.settings, Stop=[group(in_turn(place.root, *blocking))])
-    run = play(grok, place, ["done"])
-    assert (run.requests, run.code) == (len(blocking) + 1, 0)
-    assert "Stop hook feedback:\n- on\n" in run.told("user")
-
-
-def test_what_passes(grok: Client, place: Place) -> None:
-    nested = {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}}
-    passing = [*UNDECIDED, say(END), say("text"), say(verdict("deny")), say(json.dumps(nested)), "/nowhere/hook"]
-    write_hooks(place.settings, Stop=[group(hook) for hook in passing])
-    run = play(grok, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    # Nobody gets to read a message that a hook has for a person.
-    assert "let go" not in run.out + run.errors
-
-
-def test_the_end_of_a_turn_beats_the_block_of_another_hook(grok: Client, place: Place) -> None:
-    write_hooks(place.settings, Stop=[group(say(BLOCK)), group(say(END))])
-    assert play(grok, place, ["done"]).requests == 1
+test_fact = facts.table("grok", FACTS, facts.claude_like(), flags=flags)
 
 
 def test_the_session_s_end_is_told_by_the_same_event_and_nothing_comes_of_its_answer(
@@ -80,46 +93,12 @@ def test_the_session_s_end_is_told_by_the_same_event_and_nothing_comes_of_its_an
     assert "promptId" not in session
 
 
-def test_a_timeout_is_in_seconds(grok: Client, place: Place) -> None:
-    slow = make_probe(place.root, "slow", answers=(BLOCK,), seconds=4)
-    quick = make_probe(place.root, "quick", answers=(BLOCK, ""), seconds=1)
-    write_hooks(place.settings, Stop=[group(slow, timeout=1), group(quick, timeout=30)])
-    assert play(grok, place, ["done"]).requests == 2
-
-
-# Tool calls
-
-
-def test_how_a_tool_call_is_refused(grok: Client, place: Place) -> None:
-    refusing = [
-        say(NESTED), say(verdict("deny", "no")), say(verdict("block", "no")), say(code=2, errors="no"),
-        say(verdict("deny", "no"), code=1), say(NESTED, code=127), say(NESTED.replace("PreToolUse", "Other")),
-    ]  # fmt: skip
-    passing = [say(code=1, errors="no"), say(END), say("text"), "/nowhere/hook"]
-    write_hooks(place.settings, PreToolUse=[group(in_turn(place.root, *refusing, *passing))])
-    steps = range(len(refusing) + len(passing))
-    run = play(grok, place, [*(shell(f"echo > {step}") for step in steps), "done"], YOLO)
-    ran = sorted(int(path.name) for path in place.project.iterdir() if path.name != ".git")
-    assert ran == list(steps[len(refusing) :])
-    assert {told for told in run.told("tool") if told.startswith("Hook denied")} == {"Hook denied: no"}
-
-
-def test_one_refusal_is_enough_and_the_hooks_behind_it_are_not_asked(grok: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, PreToolUse=[group(say(NESTED)), group(probe)])
-    play(grok, place, [shell("true"), "done"], YOLO)
-    assert probe.heard() == []
-
-
 @pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["grok"].items())
 def test_what_a_matcher_fits(grok: Client, place: Place, matcher: str, fits: bool) -> None:
     probe = make_probe(place.root)
     write_hooks(place.settings, PreToolUse=[{"matcher": matcher, **group(probe)}])
     play(grok, place, [shell("true"), "done"], YOLO)
     assert bool(probe.heard()) == fits
-
-
-# What a hook is told
 
 
 def test_a_hook_gets_the_fields_and_variables_that_ours_read(grok: Client, place: Place) -> None:
@@ -140,9 +119,6 @@ def test_a_hook_gets_the_fields_and_variables_that_ours_read(grok: Client, place
     tools = (place.project / "env").read_text()
     assert f"{names['session']}={main.pop()}" in tools
     assert names["itself"] not in tools
-
-
-# Which files count
 
 
 def test_every_file_in_the_folder_counts_and_config_toml_too(grok: Client, place: Place) -> None:
@@ -201,28 +177,6 @@ def test_a_variable_with_a_word_for_yes_or_no_goes_before_a_switch(
             ran.append(len(probe.heard()) > before)
     is_file_of_others = section != "folder_trust"  # there trust that is on keeps the hook from running
     assert ran == [told == is_file_of_others for told in (True, False, True, False, False, True)]
-
-
-def test_one_command_runs_once_from_however_many_files(grok: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, Stop=[group(probe)])
-    write_hooks(place.home / ".claude" / "settings.json", Stop=[group(probe, timeout=7)])
-    play(grok, place, ["done"])
-    assert flags(probe) == "F"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["// a comment\nHOOKS", "\ufeffHOOKS", '{"hooks": {"PreToolUse": [{"matcher": "x"}], REST',
-     '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true", "timeout": 5.5}]}], REST'],
-    ids=["comment", "byte order mark", "group without hooks", "no whole timeout"],
-)  # fmt: skip
-def test_what_costs_the_whole_file(grok: Client, place: Place, text: str) -> None:
-    probe = make_probe(place.root)
-    hooks = json.dumps({"hooks": {"Stop": [group(probe)]}})
-    write_hooks(place.settings, text.replace("HOOKS", hooks).replace("REST", hooks.removeprefix('{"hooks": {')))
-    run = play(grok, place, ["done"])
-    assert (run.code, run.errors, probe.heard()) == (0, "", [])
 
 
 def test_what_costs_only_itself(grok: Client, place: Place) -> None:

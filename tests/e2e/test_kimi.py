@@ -12,6 +12,8 @@ from hookctl.hooks.listing import list_hooks
 from hookctl.hooks.model import Hook
 from hookctl.hooks.plugins import find_places, find_plugin_hooks
 from hookctl.system.folders import Folders
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 from . import kimi as driver
 from .clients import Client
@@ -28,16 +30,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
 HOST = ("--host", "kimi")
 BEGIN = Call("Agent", {"prompt": "MARKER", "description": "a part", "subagent_type": "coder"})
-PACK = """\
-[pack]
-name = "NAME"
-version = "1"
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "grep -q WORD && echo 'NAME forbids it' >&2 && exit 2; exit 0"
-"""
+PACK = manifest(
+    "NAME", pack_hook("PreToolUse", "grep -q WORD && echo 'NAME forbids it' >&2 && exit 2; exit 0", matcher="Bash")
+)
 
 
 @pytest.mark.parametrize("operators", [True, False], ids=["a file", "no file"])

@@ -1,6 +1,7 @@
 """The behaviour of the real Kimi Code that hookctl relies on; expected values are in pins/kimi.toml."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import pytest
 
 from tests.matching import OF_SHELL
 
+from . import facts
 from . import kimi as driver
-from .clients import Client
+from .clients import Client, pins_of
 from .dialects import Call
-from .hooks import FLAT, GUARDED, UNDECIDED, in_turn, say, verdict
+from .facts import Fact, beside, probe
+from .hooks import FLAT, GUARDED, UNDECIDED, say, verdict
 from .kimi import Place, play, refusal, shell
 from .model_server import Script
 from .plugins import by_own_means
@@ -20,6 +23,8 @@ from .probe import BLOCK, Probe, make_probe
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 BLOCKS = say(code=2, errors="on")
+SAID, FOLDER = pins_of("kimi")["said"], pins_of("kimi")["variables"]["config_folder"]
+STOP = {"Stop": [BLOCKS]}
 
 
 def entry(event: str, hook: Probe | str, **more: Any) -> str:
@@ -29,11 +34,72 @@ def entry(event: str, hook: Probe | str, **more: Any) -> str:
     return "[[hooks]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
 
 
+def write(path: Path, events: facts.Entries, more: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(entry(event, hook, **fields) for event in events for hook, fields in events[event]))
+
+
+SENDS_ON = {
+    "a refusal": say(refusal("Stop", "on")), "one of another event": say(refusal("PreToolUse", "on", more=1)),
+    "one without a reason": say(refusal("Stop", "")), "exit 2": BLOCKS, "both": say(refusal("Stop", "on"), code=2),
+}  # fmt: skip
+ALLOW = json.dumps({"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"command": "false"}}})
+CONTEXT = json.dumps({"message": "CONTEXT", "hookSpecificOutput": {"additionalContext": "CONTEXT"}})
+LOST = {
+    "a key of its own": 'name = "mine"\n', "an unknown event": entry("Nonsense", "true"),
+    "a timeout of 0": entry("SessionEnd", "true", timeout=0), "of 601": entry("SessionEnd", "true", timeout=601),
+    "of 1.5": entry("SessionEnd", "true", timeout=1.5), "a number as matcher": entry("SessionEnd", "true", matcher=1),
+    "an empty command": entry("SessionEnd", ""), "no command": '[[hooks]]\nevent = "Stop"\n',
+}  # fmt: skip
+READ = {
+    "a byte order mark": "\ufeff# mine\n" + entry("Stop", BLOCKS) + "# end\n",
+    "carriage returns": entry("Stop", BLOCKS, timeout=5.0).replace("\n", "\r\n"),
+    "an inline array": f'hooks = [{{event = "Stop",\n command = {json.dumps(BLOCKS)},}}]\n',
+    "strange keys": "strange = 1\n" + entry("Stop", BLOCKS) + "[loop_control]\nmax_steps_per_turn = 'many'\n",
+}
+FACTS = [
+    *(Fact(f"{name} sends it on, and the first of several counts", {"Stop": [hook, say(refusal("Stop", "second"))]},
+           replies=Script(["done"], limit=4), requests=2,
+           check=lambda came: came.run.told("user")[-1] in ("on", SAID["refused"].format("Stop")))
+      for name, hook in SENDS_ON.items()),
+    facts.passes("Stop", [*UNDECIDED, say(BLOCK), say(FLAT), say("text"), say(json.dumps({"message": "said"})),
+                          say(refusal("Stop", "on"), code=1), say(code=1, errors="on"), "/nowhere/hook",
+                          beside(BLOCKS, matcher="*")], out="• done\n\n"),
+    Fact("the same command runs once and a slow one is cut off", requests=1, flags={"twice": "F", "slow": "F"},
+         hooks={"Stop": [probe("twice"), probe("twice", timeout=9),
+                         probe("slow", refusal("Stop", "on"), seconds=4, timeout=1)]}),
+    facts.refuses("PreToolUse", shell,
+                  [say(refusal("PreToolUse", "no")), say(code=2, errors="no"), say(refusal("Other", "no"))],
+                  [say(FLAT), say(verdict("block", "no")), say(refusal("PreToolUse", "no").replace("deny", "ask")),
+                   say(ALLOW), say(code=1, errors="no"), GUARDED.format("/nowhere/hook.py")],
+                  lambda run: [told.splitlines()[-1] for told in run.told("tool")[:3]], "no"),
+    *(Fact(f"the matcher {matcher!r} {'fits' if fits else 'does not fit'}",
+           {"PreToolUse": [beside(BLOCKS, matcher=matcher)]}, replies=[shell("touch ran"), "done"],
+           check=lambda came, fits=fits: came.made() == ([] if fits else ["ran"]))
+      for matcher, fits in OF_SHELL["kimi"].items()),
+    *(Fact(f"a prompt is refused by {name}", {"UserPromptSubmit": [hook]}, requests=0, code=1,
+           said=[SAID["prompt_refused"]])
+      for name, hook in (("an answer", say(refusal("UserPromptSubmit", "no"))), ("exit 2", say(code=2, errors="no")))),
+    Fact("a session's start takes nothing from a hook", {"SessionStart": [say(CONTEXT), BLOCKS]}, requests=1,
+         check=lambda came: "CONTEXT" not in json.dumps(came.run.last_messages)),
+    # The file
+    *(Fact(f"{name} costs all hooks", STOP, text=lambda text, more=more: text + more, requests=1, said=[SAID["entry"]])
+      for name, more in LOST.items()),
+    *(Fact(f"{name} costs all hooks without a word", STOP, text=lambda text, more=more: text + more, requests=1,
+           unsaid=["config"])
+      for name, more in (("a torn line", "x = \n"), ("a doubled key", "[a]\nx = 1\nx = 2\n"), ("a null", "# \x00\n"))),
+    *(Fact(f"{name}: read", STOP, text=lambda _, text=text: text, requests=2, keeps=True)
+      for name, text in READ.items()),
+    Fact("a variable moves its folder", {}, files={"elsewhere/config.toml": STOP}, requests=2,
+         environment={FOLDER: "{place.root}/elsewhere"}),
+    Fact("a project has no hooks", {}, requests=1,
+         files={f"project/{name}": STOP for name in (".kimi-code/config.toml", "kimi.toml", ".kimi/config.toml")}),
+]  # fmt: skip
+test_fact = facts.table("kimi", FACTS, write)
+
+
 def write_settings(place: Place, *entries: str) -> None:
     place.settings.write_text("".join(entries))
-
-
-# The end of a turn
 
 
 def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(kimi: Client, place: Place) -> None:
@@ -51,46 +117,6 @@ def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(kimi: Client, pla
     assert place.settings.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "blocking",
-    [
-        say(refusal("Stop", "on")),
-        say(refusal("PreToolUse", "on", more=1)),
-        say(refusal("Stop", "")),
-        BLOCKS,
-        say(refusal("Stop", "on"), code=2),
-    ],
-)
-def test_what_blocks(kimi: Client, place: Place, blocking: str) -> None:
-    write_settings(place, entry("Stop", blocking), entry("Stop", say(refusal("Stop", "second"))))
-    run = play(kimi, place, Script(["done"], limit=4))
-    assert run.requests == 2
-    assert run.told("user")[-1] in ("on", kimi.pins["said"]["refused"].format("Stop")), "the first of several counts"
-
-
-def test_what_passes_and_nobody_is_told(kimi: Client, place: Place) -> None:
-    passing = [
-        *UNDECIDED,
-        say(BLOCK),
-        say(FLAT),
-        say("text"),
-        say(json.dumps({"message": "said"})),
-        say(refusal("Stop", "on"), code=1),
-        say(code=1, errors="on"),
-        "/nowhere/hook",
-    ]
-    write_settings(place, *(entry("Stop", hook) for hook in passing), entry("Stop", BLOCKS, matcher="*"))
-    run = play(kimi, place, ["done"])
-    assert (run.requests, run.out.strip()) == (1, "• done")
-
-
-def test_the_same_command_runs_once_and_a_slow_one_is_cut_off(kimi: Client, place: Place) -> None:
-    twice = make_probe(place.root, "twice")
-    slow = make_probe(place.root, "slow", answers=(refusal("Stop", "on"),), seconds=4)
-    write_settings(place, entry("Stop", twice), entry("Stop", twice, timeout=9), entry("Stop", slow, timeout=1))
-    assert (play(kimi, place, ["done"]).requests, twice.flags(), slow.flags()) == (1, "F", "F")
-
-
 def test_a_subagent_s_stop_looks_like_the_agent_s_own(kimi: Client, place: Place) -> None:
     probes = {event: make_probe(place.root, event) for event in ("Stop", "PreToolUse", "SubagentStop")}
     write_settings(place, *(entry(event, probe) for event, probe in probes.items()))
@@ -103,36 +129,6 @@ def test_a_subagent_s_stop_looks_like_the_agent_s_own(kimi: Client, place: Place
     assert [heard.payload["tool_name"] for heard in probes["PreToolUse"].heard()] == ["Agent", "Bash"]
     (ended,) = probes["SubagentStop"].heard()
     assert {*kimi.pins["payload"]["all"], *kimi.pins["payload"]["SubagentStop"]} <= set(ended.payload)
-
-
-# Tool calls
-
-
-def test_how_a_tool_call_is_refused(kimi: Client, place: Place) -> None:
-    refusing = [say(refusal("PreToolUse", "no")), say(code=2, errors="no"), say(refusal("Other", "no"))]
-    allow = json.dumps({"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"command": "false"}}})
-    passing = [
-        say(FLAT),
-        say(verdict("block", "no")),
-        say(refusal("PreToolUse", "no").replace("deny", "ask")),
-        say(allow),
-        say(code=1, errors="no"),
-        GUARDED.format("/nowhere/hook.py"),
-    ]
-    write_settings(place, entry("PreToolUse", in_turn(place.root, *refusing, *passing), matcher="ash"))
-    steps = range(len(refusing) + len(passing))
-    run = play(kimi, place, [*(shell(f"echo > {step}") for step in steps), "done"])
-    assert sorted(int(path.name) for path in place.project.iterdir()) == list(steps[len(refusing) :])
-    assert [told.splitlines()[-1] for told in run.told("tool")[:3]] == ["no"] * 3
-
-
-@pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["kimi"].items())
-def test_a_matcher_is_an_expression_and_one_that_is_none_fits_nothing(
-    kimi: Client, place: Place, matcher: str, fits: bool
-) -> None:
-    write_settings(place, entry("PreToolUse", BLOCKS, matcher=matcher))
-    play(kimi, place, [shell("touch ran"), "done"])
-    assert (place.project / "ran").exists() is not fits
 
 
 def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it_off(
@@ -155,9 +151,6 @@ def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it
     assert failed.heard()[0].payload["error"]["message"] == "no"
 
 
-# Prompts
-
-
 @pytest.mark.parametrize("said", ["CONTEXT", json.dumps({"message": "CONTEXT"})])
 def test_whatever_a_hook_prints_on_a_prompt_goes_to_the_model(kimi: Client, place: Place, said: str) -> None:
     write_settings(place, entry("UserPromptSubmit", say(said)), entry("UserPromptSubmit", say("{}")))
@@ -165,25 +158,6 @@ def test_whatever_a_hook_prints_on_a_prompt_goes_to_the_model(kimi: Client, plac
     (told,) = [text for text in run.told("user") if "CONTEXT" in text]
     part = '<hook_result hook_event="UserPromptSubmit">\n{}\n</hook_result>'
     assert told == part.replace("{}", "CONTEXT") + "\n" + part
-
-
-@pytest.mark.parametrize("refusing", [say(refusal("UserPromptSubmit", "no")), say(code=2, errors="no")])
-def test_a_prompt_can_be_refused(kimi: Client, place: Place, refusing: str) -> None:
-    write_settings(place, entry("UserPromptSubmit", refusing))
-    run = play(kimi, place, ["done"])
-    assert (run.requests, run.code) == (0, 1)
-    assert kimi.pins["said"]["prompt_refused"] in run.errors
-
-
-def test_a_session_s_start_takes_nothing_from_a_hook(kimi: Client, place: Place) -> None:
-    context = json.dumps({"message": "CONTEXT", "hookSpecificOutput": {"additionalContext": "CONTEXT"}})
-    write_settings(place, entry("SessionStart", say(context)), entry("SessionStart", BLOCKS))
-    run = play(kimi, place, ["done"])
-    assert run.requests == 1
-    assert "CONTEXT" not in json.dumps(run.last_messages)
-
-
-# What a hook is told
 
 
 def test_hooks_get_the_pinned_fields_and_no_variable(kimi: Client, place: Place) -> None:
@@ -199,52 +173,6 @@ def test_hooks_get_the_pinned_fields_and_no_variable(kimi: Client, place: Place)
     stop = probes["Stop"].heard()[0]
     assert stop.payload["session_id"] not in stop.environment.values()
     assert probes["PostToolUse"].heard()[0].payload["tool_output"] == "Command executed successfully."
-
-
-# The file
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        'name = "mine"\n',
-        entry("Nonsense", "true"),
-        entry("SessionEnd", "true", timeout=0),
-        entry("SessionEnd", "true", timeout=601),
-        entry("SessionEnd", "true", timeout=1.5),
-        entry("SessionEnd", "true", matcher=1),
-        entry("SessionEnd", ""),
-        '[[hooks]]\nevent = "Stop"\n',
-    ],
-)
-def test_one_hook_that_it_cannot_take_costs_all_of_them(kimi: Client, place: Place, more: str) -> None:
-    write_settings(place, entry("Stop", BLOCKS), more)
-    run = play(kimi, place, ["done"])
-    assert (run.requests, run.code, kimi.pins["said"]["entry"] in run.errors) == (1, 0, True)
-
-
-@pytest.mark.parametrize("text", ["x = \n", "[a]\nx = 1\nx = 2\n", "# \x00\n"])
-def test_a_broken_file_costs_all_hooks_without_a_word(kimi: Client, place: Place, text: str) -> None:
-    write_settings(place, entry("Stop", BLOCKS), text)
-    run = play(kimi, place, ["done"])
-    assert (run.requests, run.code) == (1, 0)
-    assert "config" not in run.errors
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeff# mine\n" + entry("Stop", BLOCKS) + "# end\n",
-        entry("Stop", BLOCKS, timeout=5.0).replace("\n", "\r\n"),
-        f'hooks = [{{event = "Stop",\n command = {json.dumps(BLOCKS)},}}]\n',
-        "strange = 1\n" + entry("Stop", BLOCKS) + "[loop_control]\nmax_steps_per_turn = 'many'\n",
-    ],
-)
-def test_what_is_read(kimi: Client, place: Place, text: str) -> None:
-    place.settings.write_bytes(text.encode())
-    run = play(kimi, place, ["done"])
-    assert run.requests == 2
-    assert place.settings.read_bytes() == text.encode()
 
 
 OPERATORS = """\
@@ -281,18 +209,3 @@ def test_it_writes_its_file_anew_with_hooks_and_sometimes_without_comments(
     assert [line for line in text.splitlines() if line.startswith("#")] == comments
     assert "providers" not in text and not place.settings.is_symlink(), "a link becomes a file"
     assert (play(kimi, place, ["done"]).requests, probe.flags()) == (1, "F")
-
-
-def test_a_variable_moves_its_folder(kimi: Client, place: Place) -> None:
-    folder = place.root / "elsewhere"
-    folder.mkdir()
-    (folder / "config.toml").write_text(entry("Stop", BLOCKS))
-    assert play(kimi, place, ["done"], environment={kimi.pins["variables"]["config_folder"]: str(folder)}).requests == 2
-
-
-def test_a_project_has_no_hooks(kimi: Client, place: Place) -> None:
-    for name in (".kimi-code/config.toml", "kimi.toml", ".kimi/config.toml"):
-        path: Path = place.project / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(entry("Stop", BLOCKS))
-    assert play(kimi, place, ["done"]).requests == 1

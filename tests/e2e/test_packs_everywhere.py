@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from . import claude, copilot
 from .agent import Place
 from .clients import Client
@@ -14,33 +16,14 @@ from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 
-MANIFEST = """\
-[pack]
-name = "judge"
-version = "1"
-
-[files]
-include = ["judge.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "python3 {files}/judge.py"
-on_failure = "ON_FAILURE"
-
-[[hooks]]
-event = "PostToolUse"
-matcher = "Write|Edit"
-command = "python3 {files}/judge.py"
-
-[[hooks]]
-event = "SessionStart"
-command = "python3 {files}/judge.py"
-
-[[hooks]]
-event = "UserPromptSubmit"
-command = "python3 {files}/judge.py"
-"""
+MANIFEST = manifest(
+    "judge",
+    hook("PreToolUse", "python3 {files}/judge.py", matcher="Bash", on_failure="ON_FAILURE"),
+    hook("PostToolUse", "python3 {files}/judge.py", matcher="Write|Edit"),
+    hook("SessionStart", "python3 {files}/judge.py"),
+    hook("UserPromptSubmit", "python3 {files}/judge.py"),
+    files=["judge.py"],
+)
 JUDGE = """\
 import json, os, sys
 
@@ -63,19 +46,7 @@ if event in ("SessionStart", "UserPromptSubmit"):
 print(json.dumps({"hookSpecificOutput": nested}))
 """
 
-MASK = """\
-[pack]
-name = "mask"
-version = "1"
-
-[files]
-include = ["mask.py"]
-
-[[hooks]]
-event = "PostToolUse"
-matcher = "Bash"
-command = "python3 {files}/mask.py"
-"""
+MASK = manifest("mask", hook("PostToolUse", "python3 {files}/mask.py", matcher="Bash"), files=["mask.py"])
 # Another output in the form in which it came: an object with what a shell gave.
 MASKS = """\
 import json, sys

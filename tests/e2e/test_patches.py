@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from . import opencode, pi
 from .agent import Place
 from .calls import FILES, read
@@ -18,19 +20,7 @@ from .setups import SETUPS
 
 pytestmark = pytest.mark.e2e
 
-MANIFEST = """\
-[pack]
-name = "keep"
-version = "1"
-
-[files]
-include = ["keep.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "MATCHER"
-command = "python3 {files}/keep.py"
-"""
+MANIFEST = manifest("keep", hook("PreToolUse", "python3 {files}/keep.py", matcher="MATCHER"), files=["keep.py"])
 KEEPS = """\
 import json, sys
 

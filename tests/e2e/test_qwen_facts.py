@@ -6,128 +6,67 @@ from typing import Any
 
 import pytest
 
-from .clients import Client
+from . import facts
+from .clients import Client, pins_of
 from .dialects import Call
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, in_turn, lost_fields, say, verdict
+from .facts import Fact, probe
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 from .qwen import BASE, YOLO, Place, play, shell
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
+CAP, EXIT = pins_of("qwen")["cap"], pins_of("qwen")["exit"]
+GONE = "python3 /nowhere/hook.py"
+STOP, BLOCKED = {"Stop": [probe()]}, {"Stop": [probe("it", BLOCK)]}
+FACTS = [
+    Fact("of 8 blocks in a row the last one is overridden and the reply kept", BLOCKED, requests=CAP["default"],
+         flags="F" + "T" * (CAP["default"] - 1), distinct={"prompt_id": 1}, said=[CAP["said"].format(CAP["default"])],
+         out="done" * CAP["default"] + "\n"),
+    *(Fact(f"of the variable {variable} and the setting {setting} the variable counts, and is all that a hook sees",
+           BLOCKED, requests=blocks, variables={CAP["key"]: variable},
+           more={"env": {CAP["key"]: variable} if variable else {}, **({CAP["setting"]: setting} if setting else {})})
+      for variable, setting, blocks in ((None, 3, 3), ("3", 5, 3), ("0", None, CAP["default"]),
+                                        ("abc", None, CAP["default"]))),
+    Fact("no cap is above 100", {"Stop": [say(BLOCK)]}, more={"env": {CAP["key"]: "5000"}}, timeout=180,
+         replies=Script(["done"], limit=CAP["most"] + 5), requests=CAP["most"]),
+    Fact("a tool call leaves the cap's count, the flag and the prompt as they were", BLOCKED, options=(YOLO,),
+         more={CAP["setting"]: 3}, replies=["one", shell("true 1"), "two", shell("true 2"), "three", "four"],
+         requests=5, flags="FTT", distinct={"prompt_id": 1}),
+    facts.blocks("Stop", say(verdict("block", more=1)), say(verdict("deny")), say(verdict("block", "")), say(END),
+                 say(BLOCK, code=1), say(code=2, errors="on"), GONE),
+    facts.passes("Stop", [*UNDECIDED, say("text"), say(code=2), say(code=1, errors="on"), say(code=3, errors="on"),
+                          "/nowhere/hook"], out="done\n"),
+    Fact("of several messages a person gets to read the last", {"Stop": [say("text"), say(SPEAK), say()]}, requests=1,
+         unsaid=["\ntext\n"], check=lambda came: came.run.errors.endswith("\nlet go\n")),
+    # Below 1000 it is in seconds, any other in milliseconds.
+    facts.times_out("Stop", [{"timeout": 1}, {"timeout": 1000}], {"timeout": 999}),
+    facts.refuses("PreToolUse", shell,
+                  [say(NESTED), say(verdict("block", "no")), say(verdict("deny", "no")), say(code=2, errors="no"),
+                   GONE], [say(FLAT), say(code=2), say(code=1, errors="no"), GUARDED.format("/nowhere/hook.py")],
+                  lambda run: [content[0]["text"] for content in run.told("tool")[:4]], "no", options=(YOLO,)),
+    # Files
+    Fact("user and project hooks run and the same command once", {"Stop": [probe("user"), probe("both")]},
+         files={"project/.qwen/settings.json": {"Stop": [probe("project"), probe("both", timeout=9)]}},
+         flags={"user": "F", "project": "F", "both": "F"}),
+    Fact("variables in any string of the settings are replaced when they are loaded",
+         {"Stop": [probe("it", env={"OWN": "in ${HOME}"})]},
+         more={"env": {"KNOWN": "in $HOME", "UNKNOWN": "in $NOWHERE"}},
+         variables={"KNOWN": "in {place.home}", "UNKNOWN": "in $NOWHERE", "OWN": "in {place.home}"}),
+    Fact("comments and a byte order mark are read", {"Stop": [probe("it", BLOCK, "")]}, requests=2, flags="FT",
+         text=lambda text: f"\ufeff// mine\n{text}/* too */\n\n", keeps=True),
+    Fact("a trailing comma keeps it from starting", STOP, text=lambda text: text[:-1] + ",}", requests=0,
+         code=EXIT["settings_broken"], check=lambda came: came.place.settings.read_bytes()
+         == came.place.settings.with_name("settings.json.corrupted").read_bytes()),
+    Fact("a switch turns all hooks off", STOP, more={"disableAllHooks": True}, requests=1, flags=""),
+]  # fmt: skip
+test_fact = facts.table("qwen", FACTS, facts.claude_like(BASE))
+
 
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**BASE, **(more or {}), "hooks": events}))
-
-
-# Blocks and their cap
-
-
-def test_of_8_blocks_in_a_row_the_last_one_is_overridden_and_the_reply_kept(qwen: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, Stop=[group(probe)])
-    run = play(qwen, place, ["done"])
-    cap = qwen.pins["cap"]["default"]
-    assert (run.requests, probe.flags(), run.code) == (cap, "F" + "T" * (cap - 1), 0)
-    assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
-    assert qwen.pins["cap"]["said"].format(cap) in run.errors
-    assert run.out == "done" * cap + "\n"
-
-
-@pytest.mark.parametrize(
-    ("variable", "setting", "blocks"), [(None, 3, 3), ("3", 5, 3), ("0", None, "default"), ("abc", None, "default")]
-)
-def test_the_variable_beats_the_setting_and_the_hook_sees_the_variable_alone(
-    qwen: Client, place: Place, variable: str | None, setting: int | None, blocks: int | str
-) -> None:
-    cap = qwen.pins["cap"]
-    probe = make_probe(place.root, answers=(BLOCK,))
-    more: dict[str, Any] = {"env": {cap["key"]: variable}} if variable else {}
-    write_settings(place.settings, {**more, **({cap["setting"]: setting} if setting else {})}, Stop=[group(probe)])
-    assert play(qwen, place, ["done"]).requests == (cap[blocks] if isinstance(blocks, str) else blocks)
-    assert probe.heard()[0].environment.get(cap["key"]) == variable
-
-
-def test_no_cap_is_above_100(qwen: Client, place: Place) -> None:
-    cap = qwen.pins["cap"]
-    write_settings(place.settings, {"env": {cap["key"]: "5000"}}, Stop=[group(say(BLOCK))])
-    assert play(qwen, place, Script(["done"], limit=cap["most"] + 5), timeout=180).requests == cap["most"]
-
-
-def test_a_tool_call_leaves_the_cap_s_count_the_flag_and_the_prompt_as_they_were(qwen: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK,))
-    write_settings(place.settings, {"stopHookBlockingCap": 3}, Stop=[group(probe)])
-    run = play(qwen, place, ["one", shell("true 1"), "two", shell("true 2"), "three", "four"], YOLO)
-    assert (run.requests, probe.flags(), run.code) == (5, "FTT", 0)
-    assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
-
-
-def test_what_blocks(qwen: Client, place: Place) -> None:
-    blocking = [
-        say(verdict("block", more=1)),
-        say(verdict("deny")),
-        say(verdict("block", "")),
-        say(END),
-        say(BLOCK, code=1),
-        say(code=2, errors="on"),
-        "python3 /nowhere/hook.py",
-    ]
-    write_settings(place.settings, Stop=[group(in_turn(place.root, *blocking))])
-    run = play(qwen, place, ["done"])
-    assert (run.requests, run.code) == (len(blocking) + 1, 0)
-
-
-def test_what_passes(qwen: Client, place: Place) -> None:
-    passing = [
-        *UNDECIDED,
-        say("text"),
-        say(code=2),
-        say(code=1, errors="on"),
-        say(code=3, errors="on"),
-        "/nowhere/hook",
-    ]
-    write_settings(place.settings, Stop=[group(*passing)])
-    run = play(qwen, place, ["done"])
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-
-
-def test_of_several_messages_a_person_gets_to_read_the_last(qwen: Client, place: Place) -> None:
-    write_settings(place.settings, Stop=[group(say("text"), say(SPEAK), say())])
-    run = play(qwen, place, ["done"])
-    assert (run.requests, run.errors.endswith("\nlet go\n")) == (1, True)
-    assert "\ntext\n" not in run.errors
-
-
-def test_a_timeout_below_1000_is_in_seconds_and_any_other_in_milliseconds(qwen: Client, place: Place) -> None:
-    seconds = make_probe(place.root, "seconds", answers=(BLOCK,), seconds=4)
-    milliseconds = make_probe(place.root, "milliseconds", answers=(BLOCK,), seconds=4)
-    long = make_probe(place.root, "long", answers=(BLOCK, ""), seconds=1.2)
-    groups = [group(seconds, timeout=1), group(milliseconds, timeout=1000), group(long, timeout=999)]
-    write_settings(place.settings, Stop=groups)
-    assert play(qwen, place, ["done"]).requests == 2
-
-
-# Tool calls
-
-
-def test_how_a_tool_call_is_refused(qwen: Client, place: Place) -> None:
-    refusing = [
-        say(NESTED),
-        say(verdict("block", "no")),
-        say(verdict("deny", "no")),
-        say(code=2, errors="no"),
-        "python3 /nowhere/hook.py",
-    ]
-    passing = [say(FLAT), say(code=2), say(code=1, errors="no"), GUARDED.format("/nowhere/hook.py")]
-    write_settings(place.settings, PreToolUse=[group(in_turn(place.root, *refusing, *passing))])
-    steps = range(len(refusing) + len(passing))
-    run = play(qwen, place, [*(shell(f"echo > {step}") for step in steps), "done"], YOLO)
-    assert sorted(int(path.name) for path in place.project.iterdir()) == list(steps[len(refusing) :])
-    assert [content[0]["text"] for content in run.told("tool")[:4]] == ["no"] * 4
-
-
-# What a hook is told
 
 
 def test_hooks_get_the_pinned_fields_and_variables_and_tools_the_session(qwen: Client, place: Place) -> None:
@@ -175,52 +114,6 @@ def test_the_transcript_holds_the_turn_s_tool_calls_as_parts_of_the_model_s_mess
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     assert [(call["name"], call["args"]["command"]) for call in calls] == [("run_shell_command", "true 1")]
     assert [entry["provenance"] for entry in entries if entry["type"] == "user"] == ["real_user"]
-
-
-# Files
-
-
-def test_user_and_project_hooks_run_and_the_same_command_once(qwen: Client, place: Place) -> None:
-    user, project, both = (make_probe(place.root, name) for name in ("user", "project", "both"))
-    write_settings(place.settings, Stop=[group(user, both)])
-    write_settings(place.project / ".qwen" / "settings.json", Stop=[group(project, both, timeout=9)])
-    play(qwen, place, ["done"])
-    assert (user.flags(), project.flags(), both.flags()) == ("F", "F", "F")
-
-
-def test_variables_in_any_string_of_the_settings_are_replaced_when_they_are_loaded(qwen: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    more = {"env": {"KNOWN": "in $HOME", "UNKNOWN": "in $NOWHERE"}}
-    write_settings(place.settings, more, Stop=[group(probe, env={"OWN": "in ${HOME}"})])
-    play(qwen, place, ["done"])
-    environment = probe.heard()[0].environment
-    assert [environment[name] for name in ("KNOWN", "UNKNOWN", "OWN")] == [
-        f"in {place.home}",
-        "in $NOWHERE",
-        f"in {place.home}",
-    ]
-
-
-def test_comments_and_a_byte_order_mark_are_read_and_the_file_left_as_it_was(qwen: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_settings(place.settings, Stop=[group(probe)])
-    before = b"\xef\xbb\xbf// mine\n" + place.settings.read_bytes() + b"/* too */\n\n"
-    place.settings.write_bytes(before)
-    assert (play(qwen, place, ["done"]).requests, probe.flags()) == (2, "FT")
-    assert place.settings.read_bytes() == before
-
-
-def test_a_trailing_comma_keeps_it_from_starting(qwen: Client, place: Place) -> None:
-    place.settings.write_text(json.dumps(BASE)[:-1] + ",}")
-    run = play(qwen, place, ["done"])
-    assert (run.code, run.requests) == (qwen.pins["exit"]["settings_broken"], 0)
-    assert place.settings.with_name("settings.json.corrupted").read_bytes() == place.settings.read_bytes()
-
-
-def test_a_switch_turns_all_hooks_off(qwen: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, {"disableAllHooks": True}, Stop=[group(probe)])
-    assert (play(qwen, place, ["done"]).requests, probe.flags()) == (1, "")
 
 
 def test_where_folders_are_trusted_one_by_one_a_stranger_s_hooks_do_not_run(qwen: Client, place: Place) -> None:

@@ -5,34 +5,22 @@ from collections import Counter
 
 import pytest
 
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
+
 from .everywhere import EVERY, Case, make_stage, play
 from .product import hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
 
 SLOW = 0.3  # seconds
-MANIFEST = """\
-[pack]
-name = "witness"
-version = "1"
-
-[files]
-include = ["witness.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "python3 {files}/witness.py"
-
-[[hooks]]
-event = "PostToolUse"
-matcher = "Bash"
-command = "python3 {files}/witness.py"
-
-[[hooks]]
-event = "SessionStart"
-command = "python3 {files}/witness.py"
-"""
+MANIFEST = manifest(
+    "witness",
+    pack_hook("PreToolUse", "python3 {files}/witness.py", matcher="Bash"),
+    pack_hook("PostToolUse", "python3 {files}/witness.py", matcher="Bash"),
+    pack_hook("SessionStart", "python3 {files}/witness.py"),
+    files=["witness.py"],
+)
 WITNESS = f"""\
 import json, os, sys, time
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 from tests.test_vibe import DROPPED, TAKEN, text_of
 
 from .clients import Client
@@ -14,29 +16,10 @@ from .vibe import TRUST, YOLO, Place, play, shell
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
-PACK = """\
-[pack]
-name = "rules"
-version = "1"
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "grep -q made && echo 'the pack forbids it' >&2 && exit 2; exit 0"
-"""
-ON_EDIT = """\
-[pack]
-name = "edits"
-version = "1"
-
-[files]
-include = ["edit.py"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Edit"
-command = "python3 {files}/edit.py"
-"""
+PACK = manifest(
+    "rules", pack_hook("PreToolUse", "grep -q made && echo 'the pack forbids it' >&2 && exit 2; exit 0", matcher="Bash")
+)
+ON_EDIT = manifest("edits", pack_hook("PreToolUse", "python3 {files}/edit.py", matcher="Edit"), files=["edit.py"])
 EDIT = """\
 import json, sys
 

@@ -1,6 +1,7 @@
 """The behaviour of the real Mistral Vibe that hookctl relies on; expected values are in pins/vibe.toml."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 
 from tests import matching
 
+from . import facts
 from .agent import Run
 from .clients import Client
 from .dialects import Call
+from .facts import Came, Fact, beside, probe
 from .hooks import END, NESTED, UNDECIDED, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -35,6 +38,46 @@ def write(path: Path, *hooks: str) -> bytes:
     return path.read_bytes()
 
 
+def write_table(path: Path, events: facts.Entries, more: Mapping[str, Any]) -> None:
+    """Hooks, each under a name of its own."""
+    named = [(event, command, fields) for event in events for command, fields in events[event]]
+    write(path, *(hook(event, command, name=f"hook {n}", **fields) for n, (event, command, fields) in enumerate(named)))
+
+
+TOUCH = [shell("touch made"), "done"]
+CHANGES = json.dumps({"hook_specific_output": {"tool_input": {"file_path": "other.txt", "content": "other"}}})
+
+
+def sees_the_change(came: Came) -> bool:
+    """Claude Code's names are read, and the next hook is told of a changed input."""
+    told = came.probes["it"].heard()[0].payload["tool_input"]
+    return told == {"file_path": "other.txt", "content": "other"} and came.made() == ["other.txt"]
+
+
+FACTS = [
+    Fact("what retries", {"post_agent": [probe("it", DENY, json.dumps({"decision": "deny"}),
+                                               verdict("deny", "three", system_message="shown", more=1))]},
+         replies=Script(["done"], limit=12), check=lambda came: came.run.told("user")[1::2] == ["go on", "three"]),
+    facts.passes("post_agent", [*UNDECIDED, say(BLOCK), say(END), say("text"), say("[1]"), say(f"{DENY}\n{DENY}"),
+                                say(DENY, code=1), say(DENY, code=2), say(code=2, errors="on"), "/nowhere/hook"],
+                 out="done\n", check=Came.silent),
+    Fact("a timeout is in seconds and its hook's answer is lost",
+         {"post_agent": [probe("late", verdict("deny", "late"), seconds=3, timeout=1),
+                         probe("slow", verdict("deny", "in time"), "", seconds=2, timeout="20")]},
+         replies=Script(["done"], limit=12), check=lambda came: came.run.told("user") == ["begin", "in time"]),
+    Fact("a refused call is not made and the model is told, and no hook behind it is asked",
+         {"pre_tool": [probe("refuses", verdict("deny", "no")), probe("behind")]}, replies=TOUCH,
+         heard={"refuses": 1, "behind": 0}, check=lambda came: (came.run.told("tool"), came.made()) == (["no"], [])),
+    Fact("what refuses no call", replies=TOUCH, check=lambda came: came.made() == ["made"],
+         hooks={"pre_tool": [say(NESTED), say(BLOCK), say(code=2, errors="no"), say("text"), say(verdict("ask"))]}),
+    Fact("a strict hook that fails refuses", {"pre_tool": [beside(say(code=3, errors="broken"), strict=True)]},
+         replies=TOUCH, check=lambda came: came.run.told("tool") == ["broken"]),
+    Fact("the next hook sees a changed input", {"pre_tool": [say(CHANGES), probe()]},
+         replies=[Call("write_file", {"path": "made.txt", "content": "made"}), "done"], check=sees_the_change),
+]  # fmt: skip
+test_fact = facts.table("vibe", [fact._replace(options=(YOLO,)) for fact in FACTS], write_table)
+
+
 def end_with(*hooks: Probe | str) -> list[str]:
     """Hooks of the end of a turn, each under a name of its own."""
     return [hook("post_agent", each, name=f"hook {number}") for number, each in enumerate(hooks)]
@@ -42,9 +85,6 @@ def end_with(*hooks: Probe | str) -> list[str]:
 
 def run_turn(vibe: Client, place: Place, *replies: str | Call, **options: Any) -> Run:
     return play(vibe, place, Script([*replies, "done"], limit=12), YOLO, **options)
-
-
-# The end of a turn
 
 
 def test_three_retries_a_turn_are_heeded_of_all_hooks_together(vibe: Client, place: Place) -> None:
@@ -60,74 +100,6 @@ def test_three_retries_a_turn_are_heeded_of_all_hooks_together(vibe: Client, pla
     assert play(vibe, place, ["done"], YOLO, "--continue").requests == 1 + cap
     assert len({heard.payload["session_id"] for heard in second.heard()}) == 1
     assert place.settings.read_bytes() == before
-
-
-def test_what_retries(vibe: Client, place: Place) -> None:
-    answers = (DENY, json.dumps({"decision": "deny"}), verdict("deny", "three", system_message="shown", more=1))
-    write(place.settings, *end_with(make_probe(place.root, answers=answers)))
-    assert run_turn(vibe, place).told("user")[1::2] == ["go on", "three"]
-
-
-def test_what_passes(vibe: Client, place: Place) -> None:
-    passing = [
-        *UNDECIDED,
-        say(BLOCK),
-        say(END),
-        say("text"),
-        say("[1]"),
-        say(f"{DENY}\n{DENY}"),
-        say(DENY, code=1),
-        say(DENY, code=2),
-        say(code=2, errors="on"),
-        "/nowhere/hook",
-    ]
-    write(place.settings, *end_with(*passing))
-    run = run_turn(vibe, place)
-    assert (run.requests, run.code, run.out, run.errors) == (1, 0, "done\n", "")
-
-
-def test_a_timeout_is_in_seconds_and_its_hook_s_answer_is_lost(vibe: Client, place: Place) -> None:
-    late = make_probe(place.root, "late", (verdict("deny", "late"),), seconds=3)
-    slow = make_probe(place.root, "slow", (verdict("deny", "in time"), ""), seconds=2)
-    write(
-        place.settings,
-        hook("post_agent", late, name="late", timeout=1),
-        hook("post_agent", slow, name="slow", timeout="20"),
-    )
-    assert run_turn(vibe, place).told("user") == ["begin", "in time"]
-
-
-# Tool calls
-
-
-def test_a_refused_call_is_not_made_and_the_model_is_told(vibe: Client, place: Place) -> None:
-    refuses, unheard = make_probe(place.root, "refuses", (verdict("deny", "no"),)), make_probe(place.root, "unheard")
-    write(place.settings, hook("pre_tool", refuses), hook("pre_tool", unheard, name="behind it"))
-    run = run_turn(vibe, place, shell("touch made"))
-    assert run.told("tool") == ["no"]
-    assert (len(refuses.heard()), unheard.heard()) == (1, [])
-    assert not (place.project / "made").exists()
-
-
-def test_what_refuses_no_call(vibe: Client, place: Place) -> None:
-    passing = [say(NESTED), say(BLOCK), say(code=2, errors="no"), say("text"), say(verdict("ask"))]
-    write(place.settings, *(hook("pre_tool", each, name=str(number)) for number, each in enumerate(passing)))
-    run_turn(vibe, place, shell("touch made"))
-    assert (place.project / "made").exists()
-
-
-def test_a_strict_hook_that_fails_refuses(vibe: Client, place: Place) -> None:
-    write(place.settings, hook("pre_tool", say(code=3, errors="broken"), strict=True))
-    assert run_turn(vibe, place, shell("touch made")).told("tool") == ["broken"]
-
-
-def test_the_next_hook_sees_a_changed_input_and_claude_codes_names_are_read(vibe: Client, place: Place) -> None:
-    changes = json.dumps({"hook_specific_output": {"tool_input": {"file_path": "other.txt", "content": "other"}}})
-    sees = make_probe(place.root, "sees")
-    write(place.settings, hook("pre_tool", say(changes), name="changes"), hook("pre_tool", sees))
-    run_turn(vibe, place, Call("write_file", {"path": "made.txt", "content": "made"}))
-    assert sees.heard()[0].payload["tool_input"] == {"file_path": "other.txt", "content": "other"}
-    assert [path.name for path in place.project.iterdir()] == ["other.txt"]
 
 
 def test_what_is_said_after_a_call(vibe: Client, place: Place) -> None:
@@ -206,9 +178,6 @@ def test_a_subagent_is_a_session_of_its_own_with_the_same_hooks(vibe: Client, pl
     assert [parent for parent in parents.values() if parent] == [main]
     asked = {heard.payload["tool_name"]: heard.payload["parent_session_id"] for heard in probes["pre_tool"].heard()}
     assert (asked["agents.spawn"], asked["file_system.bash"]) == (None, main)
-
-
-# Files, names and trust
 
 
 def test_of_one_name_the_first_hook_runs_and_the_project_s_come_first(vibe: Client, place: Place) -> None:

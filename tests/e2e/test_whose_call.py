@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from . import grok as drive
 from .agent import Place, Run
 from .clients import Client
@@ -17,16 +19,7 @@ from .product import KEPT, codes, decisions, hookctl, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-PACK = """\
-[pack]
-name = "judge"
-version = "1"
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "echo not by force >&2; exit 2"
-"""
+PACK = manifest("judge", hook("PreToolUse", "echo not by force >&2; exit 2", matcher="Bash"))
 TRUSTED = {"GROK_FOLDER_TRUST": "0"}  # a project's hooks run without a question
 WHERE = [["claude"], ["grok"], ["claude", "grok"]]
 everywhere = pytest.mark.parametrize("hosts", WHERE, ids=" and ".join)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import posix
@@ -32,25 +31,11 @@ def lab(tmp_path: Path) -> Lab:
 # Values
 
 
-@pytest.mark.parametrize(("text", "number"), [("1e", 1), ("7e+", 7), ("1-2 blocks", 1), ("-", 9), (".5", 9)])
-def test_a_number_ends_where_its_text_ends(text: str, number: int) -> None:
-    assert module("files").leading_number(text, 9) == number
-
-
 @pytest.mark.parametrize(
     ("words", "kept"), [("done", b"done"), ('say "x"', b""), ("caf\u00e9", b""), ("a\tb", b""), (None, b"")]
 )
 def test_last_words_that_json_would_escape_are_none(words: object, kept: bytes) -> None:
     assert module("progress").last_words({"last_assistant_message": words}) == kept
-
-
-BAD_ENTRIES = [{"cap": {"default": "8"}}, {"payload": {"attempts": [1]}}, {"block": 1}, {"cap": {"most": 2}}]
-
-
-@pytest.mark.parametrize("entry", BAD_ENTRIES, ids=str)
-def test_a_host_with_a_field_of_another_type_is_no_host(entry: dict[str, Any]) -> None:
-    assert module("hosts").find_host({"h": {}}, "h", {}) is not None
-    assert module("hosts").find_host({"h": entry}, "h", {}) is None
 
 
 def test_a_line_break_in_a_text_is_no_json() -> None:
@@ -72,23 +57,6 @@ def test_an_answer_is_a_denial_by_the_words_of_the_host(word: str, denied: bool)
 
 
 # Files and folders
-
-
-def test_an_object_that_is_written_in_part_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files, path = module("files"), tmp_path / "state.json"
-    files.save_object(str(path), {"a": 1})
-    before = path.read_bytes()
-
-    def write(fd: int, data: bytes) -> int:
-        if len(data) < len(before):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return 1
-
-    full = SimpleNamespace(**{**vars(posix), "write": write})
-    monkeypatch.setattr(files, "posix", full)
-    with pytest.raises(OSError, match=path.name):
-        files.save_object(str(path), {"a": 2})
-    assert path.read_bytes() == before
 
 
 def test_what_cannot_be_swept_stays_and_the_rest_goes(tmp_path: Path) -> None:
