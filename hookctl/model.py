@@ -103,6 +103,7 @@ class PackRecord(NamedTuple):
     settings: dict[str, Any]
     folder: str = ""  # where its runtime files lie
     files: tuple[str, ...] = ()  # their names there
+    former: tuple[str, ...] = ()  # what 0.2.0 laid below it, for sessions that were open then
     # The pack's own file or git address; empty for a built-in pack, and where a project's lies
     # outside of it on another machine.
     source: str = ""
@@ -113,7 +114,8 @@ class PackRecord(NamedTuple):
     @property
     def config(self) -> str:
         """The path of the guard's configuration; '' where none was written."""
-        names = [name for name in self.files if name.endswith(".json")]
+        is_guard = "config" in self.settings
+        names = [name for name in self.files if is_guard and name.endswith(".json")]
         return os.path.join(self.folder, names[0]) if names else ""
 
 

@@ -270,14 +270,19 @@ class YamlDocument(Document):
             pair = (step.child.key and step.child.key.tree(), new)
             return self._verified(self._replace_lines(step, value), located.steps, pair)
         holder, length = self._nearest(path)
-        if holder and length and self._is_vacant(holder.node, "map"):
+        is_vacant = holder and self._is_vacant(holder.node, "map")
+        if is_vacant and length:
             return self._put(path[:length], wrapped(self, path[length:], value))
-        if holder:
+        if holder and not is_vacant:
             return self._insert(path, length, holder, value)
         value = wrapped(self, path, value)
         if not isinstance(value, dict):
             raise wrong_shape(self, (), "an object")
-        return self._verified(self._fill(value), (), (None, tree_of(value)))
+        splices = self._fill(value)
+        if holder:  # `{}`
+            lines = self._style.line_end.join(block(value, 0, self._style))
+            splices = [Splice(holder.node.start, holder.node.end, lines)]
+        return self._verified(splices, (), (None, tree_of(value)))
 
     def _insert(self, path: Path, length: int, holder: Located, value: Any) -> YamlDocument:
         """Insert below the deepest existing parent; the value brings the missing ones."""

@@ -100,6 +100,8 @@ def _text_lines(path: str, data: bytes | None) -> list[_Line]:
     if path.endswith(".json") and text:
         with contextlib.suppress(HookctlError):
             value = masked(formats.parse("json", text.encode()).value)
+            if isinstance(value, dict) and "hosts" in value:  # the table in a configuration is ours
+                value = {**value, "hosts": f"sha256 {digest(json.dumps(value['hosts']).encode())}"}
             shown = json.dumps(value, indent=2, ensure_ascii=False)
     return [_Line(line, line) for line in BREAK.split(shown.removesuffix("\n"))] if text else []
 

@@ -11,7 +11,7 @@ from hookctl.output.plans import event_of
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 
-_CHANGED = ("changed", "unreadable")  # programs that are not as hookctl wrote them
+_FOREIGN = ("changed", "unreadable", "newer")  # programs that are not as hookctl wrote them
 _LONG = 40  # characters of a sentence that is worth saying once
 
 
@@ -62,7 +62,9 @@ def say_once(lines: Iterable[Line]) -> list[Line]:
 def _mark(file: dict[str, Any]) -> str:
     if _is_disabled(file):
         return SKIP
-    is_idle = file["program"] in _CHANGED or (file["guard"] or "").startswith("does nothing")
+    is_idle = file["program"] in (*_CHANGED, "newer") or (file["guard"] or "").startswith(
+        "does nothing"
+    )
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
     is_waiting = bool(file["idle"] or file["unapproved"] or file["runner"])
     return WARN if is_idle or is_incomplete or is_waiting else OK
@@ -127,7 +129,7 @@ def _is_remarkable(entry: dict[str, Any]) -> bool:
 def _entry_line(entry: dict[str, Any], program: str | None) -> Line:
     """An entry with its value and its state."""
     state = entry["state"]
-    if program in (*_CHANGED, "newer") and entry["id"].startswith(f"{GUARD}/"):
+    if program in _FOREIGN and entry["id"].startswith(f"{GUARD}/"):
         state = program
     text = entry["path"][-1]
     if entry["id"]:

@@ -25,8 +25,8 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, merge_config, read_own
-from hookctl.settings.targets import GUARD, config_name, pack_folder
+from hookctl.planner.own_files import File, config_values, merge_config, read_own
+from hookctl.settings.targets import GUARD, config_name, pack_folder, short_hash
 from hookctl.system import interpreter
 
 
@@ -100,7 +100,12 @@ def _choose_config(draft: Draft, records: Records) -> str:
     for path in (known.config if known else "", draft.orphaned):
         if os.path.dirname(path) == folder:
             return path
-    return os.path.join(folder, config_name(draft.target, records, draft.key))
+    path = os.path.join(folder, config_name(draft.target, records, draft.key))
+    state = draft.folders.state
+    there = config_values(read_own(draft.sources, draft.target, path))
+    if not draft.target.shared and there.get("state_dir", state) != state:  # another one's
+        path = os.path.join(folder, f"{draft.host.name}-{short_hash(state + draft.key)}.json")
+    return path
 
 
 def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings: Settings) -> bool:

@@ -22,7 +22,13 @@ from hookctl.packs.model import Pack
 from hookctl.planner.content import Content, guard_content
 from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.notices import find_notices
-from hookctl.planner.own_files import file_action, install_files
+from hookctl.planner.own_files import (
+    file_action,
+    install_files,
+    is_of_other_version,
+    require_same_content,
+    uninstall_files,
+)
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import (
@@ -69,6 +75,9 @@ def plan_install(
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
+    if not choice.force and pack.name != GUARD:
+        after = {key: plan.record for plan in plans for key in (plan.key, plan.path) if plan.record}
+        require_same_content(records, after, pack.name)
     plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
     if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import with_book  # late: few have anything disabled
@@ -311,6 +320,21 @@ def _renew_plugin(draft: Draft) -> None:
         draft.file_actions.append(action)
 
 
+def _renew_former(draft: Draft, pack: Pack, content: Content) -> tuple[str, ...]:
+    """What 0.2.0 laid in another folder, for open sessions; it goes when another version comes."""
+    known = draft.packs.get(pack.name)
+    if known is None or pack.name == GUARD:
+        return ()
+    if known.folder != content.folder:
+        paths = [os.path.join(known.folder, name) for name in known.files]
+        return tuple(os.path.relpath(path, content.folder) for path in paths)
+    if known.former and is_of_other_version(draft.sources, draft.target):
+        former = known._replace(files=known.former, former=())
+        draft.add_runtime(uninstall_files(draft.sources, draft.target, former))
+        return ()
+    return known.former
+
+
 def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
     """Put the installed pack on record."""
     draft.packs[pack.name] = PackRecord(
@@ -318,6 +342,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
         settings=content.settings,
         folder=content.folder,
         files=tuple(sorted(content.files)),
+        former=_renew_former(draft, pack, content),
         source=content.source,
         digest=content.digest,
         consent=content.consent,

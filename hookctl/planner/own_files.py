@@ -11,7 +11,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from hookctl import engine, hosts
@@ -26,7 +26,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import hosts_file
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, pack_folder, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -102,10 +102,7 @@ def install_files(
     known: PackRecord | None,
     wanted: Mapping[str, File],
 ) -> Runtime:
-    """Write the wanted files into the folder, and remove known ones that are not wanted any more.
-
-    What another folder has stays: sessions that are open now may still run it.
-    """
+    """Write the wanted files into the folder, and remove known ones that are wanted no more."""
     unwanted: list[str] = []
     if known and known.folder == folder:
         unwanted = [name for name in known.files if name not in wanted]
@@ -140,7 +137,7 @@ def uninstall_files(
     if known.config:
         names.remove(os.path.basename(known.config))
         removed = _uninstall_config(sources, target, known)
-    others = _remove(sources, target, known.folder, names)
+    others = _remove(sources, target, known.folder, [*names, *known.former])
     return others._replace(
         changes=(*removed.changes, *others.changes),
         actions=(*removed.actions, *others.actions),
@@ -184,14 +181,48 @@ def _remove(sources: Sources, target: Target, folder: str, names: Iterable[str])
     return Runtime(tuple(changes), describe_changes(changes), rmdirs=rmdirs)
 
 
-def folders_of_others(records: Mapping[str, Record], key: str) -> Container[str]:
-    """The folders of packs in every settings file but this one; the guard's has a file for each."""
-    found: set[str] = set()
+def folders_of_others(
+    sources: Sources, records: Mapping[str, Record], target: Target, key: str
+) -> Set[str]:
+    """The folders of packs that another settings file has, of whatever state folder.
+
+    The guard's folder has a file for each.
+    """
+    found = set()
     for other, record in records.items():
-        for name, known in record.packs.items():
-            if other != key and name != GUARD:
-                found.add(known.folder)
+        if other != key:
+            found.update(known.folder for name, known in record.packs.items() if name != GUARD)
+    if not target.shared:
+        table = read_own(sources, target, os.path.join(sources.folders.data, TABLE))
+        packs, _ = _with_others(table, records.values(), {}, "")
+        for name in {name for names in packs.values() for name in names}:
+            found.add(pack_folder(sources.folders, target, name))
     return found
+
+
+def require_same_content(
+    records: Mapping[str, Record], changed: Mapping[str, Record], pack: str
+) -> None:
+    """Refuse (`conflict`) other content of a pack than another settings file's in the same folder.
+
+    `changed` are the records after the run of the files that it is about.
+    """
+    wanted = {known.folder: known for record in changed.values() for known in _packs(record, pack)}
+    for key, record in records.items():
+        for known in _packs(record, pack) if key not in changed else ():
+            new = wanted.get(known.folder)
+            if new and known.digest != new.digest:
+                message = f"{pack} {known.version} is installed for {record.host} too"
+                hint = (
+                    "All hosts run the same files of a pack: name each with --host, or use "
+                    f"`hookctl upgrade {pack}`; --force leaves that one as it is."
+                )
+                path = record.known_as or key
+                raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
+
+
+def _packs(record: Record, name: str) -> Iterable[PackRecord]:
+    return [record.packs[name]] if name in record.packs else []
 
 
 def _executable(mode: int) -> int:
@@ -325,7 +356,7 @@ def plan_programs(
     hook = os.path.join(top, HOOK)
     scope = [record for record in records.values() if record and _is_of(record, target)]
     packs = _packs_by_host(scope, hook)
-    state = "" if target.shared else sources.folders.state
+    state, others = "" if target.shared else sources.folders.state, set[str]()
     programs, launcher = load_programs(), read_own(sources, target, hook)
     is_needed = bool(packs) or any(_starts(record, GUARD, hook) for record in scope)
     version = version_of(launcher.data or b"")
@@ -334,7 +365,8 @@ def plan_programs(
     table = read_own(sources, target, os.path.join(top, TABLE))
     if not target.shared:
         packs, state = _with_others(table, before.values(), packs, state)
-        is_needed = is_needed or bool(packs) or _has_others(top, state, removed)
+        others = _find_others(top, sources.folders.state, removed)
+        is_needed = is_needed or bool(packs) or os.path.join(top, CONFIGS) in others
     wanted = {hook: programs.launcher} if is_needed else {hook: None}
     wanted[table.path] = hosts_file(packs, state) if packs else None
     changes = []
@@ -343,7 +375,9 @@ def plan_programs(
         if snapshot.data != data:
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     is_replaced = version not in ("", version_of(programs.launcher)) or not is_needed
-    former = _find_former(sources, target, scope, removed) if is_replaced else Runtime()
+    former = Runtime()
+    if is_replaced:
+        former = _find_former(sources, target, scope, {*removed, *others})
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
     for name in {*new, *list_packages(runtime)} if target.shared else ():
@@ -375,6 +409,13 @@ def _leave_newer(hook: str, version: str, *, refuses: bool) -> Runtime:
         raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
     line = file_action("keep", hook, f"hookctl {version} wrote the programs here, so they stay")
     return Runtime(kept=(line,))
+
+
+def is_of_other_version(sources: Sources, target: Target) -> bool:
+    """Whether the launcher of a target's scope is there, and of another version than this one."""
+    hook = os.path.join(own_top(sources.folders, target), HOOK)
+    version = version_of(read_own(sources, target, hook).data or b"")
+    return version not in ("", version_of(load_programs().launcher))
 
 
 def list_programs(
@@ -447,7 +488,7 @@ def _with_others(
 
     Runs with another state folder share the table of a data folder.
     """
-    values = _values(table)
+    values = config_values(table)
     own: dict[str, list[str]] = {}
     for record in records:
         if record.scope != "project":
@@ -455,26 +496,31 @@ def _with_others(
     joined = {name: set(packs[name]) for name in packs}
     named = values.get("packs")
     for name, found in named.items() if isinstance(named, dict) else ():
-        others = set(found) - set(own.get(name, ()))
+        texts = found if isinstance(found, list) else []
+        others = {pack for pack in texts if isinstance(pack, str)} - set(own.get(name, ()))
         if others and name in hosts.names():
             joined.setdefault(name, set()).update(others)
             state = str(values.get("state_dir") or state)
     return {name: sorted(joined[name]) for name in sorted(joined)}, state
 
 
-def _has_others(top: str, state: str, removed: Set[str]) -> bool:
-    """Whether a data folder has a guard's configuration of another state folder's records."""
+def _find_others(top: str, state: str, removed: Set[str]) -> set[str]:
+    """The folders with a configuration, or a table, of another state folder's records."""
+    found = set()
     folder = os.path.join(top, CONFIGS)
+    names: list[str] = []
     with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            is_left = name.endswith(".json") and path not in removed
-            if is_left and _values(files.read(path)).get("state_dir", state) != state:
-                return True
-    return False
+        names = os.listdir(folder)
+    for path in [*(os.path.join(folder, name) for name in names), *list_former(top)]:
+        with contextlib.suppress(HookctlError):
+            is_left = path.endswith(".json") and path not in removed
+            if is_left and config_values(files.read(path)).get("state_dir", state) != state:
+                found.add(os.path.dirname(path))
+    return found
 
 
-def _values(snapshot: files.Snapshot) -> dict[str, Any]:
+def config_values(snapshot: files.Snapshot) -> dict[str, Any]:
+    """The values in a configuration, or in the runner's table; none if they cannot be read."""
     with contextlib.suppress(HookctlError):
         values = parse_config(snapshot)
         return values if isinstance(values, dict) else {}
@@ -482,33 +528,17 @@ def _values(snapshot: files.Snapshot) -> dict[str, Any]:
 
 
 def _find_former(
-    sources: Sources, target: Target, records: Iterable[Record], removed: Set[str]
+    sources: Sources, target: Target, records: Iterable[Record], kept: Set[str]
 ) -> Runtime:
-    """The removal of what 0.2.0 laid there, and no record needs any more."""
+    """The removal of what 0.2.0 laid there, and no record needs any more.
+
+    `kept` are folders of other state folders' records, and files that go without that.
+    """
     top = own_top(sources.folders, target)
-    needed, named = {top}, set()
+    needed = {top, *kept}
     for record in records:
-        for known in record.packs.values():
-            needed.add(known.folder)
-            named.update(os.path.join(known.folder, name) for name in known.files)
+        needed.update(known.folder for known in record.packs.values())
         if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
             needed.add(os.path.join(top, PACKAGES))
     paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
-    for folder in _former_pack_folders(top) if not target.shared else ():
-        if folder not in needed:
-            paths += [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
-    names = [path for path in paths if path not in named and files.real(path) not in removed]
-    return _remove(sources, target, top, names)
-
-
-def _former_pack_folders(top: str) -> Iterator[str]:
-    """The folders of packs that 0.2.0 made for each host and scope in a data folder."""
-    with contextlib.suppress(OSError):
-        for pack in os.listdir(os.path.join(top, PACKS)):
-            for name in hosts.names():
-                for scope in ("user", "local"):
-                    folder = os.path.join(top, PACKS, pack, f"{name}-{scope}")
-                    with os.scandir(os.path.dirname(folder)) as entries:
-                        yield from (
-                            entry.path for entry in entries if entry.path.startswith(folder)
-                        )
+    return _remove(sources, target, top, [path for path in paths if files.real(path) not in kept])

@@ -285,15 +285,15 @@ def config_name(target: Target, records: Mapping[str, Record], key: str) -> str:
     """
     name = target.host.name
     if target.scope == "local":
-        return f"{name}-local-{_short_hash(target.project)}.json"
+        return f"{name}-local-{short_hash(target.project)}.json"
     for other, record in records.items() if target.scope == "user" else ():
         known = record.packs.get(GUARD)
         if other != key and known and f"{name}.json" in known.files:
-            return f"{name}-{_short_hash(key)}.json"
+            return f"{name}-{short_hash(key)}.json"
     return f"{name}.json"
 
 
-def _short_hash(path: str) -> str:
+def short_hash(path: str) -> str:
     """A path's short form for the name of a folder."""
     return files.digest(os.fsencode(path))[:16]
 

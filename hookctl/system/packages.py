@@ -92,6 +92,8 @@ def list_former(top: str) -> list[str]:
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(os.path.join(top, CONFIGS))):
             folder = os.path.join(top, CONFIGS, name)
+            if os.path.islink(folder):
+                continue
             found += [os.path.join(folder, each) for each in ("hook.py", "wrap.py", "config.json")]
     runtime = os.path.join(top, PACKAGES)
     with contextlib.suppress(OSError):
