@@ -62,9 +62,7 @@ def say_once(lines: Iterable[Line]) -> list[Line]:
 def _mark(file: dict[str, Any]) -> str:
     if _is_disabled(file):
         return SKIP
-    is_idle = file["program"] in (*_CHANGED, "newer") or (file["guard"] or "").startswith(
-        "does nothing"
-    )
+    is_idle = file["program"] in _FOREIGN or (file["guard"] or "").startswith("does nothing")
     is_incomplete = any(entry["state"] == "missing" for entry in file["entries"])
     is_waiting = bool(file["idle"] or file["unapproved"] or file["runner"])
     return WARN if is_idle or is_incomplete or is_waiting else OK
