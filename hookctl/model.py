@@ -1,6 +1,5 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
-import os
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -116,7 +115,7 @@ class PackRecord(NamedTuple):
         """The path of the guard's configuration; '' where none was written."""
         is_guard = "config" in self.settings
         names = [name for name in self.files if is_guard and name.endswith(".json")]
-        return os.path.join(self.folder, names[0]) if names else ""
+        return f"{self.folder}/{names[0]}" if names else ""
 
 
 class Record(NamedTuple):

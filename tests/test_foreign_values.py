@@ -44,7 +44,6 @@ YAML = {
     "lines": "# @\nmodel: '@' # @\ntoken: @\nn: 0\nenv:\n  A: @ # @\n  # B: @\nlist:\n- @\n- [@, @]\n- a: @\n  b: @\n",
     "long strings": "a: |\n  @\n  token: @\n  # @\nb: >-\n  @\n\n  @: @\nc: '@\n  @'\nd: @\n  @ @\n",
     "hooks": "hooks: # @\n  on_session_end:\n  # @\n  - command: @ # @\n    timeout: 0\n    note: |\n      @\n",
-    "one line": "{a: @, b: [@, 0], c: {d: '@'}}\n",
     "aliases": "a: &x\n  token: @\nb: *x\nc:\n  <<: *x\n  d: @\n",
 }
 PLAIN = '{\n  "model": "@",\n  "version": 1, "x": {"token": "@"},\n  "list": [0, "@"]\n}\n'

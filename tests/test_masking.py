@@ -319,7 +319,7 @@ def test_secrets_in_the_configuration_of_the_hook(
 ) -> None:
     secrets = Secrets()
     assert hookctl("install", *CLAUDE).code == 0
-    (path,) = (isolated / "data" / "guard").glob("*/config.json")
+    (path,) = (isolated / "data" / "guard").glob("*.json")
     page = json.loads(path.read_text())
     page |= {"max_stop_blocks": secrets.looking(), "latch": f"API_KEY={secrets.named()}", "api_key": secrets.named(),
              "count": secrets.looking("https://u:{}@h")}  # fmt: skip

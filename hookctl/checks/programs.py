@@ -57,7 +57,7 @@ def find_fault(
             return ProgramFault(UNREADABLE, path, error=error)
         if found != data:
             return ProgramFault(MISSING if found is None else CHANGED, path)
-    return _find_former_fault(top, read) if calls_former(records.values(), target) else None
+    return _find_former_fault(top, read) if calls_former(records.values(), target, hook) else None
 
 
 def _find_former_fault(top: str, read: Read) -> ProgramFault:

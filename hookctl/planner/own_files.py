@@ -130,11 +130,11 @@ def uninstall_files(
     Of a configuration the operator's own values stay. `in_use` are the folders of packs that other
     registrations use.
     """
-    if not known.folder or known.folder in in_use:
+    if not known.folder:
         return Runtime()
-    names = list(known.files)
+    names = [] if known.folder in in_use else list(known.files)
     removed = Runtime()
-    if known.config:
+    if known.config and names:
         names.remove(os.path.basename(known.config))
         removed = _uninstall_config(sources, target, known)
     others = _remove(sources, target, known.folder, [*names, *known.former])
@@ -182,14 +182,19 @@ def _remove(sources: Sources, target: Target, folder: str, names: Iterable[str])
 
 
 def folders_of_others(
-    sources: Sources, records: Mapping[str, Record], target: Target, key: str
+    sources: Sources,
+    records: Mapping[str, Record],
+    staying: Mapping[str, Record],
+    target: Target,
+    key: str,
 ) -> Set[str]:
-    """The folders of packs that another settings file has, of whatever state folder.
+    """The folders of packs that another settings file has: one of those `staying`, or of another
+    state folder than that of the `records`.
 
     The guard's folder has a file for each.
     """
     found = set()
-    for other, record in records.items():
+    for other, record in staying.items():
         if other != key:
             found.update(known.folder for name, known in record.packs.items() if name != GUARD)
     if not target.shared:
@@ -367,6 +372,7 @@ def plan_programs(
         packs, state = _with_others(table, before.values(), packs, state)
         others = _find_others(top, sources.folders.state, removed)
         is_needed = is_needed or bool(packs) or os.path.join(top, CONFIGS) in others
+    is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
     wanted = {hook: programs.launcher} if is_needed else {hook: None}
     wanted[table.path] = hosts_file(packs, state) if packs else None
     changes = []
@@ -443,12 +449,16 @@ def list_programs(
     return {path: found[path] for path in found if not any(name in path for name in runner)}
 
 
-def calls_former(records: Iterable[Record], target: Target) -> bool:
-    """Whether any hook in a target's scope calls a launcher of 0.2.0."""
+def calls_former(records: Iterable[Record], target: Target, hook: str) -> bool:
+    """Whether a settings file in a target's scope has hooks of 0.2.0, and none of a later one.
+
+    Of an upgraded file a hook that its operator has removed may still be on record.
+    """
     for record in records:
-        for entry in record.entries if _is_of(record, target) else ():
-            if entry.id and _FORMER.search(str(entry.written.get("command"))):
-                return True
+        commands = [str(entry.written.get("command")) for entry in record.entries if entry.id]
+        is_former = _is_of(record, target) and any(map(_FORMER.search, commands))
+        if is_former and not any(_starts(record, name, hook) for name in record.packs):
+            return True
     return False
 
 

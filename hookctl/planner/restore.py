@@ -50,7 +50,7 @@ def _decide_on_file(
     entries = _entries_in_text(draft.target, known, current)
     remaining = _remaining_packs(entries, current)
     entries = _entries_of_packs(entries, remaining)
-    in_use = folders_of_others(draft.sources, records, draft.target, draft.key)
+    in_use = folders_of_others(draft.sources, records, records, draft.target, draft.key)
     for name, pack_record in draft.packs.items():
         if name not in remaining:
             draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))

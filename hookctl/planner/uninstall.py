@@ -224,7 +224,7 @@ def _remove_files(
     draft: Draft,
 ) -> None:
     """Remove the packs' files, unless another registration uses them."""
-    in_use = folders_of_others(draft.sources, others, draft.target, draft.key)
+    in_use = folders_of_others(draft.sources, records, others, draft.target, draft.key)
     for name in packs:
         pack_record = known.get(name)
         if pack_record is None and name == GUARD and draft.edits:

@@ -23,6 +23,7 @@ from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
 
 _FIRST = 1
+_NO_QUESTION = ("", "")
 
 
 class Request(NamedTuple):
@@ -44,11 +45,11 @@ def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | Non
         raise usage_error("which file?", hint)
     if request.list:
         return _list(*_find_backups(folders, request.file))
-    asked = ""
+    asked = _NO_QUESTION
     if ask:
         finish_pending(folders, report.say)
         asked = _undo_question(folders, request)
-        if asked and not ask(asked):
+        if asked[0] and not ask(asked[0]):
             message = "this would undo edits that hookctl did not make"
             look = f"hookctl restore {shlex.quote(request.file)} --to {request.to} --dry-run"
             raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
@@ -155,21 +156,24 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     return Result({"file": path, "backups": facts}, tuple(lines))
 
 
-def _undo_question(folders: Folders, request: Request) -> str:
-    """What a restore would undo of edits that hookctl did not make; empty if nothing."""
+def _undo_question(folders: Folders, request: Request) -> tuple[str, str]:
+    """What a restore would undo of edits that hookctl did not make; empty if nothing.
+
+    With it the file's digest, since the question hides the values of others.
+    """
     path, numbered = _find_backups(folders, request.file)
     backup = _choose_backup(request, path, numbered)
     if not _undoes_edits(folders, path, numbered, backup):
-        return ""
+        return _NO_QUESTION
     try:
         plan = plan_restore(Sources(folders), path, backup)
         lines = [line for file in plan.files for line in unified(file)]
     except HookctlError:
-        return ""  # the restore itself says what is wrong
+        return _NO_QUESTION  # the restore itself says what is wrong
     if not lines:
-        return ""
+        return _NO_QUESTION
     undone = f"This undoes edits in {tilde(path)} that hookctl did not make."
-    return "\n".join([*lines, undone, "Go on?"])
+    return "\n".join([*lines, undone, "Go on?"]), files.digest(plan.files[0].old)
 
 
 def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> bool:

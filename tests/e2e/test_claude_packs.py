@@ -160,7 +160,7 @@ def test_a_pack_s_upgrade_brings_its_new_program_and_keeps_the_operator_s_timeou
     assert notes(place) == ["1.1 stop claude"] * (LIMIT + 1)
     (element,) = json.loads(place.settings.read_bytes())["hooks"]["Stop"][0]["hooks"]
     assert element["timeout"] == 20
-    assert [path.name for path in data_folder(place).glob("packs/notify/*/*")] == ["notice.sh"]
+    assert [path.name for path in data_folder(place).glob("packs/notify/*.sh")] == ["notice.sh"]
     assert hookctl_json(place, "status")["files"][0]["packs"]["notify"] == "1.1"
     for name in ("notify", "guard"):
         hookctl(place, "uninstall", name)
@@ -198,7 +198,7 @@ def test_a_pack_whose_program_was_deleted_blocks_no_stop_and_refuses_no_tool(
     claude: Client, place: Place, how: str
 ) -> None:
     hookctl(place, "install", write_pack(place, program="notify", more=TOOLS), "--host", "claude")
-    program = next(data_folder(place).rglob("notify/*/notify"))
+    program = next(data_folder(place).rglob("packs/notify/notify"))
     program.unlink() if how == "its file" else shutil.rmtree(data_folder(place))
     run = play(claude, place, [bash("true 1"), "done"])
     assert (run.requests, run.result, run.errors) == (2, "done", "")
