@@ -22,6 +22,7 @@ def made(kind: Any, *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 TEXT = st.text(max_size=6)
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
 SHA = st.sampled_from(["", "0" * 64, "f" * 64])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
@@ -41,19 +42,16 @@ ENTRIES = st.one_of(
     made(Entry, KEYS, st.just("element"), MODES, BEFORE, FIELDS, OWNERS, TEXT),
     made(Entry, KEYS, st.just("container")),
 )
-PACKS = made(
-    PackRecord, TEXT, st.dictionaries(TEXT, JSON, max_size=2), TEXT, st.dictionaries(TEXT, SHA, max_size=2), TEXT, SHA
-)
+PACKS = made(PackRecord, TEXT, st.dictionaries(TEXT, JSON, max_size=2), TEXT, TEXTS, TEXTS, TEXT, SHA)
 RECORDS = made(
-    Record, TEXT, TEXT, TEXT, st.booleans(), st.lists(TEXT, max_size=2).map(tuple),
+    Record, TEXT, TEXT, TEXT, st.booleans(), TEXTS,
     st.dictionaries(TEXT, PACKS, max_size=2), SHA, SHA, st.lists(ENTRIES, max_size=3).map(tuple), TEXT, TEXT,
-    st.lists(st.lists(TEXT, max_size=2).map(tuple), max_size=2).map(tuple),
+    st.lists(TEXTS, max_size=2).map(tuple),
 )  # fmt: skip
 STEPS = made(Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
-FOLDERS = st.lists(TEXT, max_size=2).map(tuple)
 JOURNALS = made(
     Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
-    FOLDERS, FOLDERS,
+    TEXTS, TEXTS,
 )  # fmt: skip
 MORE = settings(deadline=None, max_examples=200)
 
@@ -104,7 +102,7 @@ def test_one_change_of_the_json_is_read_and_kept_or_refused_in_words(record: Rec
         ({"created_dirs": "/a"}, "created_dirs is not of type list"),
         ({"created_dirs": [1]}, "created_dirs is not of type str"),
         ({"packs": []}, "packs is not of type dict"), ({"packs": {"p": {"version": "1"}}}, "settings is missing"),
-        ({"packs": {"p": {"version": "1", "settings": {}, "files": {"a": 1}}}}, "files is not of type str"),
+        ({"packs": {"p": {"version": "1", "settings": {}, "files": [1]}}}, "files is not of type str"),
         ({"later": 1, "also": 2}, "unknown: also, later"), ({"gaps": [["a", 1]]}, "a gap is not a path of keys"),
         ({"entries": [{"path": ["a", True], "kind": "leaf"}]}, "path is not of type str or int"),
         ({"entries": [{"path": ["a"], "kind": "leaf", "before": 1}]}, "before is not of type str"),

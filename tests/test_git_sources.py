@@ -193,11 +193,11 @@ def test_a_pack_is_installed_from_its_commit_and_recorded_with_it(
     commit = repository.git("rev-parse", "HEAD")
     assert f"{repository.address} (commit {commit})" in done.err
     assert "hookctl=bell/stop" in settings.read_text()
-    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    copied = isolated / "data" / "packs" / "bell" / "ring.sh"
     assert copied.read_text() == "echo ding\n"
     pack = pack_of(isolated)
     assert (pack["source"], pack["commit"]) == (repository.address, commit)
-    assert pack["digest"] == pack["consent"]["digest"] and len(pack["digest"]) == 64
+    assert len(pack["digest"]) == len(pack["consent"]["digest"]) == 64
     schema = json.loads((ROOT / "schemas" / "ledger.schema.json").read_text())
     jsonschema.validate(json.loads((isolated / "state" / "ledger.json").read_text()), schema)
     cache = isolated / "home" / ".cache" / "hookctl"
@@ -265,7 +265,7 @@ def test_the_only_pack_file_of_a_folder_is_found_and_the_executable_bit_is_kept(
     (repository.folder / "ring.sh").chmod(0o755)
     repository.commit()
     assert hookctl("install", repository.address, *HOST).code == 0
-    assert (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").stat().st_mode & 0o100
+    assert (isolated / "data" / "packs" / "bell" / "ring.sh").stat().st_mode & 0o100
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
@@ -379,7 +379,7 @@ def test_no_git_configuration_variable_or_hook_has_a_say(
         assert hookctl("install", address, *HOST).code == 0
     assert not mark.exists(), mark.read_text()
     assert not (isolated / "traced").exists()
-    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    copied = isolated / "data" / "packs" / "bell" / "ring.sh"
     assert copied.read_text().startswith("version https://git-lfs")  # the pointer, as it is committed
     assert os.listdir(isolated / "work") == []
 
@@ -808,7 +808,7 @@ def test_an_upgrade_asks_the_source_again_and_needs_consent(
     after = pack_of(isolated)
     assert (after["commit"], after["version"], after["source"]) == (new, "2", before["source"])
     assert after["digest"] != before["digest"]
-    assert (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").read_text() == "echo dong\n"
+    assert (isolated / "data" / "packs" / "bell" / "ring.sh").read_text() == "echo dong\n"
 
 
 def test_a_tag_that_moves_is_shown_and_needs_more_than_a_yes(
@@ -893,7 +893,7 @@ def test_doctor_does_not_fetch(installed: Repository, hookctl: Hookctl, isolated
     shutil.rmtree(installed.folder)
     done = hookctl("doctor", "--json")
     assert (done.code, "pack_gone" in done.out) == (0, False), done
-    (isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh").unlink()
+    (isolated / "data" / "packs" / "bell" / "ring.sh").unlink()
     done = hookctl("doctor", "--fix")
     assert (done.code, "hook_missing" in done.out, "no such pack" in done.out + done.err) == (1, True, False), done
 
@@ -902,7 +902,7 @@ def test_a_folder_that_is_called_like_an_address_is_no_source(
     installed: Repository, hookctl: Hookctl, isolated: Path
 ) -> None:
     shutil.copytree(installed.folder, isolated / "work" / installed.address)
-    copied = isolated / "data" / "packs" / "bell" / "claude-user" / "ring.sh"
+    copied = isolated / "data" / "packs" / "bell" / "ring.sh"
     copied.unlink()
     hookctl("doctor", "--fix")
     assert not copied.exists()
@@ -1072,7 +1072,7 @@ def test_doctor_names_the_address_in_its_fix(team: Path, repository: Repository,
     (team / ".hookctl" / "packs" / "bell" / "ring.sh").unlink()
     assert "hookctl upgrade bell" in hookctl("doctor").out
     put(team / ".hookctl" / "packs" / "bell" / "ring.sh", "changed")
-    assert f"hookctl install {repository.ssh} --host claude --scope project --force" in hookctl("doctor").out
+    assert f"hookctl install {repository.ssh} --host claude --scope project`" in hookctl("doctor").out
     assert not ssh.exists()
 
 

@@ -32,8 +32,9 @@ ENTRIES = (
     Entry(("hooks",), "container"),
     Entry(("hooks", "Stop"), "container"),
 )
-FILES = {"hook.py": "0" * 64, "c": ""}
-PACK = PackRecord("1.0", {"mode": "off", "knobs": {"latch": False}}, "/data/guard", FILES, "/p/pack.toml", "a" * 64)
+FILES, FORMER = ("claude.json", "c"), ("claude-user/hook.py",)
+SETTINGS = {"mode": "off", "knobs": {"latch": False}}
+PACK = PackRecord("1.0", SETTINGS, "/data/guard", FILES, FORMER, "/p/pack.toml", "a" * 64)
 RECORDS = [
     Record("claude", "user", "json"),
     Record("claude", "user", "json", True, ("/a/b", "/a"), {"guard": PACK, "x": PackRecord("", {})}, "", "f" * 64),

@@ -1,4 +1,4 @@
-"""A project after a merge: a record or settings in conflict, and mixtures of two versions of hookctl."""
+"""A project after a merge: a record, settings or a configuration in conflict, and what an older hookctl does."""
 
 from __future__ import annotations
 
@@ -8,79 +8,17 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import hookctl
-from hookctl import packs
-from hookctl.checks import entries, project
-from hookctl.packs import guard, programs, released
-from hookctl.system.files import content_digest
+from hookctl import __version__
 from tests.conftest import put
 from tests.test_project_ledger import INSTALL, THEIRS, Team, bell, hook, ledger, own_git, settings, team, value
 from tests.trees import tree
 
 __all__ = ["own_git", "team"]  # fixtures
-
-NOW = hookctl.__version__
-Release = Callable[[str], None]
-
-
-@pytest.fixture
-def release() -> Iterator[Release]:
-    """Makes hookctl another version: other programs, and the digests of those before it."""
-    with pytest.MonkeyPatch.context() as patch:
-        known, read = programs._read_modules(), released.read_data
-        digests: dict[str, dict[str, str]] = {}
-
-        def modules_of(version: str) -> dict[str, bytes]:
-            """One module begins in another way, so that both conflict; another one's end differs in 0.5.0 alone."""
-            if version == NOW:
-                return known
-            calls = known["call.py"].replace(b'"""', f'"""{version}: '.encode(), 1)
-            ends = b"# More.\n" if version == "0.5.0" else b""
-            return {**known, "call.py": calls, "stop.py": known["stop.py"] + ends}
-
-        def read_known(*path: str) -> bytes:
-            return json.dumps(digests).encode() if path[-1] == "released.json" else read(*path)
-
-        def read_pack(*path: str) -> bytes:
-            return read(*path).replace(NOW.encode(), hookctl.__version__.encode())
-
-        def set_release(version: str) -> None:
-            for module in (hookctl, released, guard, entries, project):
-                patch.setattr(module, "__version__", version)
-            digests.clear()
-            for earlier in (NOW, "0.4.0", "0.5.0"):
-                patch.setattr(programs, "_read_modules", lambda earlier=earlier: modules_of(earlier))
-                programs.load_programs.cache_clear()
-                programs.load_runner.cache_clear()
-                if earlier == version:
-                    return
-                digests[earlier] = {"hook": content_digest(b"", programs.load_programs(wrapper=False).all), "wrap": ""}
-
-        patch.setattr(released, "read_data", read_known)
-        patch.setattr(packs, "read_data", read_pack)
-        yield set_release
-        patch.undo()
-        programs.load_programs.cache_clear()
-        programs.load_runner.cache_clear()
-
-
-def test_a_release_is_played_as_one_is_made(team: Team, release: Release) -> None:
-    """What the tests below stand on: an older project is known, and upgraded; a newer one is not."""
-    release("0.5.0")
-    assert "0.3.0" in team.hookctl("bob", "check").err + team.hookctl("bob", "status").out
-    assert team.hookctl("bob", "check").code == 0
-    assert team.hookctl("bob", "upgrade", "--project", ".", "--yes").code == 0
-    assert value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]["guard"]["version"] == "0.5.0"
-    assert team.hookctl("bob", "check", "--require", "guard").code == 0
-    release("0.4.0")
-    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
-
 
 # What a branch does in its clone, by what a team lead would say of it.
 CHANGES = {
@@ -93,32 +31,15 @@ CHANGES = {
     "bell": ("bell",),
     "chime": ("chime",),
     "another model": ("guard",),
-    "0.4.0": ("guard",),
-    "0.5.0": ("guard",),
 }
 SETTINGS, LEDGER, CONFIG = ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude.json"
 
 
-def change(team: Team, name: str, wanted: str, release: Release) -> None:
+def change(team: Team, name: str, wanted: str) -> None:
     pack, *options = CHANGES[wanted]
     source = pack if pack == "guard" else bell(team.clone(name), name=pack)
-    release(wanted if wanted[0] == "0" else NOW)
     assert team.hookctl(name, "install", source, *options, *INSTALL[1:]).code == 0
     team.commit(name)
-
-
-def merge(team: Team, side: str) -> None:
-    """Pull Ann's branch into Bob's, and take a side of all but the runtime."""
-    team.at("bob")
-    subprocess.run(
-        ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
-        cwd=team.clone("bob"), capture_output=True, timeout=60,
-    )  # fmt: skip
-    for path in dict.fromkeys(team.git("bob", "diff", "--name-only", "--diff-filter=U").split()):
-        if not path.startswith(".hookctl/runtime/"):
-            done = subprocess.run(["git", "checkout", "-q", f"--{side}", "--", path], cwd=team.clone("bob"))
-            if done.returncode:  # that side has removed it
-                team.git("bob", "rm", "-q", "--", path)
 
 
 def is_blocked(team: Team) -> bool:
@@ -159,7 +80,7 @@ def recorded_packs(team: Team) -> dict[str, Any]:
     ids=["both", "a host", "a pack each", "the configuration", "the record alone", "the settings alone"],
 )
 def test_a_conflict_is_resolved_by_what_check_and_status_print(
-    team: Team, release: Release, mine: str, yours: str, conflicted: set[str], start: str
+    team: Team, mine: str, yours: str, conflicted: set[str], start: str
 ) -> None:
     for name, wanted in (("ann", yours), ("bob", mine)):
         notes = put(team.clone(name) / ".claude" / "agents" / "a.md", "first\n2\n3\n4\n5\nlast\n")
@@ -170,7 +91,7 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
         notes.write_text(notes.read_text().replace(word, f"{word} of {name}"))
         if "another model" in (mine, yours):
             settings(team, name).write_text(settings(team, name).read_text().replace('"m"', f'"{name}"'))
-        change(team, name, wanted, release)
+        change(team, name, wanted)
     bob = team.clone("bob")
     how = "--no-rebase" if start == "merge" else "--rebase"
     team.git("bob", "pull", "-q", how, "--no-edit", str(team.clone("ann")), "main", code=1)
@@ -285,9 +206,9 @@ def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: 
     assert fixes == ["Resolve the conflict, then run the command again."]
 
 
-def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team, release: Release) -> None:
+def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> None:
     for name, wanted in (("ann", "a limit of 9"), ("bob", "a limit of 7")):
-        change(team, name, wanted, release)
+        change(team, name, wanted)
     subprocess.run(
         ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
         cwd=team.clone("bob"), capture_output=True, timeout=60,
@@ -299,104 +220,27 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team, relea
 # A hookctl that is older than what stands there.
 
 
-def newer_project(team: Team, release: Release) -> None:
-    """Ann's guard is of 0.5.0, and Bob, who has 0.3.0, has pulled that."""
-    change(team, "ann", "0.5.0", release)
+def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team) -> None:
+    """Ann's guard is of 0.5.0, and Bob, who has an older hookctl, has pulled that."""
+    for path, name in ((hook(team, "ann"), "VERSION = "), (ledger(team, "ann"), '"version": ')):
+        old, new = f'{name}"{__version__}"', f'{name}"0.5.0"'
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    team.commit("ann")
     team.pull("bob", "ann")
-    release(NOW)
-
-
-def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team, release: Release) -> None:
-    newer_project(team, release)
-    team.at("bob")
     before = tree(team.clone("bob") / ".hookctl")
     for command in (["upgrade", "--project", "."], [*INSTALL]):
         refused = team.hookctl("bob", *command)
         assert refused.code == 1 and "Upgrade hookctl to 0.5.0 or later" in refused.err, refused
         assert "is up to date" not in refused.out
-    assert "guard 0.5.0 -> 0.3.0, older" in refused.err
+    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
     assert team.hookctl("bob", "doctor", "--fix").code == 0
     assert tree(team.clone("bob") / ".hookctl") == before
-    forced = team.hookctl("bob", *INSTALL, "--force")
-    assert forced.code == 0 and "guard 0.5.0 -> 0.3.0, older" in forced.err
-    assert recorded_packs(team)["guard"]["version"] == "0.3.0" and is_blocked(team)
-
-
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-def test_an_older_hookctl_names_the_one_that_a_merge_of_two_newer_ones_needs(
-    team: Team, release: Release, side: str
-) -> None:
-    change(team, "ann", "0.5.0", release)
-    change(team, "bob", "0.4.0", release)
-    release(NOW)
-    merge(team, side)
-    newer = "0.4.0" if side == "ours" else "0.5.0"
-    done = team.hookctl("bob", "doctor", "--fix")
-    assert done.code == 1 and f"Upgrade hookctl to {newer} or later" in done.out, done
-    checked = team.hookctl("bob", "check").out
-    assert f"Upgrade hookctl to {newer} or later, then `hookctl doctor --fix`" in checked, checked
-    assert team.hookctl("bob", "upgrade", "--project", ".").code == 1
     assert team.hookctl("bob", *INSTALL, "--force").code == 0
-    assert team.hookctl("bob", "check").code == 0 and is_blocked(team)
+    assert recorded_packs(team)["guard"]["version"] == __version__ and is_blocked(team)
 
 
-def test_a_mixture_of_two_runtimes_is_one_finding_for_each_folder(team: Team, release: Release) -> None:
-    change(team, "ann", "0.5.0", release)
-    change(team, "bob", "0.4.0", release)
-    release("0.5.0")
-    merge(team, "theirs")
-    team.hookctl("bob", "doctor", "--fix")  # the ledger
-    lay_mixtures(team)
-    found = team.hookctl("bob", "check", "--json").data["findings"]
-    assert [finding["code"] for finding in found] == ["hook_unknown", "stray_file"]
-    assert all("`hookctl doctor --fix`" in finding["fix"] for finding in found), found
-    assert "12 files" in found[1]["message"]
-    said = team.hookctl("bob", "upgrade", "--project", ".", "--dry-run")
-    assert "is up to date" not in said.out
-    assert team.hookctl("bob", "doctor", "--fix").code == 0
-    assert team.hookctl("bob", "check").code == 0 and is_blocked(team)
-
-
-def lay_mixtures(team: Team) -> None:
-    """What git makes of two runtimes: in each of both folders the same mixture."""
-    (package,) = (team.clone("bob") / ".hookctl" / "runtime").iterdir()
-    put(package / "call.py", b"<<<<<<< HEAD\n" + (package / "call.py").read_bytes())
-    shutil.copytree(package, package.with_name("guard_0123456789abcdef"))
-
-
-def test_an_edited_launcher_is_never_called_up_to_date(team: Team, release: Release) -> None:
-    put(hook(team, "bob"), hook(team, "bob").read_bytes() + b"# mine\n")
-    for version in (NOW, "0.5.0"):
-        release(version)
-        said = team.hookctl("bob", "upgrade", "--project", ".")
-        assert said.code == 0 and "its program is not one of hookctl's and stays" in said.out, said
-        assert "is up to date" not in said.out and "nothing to do" not in said.out
-
-
-def test_a_launcher_with_conflict_marks_is_written_anew(team: Team, release: Release) -> None:
-    change(team, "ann", "0.5.0", release)
-    change(team, "bob", "0.4.0", release)
-    release("0.5.0")
-    merge(team, "theirs")
-    team.git("bob", "checkout", "-q", "--merge", "--", ".hookctl/hook.py")
-    assert b"<<<<<<<" in hook(team, "bob").read_bytes()
-    assert team.hookctl("bob", "doctor", "--fix").code == 0
-    assert team.hookctl("bob", "check").code == 0 and is_blocked(team)
-
-
-@pytest.mark.parametrize("mine", ["0.4.0", "0.5.0"])
-def test_an_upgrade_makes_one_runtime_of_two_once_a_side_is_taken(team: Team, release: Release, mine: str) -> None:
-    change(team, "ann", {"0.4.0": "0.5.0", "0.5.0": "0.4.0"}[mine], release)
-    change(team, "bob", mine, release)
-    release("0.5.0")
-    team.git("bob", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main", code=1)
-    found = team.hookctl("bob", "check", "--json").data["findings"]
-    (fix,) = [finding["fix"] for finding in found if finding["code"] == "ledger_unreadable"]
-    team.git("bob", *shlex.split(fix.split("`")[1])[1:])
-    assert team.hookctl("bob", "upgrade", "--project", ".", "--yes").code == 0
-    assert team.hookctl("bob", "check", "--require", "guard").code == 0
-    team.commit("bob")
-    assert is_blocked(team)
+# What a merge leaves that is no conflict.
 
 
 def test_a_value_of_hookctls_own_from_another_mode_is_not_given_back_as_the_operators(team: Team) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def uninstall(hookctl: Hookctl, *options: str) -> None:
 
 
 def test_files_that_another_registration_runs_stay(isolated: Path, settings: Path, hookctl: Hookctl) -> None:
-    """hookctl gives each its own folder; a ledger that was put together by hand may say otherwise."""
+    """hookctl gives each its own configuration; a ledger put together by hand may say otherwise."""
     install(hookctl)
     ledger = isolated / "state" / "ledger.json"
     pages = json.loads(ledger.read_text())
@@ -107,13 +108,18 @@ def test_a_copy_of_a_project_does_not_take_the_page_of_one_that_is_there(isolate
     assert str(local(old)) in json.loads((isolated / "state" / "ledger.json").read_text())["files"]
 
 
-def test_a_copy_of_a_projects_settings_gets_programs_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
+def test_a_copy_of_a_projects_settings_gets_a_configuration_of_its_own(isolated: Path, hookctl: Hookctl) -> None:
     old, new = isolated / "old", isolated / "new"
     put(local(old), '{"env": {"A": "1"}}')
     install(hookctl, *in_project(old))
     put(local(new), local(old).read_bytes())
     install(hookctl, *in_project(new))
-    assert len(list((isolated / "data" / "guard").rglob("hook.py"))) == 2
+    assert len(list((isolated / "data" / "guard").iterdir())) == 2
+    for project in (old, new):
+        (name,) = re.findall(r"--config (claude-local-[0-9a-f]+)", local(project).read_text())
+        assert (isolated / "data" / "guard" / f"{name}.json").exists()
+    uninstall(hookctl, *in_project(old))
+    assert [path.stem for path in (isolated / "data" / "guard").iterdir()] == [name]
 
 
 def test_of_two_projects_that_are_gone_neither_is_taken_for_one_with_the_same_hook(

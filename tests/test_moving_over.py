@@ -202,7 +202,7 @@ def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, iso
     )
     text = denying.read_bytes()
     assert hookctl(*wrap).code == 0
-    assert "wrap.py" in denying.read_text()
+    assert "hook.py wrap stop --host openhands" in denying.read_text()
     put(isolated / "bin" / "on_stop.sh", "#!/bin/sh\necho no >&2\nexit 2\n").chmod(0o755)
 
     def stop(number: int, *, acts: bool) -> int:

@@ -264,6 +264,8 @@ def test_what_does_not_belong_among_the_programs_of_a_project_is_named(place: Pl
     put(stray, "import os\n")
     if scope == "project":
         assert place.codes("check") == [("stray_file", "stop2.py")]
+    else:
+        assert place.codes("doctor", "--host", "claude") == [("hook_unknown", "stop2.py")]
     assert place.install("guard", scope).code == 0
     assert not stray.exists()
 

@@ -41,7 +41,7 @@ def test_in_a_project_the_command_holds_in_every_clone(hookctl: Hookctl, isolate
     (isolated / "work" / ".git").mkdir()
     hookctl("install", *HOST, "--scope", "project")
     command = hooks(isolated / "work" / ".opencode" / "plugin" / "hookctl.js")["session.idle"][0]["command"]
-    assert 'python3 -I -S "$OPENCODE_PROJECT_DIR"/.hookctl/guard/opencode/hook.py stop' in command
+    assert 'python3 -I -S "$OPENCODE_PROJECT_DIR"/.hookctl/hook.py stop --host opencode; ' in command
     assert str(isolated) not in command
     hookctl("uninstall", "--scope", "project")
     assert sorted(path.name for path in (isolated / "work").iterdir()) == [".git", "README.md"]

@@ -96,7 +96,7 @@ def with_the_bell(clone: Clone) -> bytes:
 
 @pytest.mark.parametrize(
     ("command", "at"),
-    [(UPGRADE, "config.json"), (UPGRADE, "settings.json"), (UPGRADE, "ledger.json"), (LEAVE, "ledger.json")],
+    [(UPGRADE, "claude.json"), (UPGRADE, "settings.json"), (UPGRADE, "ledger.json"), (LEAVE, "ledger.json")],
 )
 def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
     clone: Clone, command: tuple[str, ...], at: str

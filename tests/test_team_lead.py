@@ -74,11 +74,12 @@ def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work:
 # Every fix that is a command works as it stands.
 
 BY_HAND = {  # what no command can know
-    "file beside a program", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
+    "file beside the programs", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
     "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
     "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
+    "folder of packs is a link", "program is a link", "program of a newer hookctl", "forged programs of 0.2.0",
     "hook doubled", "module added", "record deleted", "a second copy of a hook", "a second copy of a wrapped hook",
-    "a wrapping program that nothing names", "wrap forged",
+    "wrap forged",
     "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
     "ignore file emptied", "ignore file gone",
     "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
@@ -146,38 +147,23 @@ def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Pro
 # A finding names the file that differs.
 
 
-@pytest.mark.parametrize("where", ["changed", "added", "gone", "launcher"])
-def test_the_file_that_differs_is_named(project: Project, where: str) -> None:
-    package = next(project.runtime.iterdir())
-    path = {"added": package / "extra.py", "launcher": project.hook}.get(where, package / "stop.py")
-    if where == "gone":
-        path.unlink()
-    else:
-        put(path, (path.read_text() if path.exists() else "") + "# mine\n")
-    for verb in ("check", "doctor"):
-        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["code"] == "hook_unknown"]
-        assert found["path"] == str(path), verb
-        assert ("remove it" in found["fix"]) == (where == "added")
-
-
-@pytest.mark.parametrize("part", ["guard", "packs"])
-def test_line_endings_of_git_are_said_to_be_those(project: Project, part: str) -> None:
-    for path in (project.top / ".hookctl" / part).rglob("*"):
-        if path.is_file():
-            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    for verb in ("check", "doctor") if part == "guard" else ("check",):
-        (found,) = [f for f in project.hookctl(verb, "--json").data["findings"] if f["level"] == "error"]
-        assert "line endings" in found["message"] and ".hookctl/** -text" in found["fix"], verb
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("hook.py", "hook_unknown"), ("runtime/guard_*/stop.py", "hook_unknown"), ("packs/bell", "pack_changed")],
+)
+def test_what_differs_is_named_and_written_anew_and_so_are_line_endings_of_git(
+    project: Project, name: str, code: str
+) -> None:
+    (path,) = project.hook.parent.glob(name)
+    for file in [path] if path.is_file() else path.iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    found = only(project)
+    assert (found["code"], found["path"]) == (code, str(path))
+    assert ("line endings" in found["message"], ".hookctl/** -text" in found["fix"]) == (path.is_dir(), path.is_dir())
+    doctors = project.hookctl("doctor", "--scope", "project", "--json").data["findings"]
+    assert {"pack_changed": "hook_changed"}.get(code, code) in {finding["code"] for finding in doctors}
     carry_out(project.hookctl, found["fix"])
     assert project.check().data["findings"] == []
-
-
-def test_of_an_older_versions_package_its_folder_is_named(project: Project) -> None:
-    package = next(project.runtime.iterdir())
-    older = package.rename(package.parent / f"guard_{'0' * 16}")
-    project.replace(project.hook, package.name, older.name)
-    (found,) = project.check().data["findings"]
-    assert (found["code"], found["path"]) == ("hook_unknown", str(older))
 
 
 # One finding for one cause.
@@ -234,11 +220,10 @@ def test_without_git_doctor_records_the_guard_again(project: Project) -> None:
 
 def test_without_a_record_an_evil_program_is_found_all_the_same(project: Project) -> None:
     project.record.unlink()
-    project.hook.write_text("print()\n")
-    assert project.found() >= {"ledger_missing", "hook_unknown"}
-    project.hook.unlink()
-    put(project.hook.parent / "evil.py", "print()\n")
-    assert "stray_file" in project.found()
+    for path in (project.hook, put(project.config.parent / "evil.py", "")):
+        path.write_text("print()\n")
+        assert project.found() == {"ledger_missing", "stray_file"}
+        path.unlink()
 
 
 def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> None:

@@ -48,11 +48,16 @@ def place(scope: str, project: Path | str = "") -> Target:
 
 @pytest.fixture
 def folder(isolated: Path) -> Path:
-    """A folder of the guard's with everything in it, whose name needs quoting."""
+    """A data folder with everything in it, whose name needs quoting."""
     path = isolated / "it's a $folder; really"
     path.mkdir()
     lay(path)
     return path
+
+
+def config(folder: Path | str) -> str:
+    """The path of Claude Code's configuration in a folder of ours."""
+    return f"{folder}/guard/claude.json"
 
 
 def run(command: str, root: Path, **environ: str) -> tuple[int, bytes, bytes]:
@@ -69,13 +74,13 @@ def as_before(outcome: tuple[int, bytes, bytes]) -> tuple[int, bytes, bytes]:
 
 
 def without_file(folder: Path) -> str:
-    (folder / "wrap.py").unlink()
+    (folder / "hook.py").unlink()
     return sys.executable
 
 
 def with_a_folder_in_its_place(folder: Path) -> str:
-    (folder / "wrap.py").unlink()
-    (folder / "wrap.py").mkdir()
+    (folder / "hook.py").unlink()
+    (folder / "hook.py").mkdir()
     return sys.executable
 
 
@@ -95,7 +100,7 @@ WAYS: list[Callable[[Path], str]] = [with_everything, without_file, with_a_folde
 def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], folder: Path, isolated: Path) -> None:
     original = ORIGINALS[name]
     python = way(folder)
-    command = wrapping.command(original, place("user"), str(folder), python)
+    command = wrapping.command(original, place("user"), config(folder), python)
     assert as_before(run(command, isolated)) == as_before(run(original, isolated))
     if way is with_everything:
         logs = [path.read_text().splitlines() for path in isolated.glob("state/**/events.jsonl")]
@@ -105,8 +110,8 @@ def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], fo
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_as_good_as_none(folder: Path, isolated: Path) -> None:
-    (folder / "wrap.py").chmod(0)
-    command = wrapping.command("cat; exit 2", place("user"), str(folder), sys.executable)
+    (folder / "hook.py").chmod(0)
+    command = wrapping.command("cat; exit 2", place("user"), config(folder), sys.executable)
     assert run(command, isolated) == (2, STDIN, b"")
 
 
@@ -114,12 +119,12 @@ def test_a_file_that_may_not_be_read_is_as_good_as_none(folder: Path, isolated: 
 @pytest.mark.parametrize("there", [True, False], ids=["cloned", "without .hookctl"])
 def test_at_project_scope_it_holds_in_every_clone(name: str, there: bool, folder: Path, isolated: Path) -> None:
     work = isolated / "work"
-    command = wrapping.command(ORIGINALS[name], place("project", work), f"{work}/.hookctl/guard/claude", "")
+    command = wrapping.command(ORIGINALS[name], place("project", work), config(f"{work}/.hookctl"), "")
     assert str(isolated) not in command
     clone = isolated / "a clone's $HOME"
     clone.mkdir()
     if there:
-        shutil.copytree(folder, clone / ".hookctl" / "guard" / "claude")
+        shutil.copytree(folder, clone / ".hookctl")
     environ = {"CLAUDE_PROJECT_DIR": str(clone)}
     expected = as_before(run(ORIGINALS[name], isolated, **environ))
     assert as_before(run(command, isolated, **environ)) == expected
@@ -133,7 +138,7 @@ def test_at_project_scope_it_holds_in_every_clone(name: str, there: bool, folder
 
 def test_a_host_that_ends_the_shell_ends_the_other_hook(folder: Path, isolated: Path) -> None:
     original = "echo $$ > pid; exec sleep 60"
-    command = wrapping.command(original, place("user"), str(folder), sys.executable)
+    command = wrapping.command(original, place("user"), config(folder), sys.executable)
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(isolated)}
     process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, env=environ, cwd=isolated)
     while not ((isolated / "pid").exists() and (isolated / "pid").read_text().strip()):
@@ -152,7 +157,7 @@ def test_a_host_that_ends_the_shell_ends_the_other_hook(folder: Path, isolated: 
 def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, folder: Path, isolated: Path) -> None:
     odd = {"spaces": "   ", "one quote": "'", "no UTF-8": "echo \ud800", "long": "x" * 100_000 + "'" * 1000}
     original = {**ORIGINALS, **odd}[name]
-    where = str(isolated / "work" / ".hookctl" / "guard" / "claude") if scope == "project" else str(folder)
+    where = config(isolated / "work" / ".hookctl" if scope == "project" else folder)
     command = wrapping.command(original, place(scope, isolated / "work"), where, "/opt/it's; python")
     assert wrapping.original_of(command) == original
     again = wrapping.command(command, place(scope, isolated / "work"), where, "/usr/bin/python3")
@@ -174,7 +179,7 @@ def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, fo
     ids=["the words", "the name", "a blank", "the end", "a flag", "the beginning", "one more word", "the test"],
 )
 def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], folder: Path) -> None:
-    command = wrapping.command("say done", place("user"), str(folder), "/usr/bin/python3")
+    command = wrapping.command("say done", place("user"), config(folder), "/usr/bin/python3")
     assert wrapping.original_of(command) == "say done"
     assert change(command) != command
     assert wrapping.original_of(change(command)) is None

@@ -42,7 +42,9 @@ def add_programs(machine: Machine, facts: FileFacts) -> FileFacts:
         facts = facts._replace(config=config)
     if not facts.elements and not facts.packs:
         return facts
-    fault = programs.find_fault(machine.folders, machine.records, facts.target, read)
+    fault = programs.find_fault(
+        machine.folders, machine.records, facts.target, read, commands_of(facts)
+    )
     lost = _find_lost_programs(facts)
     known = fault.path if fault else ""
     lost = {id: path for id, path in lost.items() if path != known}
@@ -59,7 +61,7 @@ def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> Fi
         python=_find_python(machine, target, settings.python)
         if settings and settings.events
         else None,
-        program_since=written_at(pack_record.config) if pack_record.config else None,
+        program_since=_find_since(pack_record.config),
         log=tuple(_find_stops(machine, facts.host.name)),
     )
     if target.project:
@@ -71,6 +73,12 @@ def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> Fi
         config = config._replace(outside=outside)
         facts = facts._replace(config=config, path_python=path_python)
     return facts
+
+
+def commands_of(facts: FileFacts) -> list[str]:
+    """The commands of hookctl's recorded hooks that stand in a file."""
+    known = {entry.id for entry in facts.entries}
+    return [str(hook.fields.get("command")) for hook in facts.elements if hook.id in known]
 
 
 def configuration(path: str, read: Callable[[str], files.Snapshot]) -> Configuration:
@@ -119,6 +127,12 @@ def first_python(path: str, project: str) -> str:
         if os.path.lexists(program):
             return program
     return ""
+
+
+def _find_since(config: str) -> float | None:
+    """Since when a guard has been there: an edit, or an upgrade, writes one of its files anew."""
+    paths = (config, guard.launcher_of(config)) if config else ()
+    return min((written_at(path) for path in paths if os.path.isfile(path)), default=None)
 
 
 def _find_lost_programs(facts: FileFacts) -> dict[str, str]:

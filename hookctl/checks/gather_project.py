@@ -16,7 +16,7 @@ from hookctl import engine, hosts
 from hookctl.checks import self_test
 from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workplace, value_of
 from hookctl.checks.gather_file import read_entries
-from hookctl.checks.gather_guard import configuration, explain_conflict, first_python
+from hookctl.checks.gather_guard import commands_of, configuration, explain_conflict, first_python
 from hookctl.checks.machine import hooks_of
 from hookctl.checks.programs import Read, find_fault
 from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
@@ -312,7 +312,9 @@ def _add_guard(
 ) -> FileFacts:
     """The facts with the programs of hooks, the guard's configuration, and its self-test."""
     if file.packs:
-        file = file._replace(fault=find_fault(folders, records, file.target, read))
+        file = file._replace(
+            fault=find_fault(folders, records, file.target, read, commands_of(file))
+        )
     if file.guard is None or not file.guard.config:
         return file  # nothing runs it
     config = configuration(file.guard.config, read)

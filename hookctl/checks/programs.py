@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from hookctl.errors import HookctlError
@@ -34,9 +34,16 @@ class ProgramFault(NamedTuple):
 
 
 def find_fault(
-    folders: Folders, records: Mapping[str, Record], target: Target, read: Read
+    folders: Folders,
+    records: Mapping[str, Record],
+    target: Target,
+    read: Read,
+    commands: Iterable[str],
 ) -> ProgramFault | None:
-    """What is wrong with the programs of a target's data folder or project; None if nothing is."""
+    """What is wrong with the programs of a target's data folder or project; None if nothing is.
+
+    `commands` are those of hookctl that stand in the settings, as they are on record.
+    """
     top = own_top(folders, target)
     hook = os.path.join(top, HOOK)
     try:
@@ -57,7 +64,11 @@ def find_fault(
             return ProgramFault(UNREADABLE, path, error=error)
         if found != data:
             return ProgramFault(MISSING if found is None else CHANGED, path)
-    return _find_former_fault(top, read) if calls_former(records.values(), target, hook) else None
+    for folder in {os.path.dirname(path) for path in expected if not target.shared}:
+        for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
+            if name.endswith(".py") and os.path.join(folder, name) not in expected:
+                return ProgramFault(CHANGED, os.path.join(folder, name))
+    return _find_former_fault(top, read) if any(map(calls_former, commands)) else None
 
 
 def _find_former_fault(top: str, read: Read) -> ProgramFault:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,9 @@ from hookctl.planner.draft import Draft, make_draft, plan_file
 from hookctl.planner.notices import find_notices
 from hookctl.planner.own_files import (
     file_action,
+    find_sharing,
     install_files,
     is_of_other_version,
-    require_same_content,
     uninstall_files,
 )
 from hookctl.planner.plan import Plan, assemble_plan
@@ -57,7 +57,8 @@ def plan_install(
     projects = [target.project for target in targets if target.shared]
     records = sources.records(projects)
     drafts: list[Draft] = []
-    decide = partial(_decide_on_file, records, drafts, pack, choice)
+    paths = [files.real(target.path) for target in targets]
+    decide = partial(_decide_on_file, records, drafts, paths, pack, choice)
     for target in targets:
         if looking:
             looking(target)
@@ -75,9 +76,6 @@ def plan_install(
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    if not choice.force and pack.name != GUARD:
-        after = {key: plan.record for plan in plans for key in (plan.key, plan.path) if plan.record}
-        require_same_content(records, after, pack.name)
     plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
     if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import with_book  # late: few have anything disabled
@@ -189,7 +187,12 @@ def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> No
 
 
 def _decide_on_file(
-    records: Records, drafts: list[Draft], pack: Pack, choice: Choice, draft: Draft
+    records: Records,
+    drafts: list[Draft],
+    targets: Collection[str],
+    pack: Pack,
+    choice: Choice,
+    draft: Draft,
 ) -> None:
     """Decide on one settings file, and on the pack's own files."""
     target = draft.target
@@ -223,7 +226,7 @@ def _decide_on_file(
     if draft.conflicts:
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
-    _install_files(draft, pack, content)
+    _install_files(draft, records, targets, pack, content)
     _record_pack(draft, pack, content)
     if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
         from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
@@ -297,11 +300,23 @@ def _was_written_here(draft: Draft) -> bool:
     return draft.record is not None and bool(draft.record.sha256_after)
 
 
-def _install_files(draft: Draft, pack: Pack, content: Content) -> None:
+def _install_files(
+    draft: Draft, records: Records, targets: Collection[str], pack: Pack, content: Content
+) -> None:
     """Write the files that the hooks run, and the code of a plugin file."""
-    known = draft.packs.get(pack.name)
+    known, names = draft.packs.get(pack.name), set[str]()
+    if pack.name != GUARD:
+        keys = {*targets, draft.key}
+        for record, other in find_sharing(records, keys, pack.name, content.folder):
+            names.update(other.files)
+            if other.digest != content.digest:
+                title = load(record.host).title
+                text = f"{title} runs the same files of {pack.name}, so other ones from now on"
+                draft.tell(
+                    "shared_files", f"{text}; `hookctl upgrade {pack.name}` renews its hooks"
+                )
     draft.add_runtime(
-        install_files(draft.sources, draft.target, content.folder, known, content.files)
+        install_files(draft.sources, draft.target, content.folder, known, content.files, names)
     )
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:

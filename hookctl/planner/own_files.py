@@ -11,7 +11,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from hookctl import engine, hosts
@@ -101,11 +101,15 @@ def install_files(
     folder: str,
     known: PackRecord | None,
     wanted: Mapping[str, File],
+    staying: Container[str] = (),
 ) -> Runtime:
-    """Write the wanted files into the folder, and remove known ones that are wanted no more."""
+    """Write the wanted files into the folder, and remove known ones that are wanted no more.
+
+    `staying` are the names of those that other hosts run.
+    """
     unwanted: list[str] = []
     if known and known.folder == folder:
-        unwanted = [name for name in known.files if name not in wanted]
+        unwanted = [name for name in known.files if name not in wanted and name not in staying]
     removed = _remove(sources, target, folder, unwanted)
     changes = []
     for name, file in wanted.items():
@@ -205,29 +209,16 @@ def folders_of_others(
     return found
 
 
-def require_same_content(
-    records: Mapping[str, Record], changed: Mapping[str, Record], pack: str
-) -> None:
-    """Refuse (`conflict`) other content of a pack than another settings file's in the same folder.
-
-    `changed` are the records after the run of the files that it is about.
-    """
-    wanted = {known.folder: known for record in changed.values() for known in _packs(record, pack)}
+def find_sharing(
+    records: Mapping[str, Record], keys: Container[str], pack: str, folder: str
+) -> list[tuple[Record, PackRecord]]:
+    """The records, but for those of `keys`, that have a pack with its files in this folder."""
+    found = []
     for key, record in records.items():
-        for known in _packs(record, pack) if key not in changed else ():
-            new = wanted.get(known.folder)
-            if new and known.digest != new.digest:
-                message = f"{pack} {known.version} is installed for {record.host} too"
-                hint = (
-                    "All hosts run the same files of a pack: name each with --host, or use "
-                    f"`hookctl upgrade {pack}`; --force leaves that one as it is."
-                )
-                path = record.known_as or key
-                raise HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _packs(record: Record, name: str) -> Iterable[PackRecord]:
-    return [record.packs[name]] if name in record.packs else []
+        known = record.packs.get(pack)
+        if key not in keys and known and known.folder == folder:
+            found.append((record, known))
+    return found
 
 
 def _executable(mode: int) -> int:
@@ -449,17 +440,9 @@ def list_programs(
     return {path: found[path] for path in found if not any(name in path for name in runner)}
 
 
-def calls_former(records: Iterable[Record], target: Target, hook: str) -> bool:
-    """Whether a settings file in a target's scope has hooks of 0.2.0, and none of a later one.
-
-    Of an upgraded file a hook that its operator has removed may still be on record.
-    """
-    for record in records:
-        commands = [str(entry.written.get("command")) for entry in record.entries if entry.id]
-        is_former = _is_of(record, target) and any(map(_FORMER.search, commands))
-        if is_former and not any(_starts(record, name, hook) for name in record.packs):
-            return True
-    return False
+def calls_former(command: str) -> bool:
+    """Whether a registered command calls a launcher of 0.2.0."""
+    return bool(_FORMER.search(command))
 
 
 def _is_of(record: Record, target: Target) -> bool:
@@ -470,6 +453,8 @@ def _is_of(record: Record, target: Target) -> bool:
 
 def _starts(record: Record, pack: str, hook: str) -> bool:
     """Whether a pack's commands of a record call the launcher: those of 0.2.0 called others."""
+    if record.host not in hosts.names():  # a newer hookctl's
+        return True
     host = hosts.load(record.host)
     called = in_sh(Target(host, record.scope, record.known_as, record.project), hook)
     for entry in (*record.entries, *record.disabled):
@@ -483,7 +468,7 @@ def _packs_by_host(records: Iterable[Record], hook: str) -> dict[str, list[str]]
     packs: dict[str, set[str]] = {}
     for record in records:
         for name in run_packs(record):
-            if _starts(record, name, hook):
+            if record.host in hosts.names() and _starts(record, name, hook):
                 packs.setdefault(record.host, set()).add(name)
     return {name: sorted(packs[name]) for name in sorted(packs)}
 

@@ -24,6 +24,7 @@ from .test_toml import GROUP, STATE, STOP
 Path = tuple[str | int, ...]
 
 NAMES = ["a", "b", "hooks", "Stop", "state", '"b c"', "'a.b'", '"k:stop:0:0"', '"\\u0061x"', '"é"']
+WRITTEN = {next(iter(tomllib.loads(f"{name} = 1"))): name for name in NAMES}
 KEYS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map(".".join) | st.sampled_from(["hooks.Stop", "a . b"])
 SPELLED = [
     "1", "-0.0", "1_000", "0xFF", "nan", "-nan", "inf", "true", "1979-05-27 07:32:00Z", "07:32:00", "2024-02-29",
@@ -136,7 +137,7 @@ def changed(value: Any, verb: str, path: Path, new: Any = None, *, goes_whole: b
 
 def has_header(text: str, path: Path) -> bool:
     """Whether a table's header is surely there, however odd the rest of the text is."""
-    names = ".".join(str(key) for key in path if isinstance(key, str))
+    names = ".".join(WRITTEN.get(key, key) for key in path if isinstance(key, str))
     lines = [line.strip() for line in text.splitlines()]
     return not path or ("'''" not in text and '"""' not in text and f"[{names}]" in lines)
 

@@ -95,8 +95,8 @@ def is_released(registration, command, outcome):
     data = outcome.data
     call, judgement = None, Decision("release", "state_error")
     try:
-        call = Call(*registration)
-        read_call(call, lambda: (data, parse_payload(data)))  # starts the timer
+        # Starts the timer.
+        call = read_call(Call(*registration), lambda: (data, parse_payload(data)))
         call.host = call.host or Host(call.registered, {})
         judgement = judge(call, command)
     except (Exception, Expired) as error:
