@@ -419,7 +419,8 @@ def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
     before = packages(place.top(scope))
     for _ in range(2):
         upgrade()
-        assert place.install("guard", scope).code == 0
+        for _ in range(2):  # the second one finds nothing to do
+            assert place.install("guard", scope).code == 0
         now = packages(place.top(scope))
         assert before < now if scope == "user" else len(now) == 1 and not before & now
         before = now - before

@@ -24,7 +24,6 @@ from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
-from hookctl.packs.runner import hosts_file
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, pack_folder, require_inside
 from hookctl.system import files
@@ -359,21 +358,23 @@ def plan_programs(
     if guard.is_newer(version) and not (force and is_needed):
         return _leave_newer(hook, version, refuses=install and is_needed)
     table = read_own(sources, target, os.path.join(top, TABLE))
-    if not target.shared:
+    is_replaced = version not in ("", version_of(programs.launcher))
+    if table.data and not target.shared:
         packs, state = _with_others(table, before.values(), packs, state)
+        is_needed = is_needed or bool(packs)
+    if not target.shared and (is_replaced or not is_needed):
         others = _find_others(top, sources.folders.state, removed)
-        is_needed = is_needed or bool(packs) or os.path.join(top, CONFIGS) in others
+        is_needed = is_needed or os.path.join(top, CONFIGS) in others
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
     wanted = {hook: programs.launcher} if is_needed else {hook: None}
-    wanted[table.path] = hosts_file(packs, state) if packs else None
+    wanted[table.path] = _dump_table(packs, state) if packs else None
     changes = []
     for snapshot in (table, launcher):  # the launcher completes an upgrade
         data = wanted[snapshot.path if snapshot is table else hook]
         if snapshot.data != data:
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
-    is_replaced = version not in ("", version_of(programs.launcher)) or not is_needed
     former = Runtime()
-    if is_replaced:
+    if is_replaced or not is_needed:
         former = _find_former(sources, target, scope, {*removed, *others})
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
@@ -387,7 +388,8 @@ def plan_programs(
     keeps = is_needed and not target.shared
     packages = Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps)
     loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)
-    if not (changes or new or former.changes or loses_launcher or find_unnamed(runtime)):
+    is_merged = target.shared and bool(find_unnamed(runtime))  # elsewhere the one before stays
+    if not (changes or new or former.changes or loses_launcher or is_merged):
         return Runtime()
     emptied = tuple(os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS))
     return Runtime(
@@ -396,6 +398,12 @@ def plan_programs(
         rmdirs=(*former.rmdirs, *(() if is_needed else emptied)),
         packages=(packages,),
     )
+
+
+def _dump_table(packs: Mapping[str, list[str]], state: str) -> bytes:
+    from hookctl.packs.runner import hosts_file  # late: most have the guard alone
+
+    return hosts_file(packs, state)
 
 
 def _leave_newer(hook: str, version: str, *, refuses: bool) -> Runtime:
@@ -434,7 +442,7 @@ def list_programs(
         packs, state = _with_others(table, records.values(), packs, state)
     found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
     if packs:
-        found[os.path.join(top, TABLE)] = hosts_file(packs, state)
+        found[os.path.join(top, TABLE)] = _dump_table(packs, state)
         return found
     runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
     return {path: found[path] for path in found if not any(name in path for name in runner)}
