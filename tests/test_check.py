@@ -289,9 +289,7 @@ MADE |= {(code, "error") for code in ("manifest_missing", "pack_gone", "pack_old
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_each_way_to_break_a_project_is_found(
-    project: Project, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_way_to_break_a_project_is_found(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = {**released._load(), "0.1.9": {"hook.py": digest(OLD.encode())}}
     monkeypatch.setattr(released, "_load", lambda: known)
     break_it, codes = BROKEN[name]

@@ -172,9 +172,7 @@ def install(hookctl: Hookctl, top: Path, names: tuple[str, ...], source: str) ->
 
 
 @pytest.fixture
-def build(
-    isolated: Path, hookctl: Hookctl, fixed_python: None, tmp_path_factory: pytest.TempPathFactory
-) -> Build:
+def build(isolated: Path, hookctl: Hookctl, fixed_python: None, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Give a project in which the guard and the changed pack are installed, as a clone has it."""
 
     def give(name: str, change: str = "", names: tuple[str, ...] = CLAUDE) -> Path:
@@ -224,7 +222,7 @@ def findings(hookctl: Hookctl, top: Path, *required: str) -> tuple[int, set[tupl
 def expected_in(top: Path, row: str) -> set[tuple[str, str, str]]:
     """The findings of a row of the table."""
     expected = set()
-    for words in ([] if row == "-" else row.split(", ")):
+    for words in [] if row == "-" else row.split(", "):
         *level, code, place = words.split()
         for path in PLACES.get(place, (place,)):
             if place not in PLACES or (top / path).exists():
@@ -271,9 +269,7 @@ HEAD = ": hookctl=notify/look; "
 
 @pytest.mark.parametrize("in_record", [False, True])
 @pytest.mark.parametrize(("old", "new"), [(HEAD, HEAD + EVIL), ("; exit 0", f"; {EVIL}exit 0"), (" -I -S ", " ")])
-def test_a_command_that_no_manifest_brings(
-    build: Build, hookctl: Hookctl, in_record: bool, old: str, new: str
-) -> None:
+def test_a_command_that_no_manifest_brings(build: Build, hookctl: Hookctl, in_record: bool, old: str, new: str) -> None:
     """The issue's own example: in the settings, or in the settings and the record."""
     top = build("work", "", BOTH)
     for name in PLACES["settings"] + PLACES["record"] * in_record:

@@ -92,9 +92,7 @@ def test_a_state_folder_that_was_made_for_the_lock_alone_goes(here: Folders) -> 
     assert not os.path.lexists(here.state)
 
 
-def test_a_lock_that_is_removed_before_it_is_held_is_made_again(
-    here: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_is_removed_before_it_is_held_is_made_again(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else two could hold one each: one that is on the disk, and one that is not."""
     path, flock = os.path.join(here.state, "lock"), fcntl.flock
 

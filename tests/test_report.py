@@ -88,7 +88,7 @@ def test_a_diff_has_our_values_and_the_keys_around() -> None:
         '-  "mine": …\n+  "mine": …\n   "env": {\n-    "A": "old"\n+    "A": "new"\n     "B": [\n       …\n     ]\n'
     )
     added = diff(before, before[:-3] + f', "hooks": {{"Stop": [{GROUP}]}}}}')
-    assert '@@ -5,4 +5,19 @@' in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
+    assert "@@ -5,4 +5,19 @@" in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
     assert '+            "timeout": 5\n+            "note": …\n' in added
     assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
         ' {\n   "env": {\n     "A": …\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'

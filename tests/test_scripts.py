@@ -135,9 +135,7 @@ def test_a_project_variable_in_the_users_settings_is_of_every_project(hookctl: H
 @pytest.mark.parametrize(
     ("command", "level"), [("python3 ~/x.py", "error"), ("~/x.sh", "info"), ("python3 ~/x.py; exit 0", "info")]
 )
-def test_it_is_an_error_where_the_host_would_refuse(
-    hookctl: Hookctl, settings: Path, command: str, level: str
-) -> None:
+def test_it_is_an_error_where_the_host_would_refuse(hookctl: Hookctl, settings: Path, command: str, level: str) -> None:
     put(settings, stop_hook(command, "PreToolUse"))
     assert [finding["level"] for finding in found(hookctl)] == [level]
 

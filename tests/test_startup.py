@@ -40,5 +40,3 @@ def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
         monkeypatch.delenv(name)
     assert hookctl("install", "--host", "claude").code == 0
     assert not modules(LIST, *arguments) & (DEAR - of_typer())
-
-

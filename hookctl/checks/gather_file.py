@@ -152,9 +152,7 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
     with contextlib.suppress(HookctlError):  # add_programs tells why they cannot be listed
         read = machine.reader.snapshot
         paths += list_programs(machine.records, facts.target, machine.folders, read)
-    known: dict[str, PathFault | None] = {}
-    faults = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
-    return {path: fault for path, fault in faults.items() if fault}
+    return owners.find_faults([path for path in paths if os.path.exists(path)])
 
 
 def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherReader]:

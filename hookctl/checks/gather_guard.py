@@ -45,9 +45,12 @@ def add_programs(machine: Machine, facts: FileFacts) -> FileFacts:
     fault = programs.find_fault(
         machine.folders, machine.records, facts.target, read, commands_of(facts)
     )
-    lost = _find_lost_programs(facts)
-    known = fault.path if fault else ""
-    lost = {id: path for id, path in lost.items() if path != known}
+    known = ("", fault.path if fault else "")
+    lost = {}
+    for hook in facts.elements:
+        path = guard.lost_program(str(hook.fields.get("command")))
+        if path not in known:
+            lost[hook.id] = path
     return facts._replace(fault=fault, lost_programs=lost)
 
 
@@ -135,16 +138,6 @@ def _find_since(config: str) -> float | None:
     return min((written_at(path) for path in paths if os.path.isfile(path)), default=None)
 
 
-def _find_lost_programs(facts: FileFacts) -> dict[str, str]:
-    """The missing programs that hooks of hookctl in the file run."""
-    lost = {}
-    for hook in facts.elements:
-        path = guard.lost_program(str(hook.fields.get("command")))
-        if path:
-            lost[hook.id] = path
-    return lost
-
-
 def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:
     """The log lines of a host, without those of wrapped hooks."""
     for line in machine.log():
@@ -159,9 +152,10 @@ def describe_registration(
     pack_record, source = facts.guard if facts else None, hook.source
     target = facts.target if facts else Target(source.host, source.scope, source.path)
     command, read = str(hook.fields["command"]), machine.reader.snapshot
-    config = guard.config_path(command, hook.id, "stop", target)
     if pack_record:
         config = pack_record.config
+    else:
+        config = guard.config_path(command, hook.id, "stop", target)
     program = b""
     with contextlib.suppress(HookctlError):
         program = read(guard.launcher_of(config)).data or b"" if config else b""

@@ -17,7 +17,6 @@ from hookctl.checks.facts import (
     GuardRegistration,
     HostFacts,
     PackSource,
-    Python,
     Trial,
     value_of,
 )
@@ -47,7 +46,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         return
     yield from judge_mode(file)
     if file.settings.events:
-        yield from _judge_python(file)
+        yield from _judge_interpreter(file)
         yield from judge_configuration(file)
         yield from judge_self_test(file)
 
@@ -74,12 +73,6 @@ def judge_programs(file: FileFacts) -> Iterator[Finding]:
         yield file.find(entry, fault.path, fault=fault)
 
 
-def _judge_python(file: FileFacts) -> Iterator[Finding]:
-    """The interpreter that starts the guard."""
-    if file.python:
-        yield from _judge_interpreter(file, file.python)
-
-
 def may_be_tried(file: FileFacts) -> bool:
     """Whether a self-test says something: neither the programs nor their Python have a fault.
 
@@ -88,11 +81,14 @@ def may_be_tried(file: FileFacts) -> bool:
     is_there = file.guard is not None and file.python is not None
     if f"{GUARD}/stop" in file.disabled_ids or file.fault:
         return False
-    return is_there and not any([*judge_programs(file), *_judge_python(file)])
+    return is_there and not any([*judge_programs(file), *_judge_interpreter(file)])
 
 
-def _judge_interpreter(file: FileFacts, python: Python) -> Iterator[Finding]:
-    shared = file.target.shared
+def _judge_interpreter(file: FileFacts) -> Iterator[Finding]:
+    """The interpreter that starts the guard."""
+    python, shared = file.python, file.target.shared
+    if python is None:
+        return
     if not python.is_executable:
         entry = "interpreter_missing.shared" if shared else "interpreter_missing"
         yield file.find(entry, python.path)

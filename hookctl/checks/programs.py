@@ -11,7 +11,7 @@ from hookctl.model import PackRecord, Record
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
 from hookctl.packs.released import find_former, version_of_launcher
-from hookctl.planner.own_files import calls_former, list_programs, own_top
+from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.files import content_digest
@@ -68,7 +68,7 @@ def find_fault(
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
                 return ProgramFault(CHANGED, os.path.join(folder, name))
-    return _find_former_fault(top, read) if any(map(calls_former, commands)) else None
+    return _find_former_fault(top, read) if any(map(FORMER_CALL.search, commands)) else None
 
 
 def _find_former_fault(top: str, read: Read) -> ProgramFault:

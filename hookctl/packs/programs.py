@@ -34,7 +34,11 @@ class Programs(NamedTuple):
 @functools.cache
 def load_programs() -> Programs:
     """The programs of this version."""
-    guard, runner = _load_package("guard", _GUARD), _load_package("runner", _RUNNER)
+    packages = []
+    for package, folder in (("guard", _GUARD), ("runner", _RUNNER)):
+        modules = read_folder(*folder, ending=".py")
+        packages.append({name_package(package, modules): modules})
+    guard, runner = packages
     launcher = read_data(*_LAUNCHER).decode()
     stamps = {"VERSION": __version__}
     for name, package in (("GUARD", guard), ("RUNNER", runner)):
@@ -42,11 +46,6 @@ def load_programs() -> Programs:
     for name, value in stamps.items():
         launcher = re.sub(rf'(?m)^{name} = "[a-z]*"', f'{name} = "{value}"', launcher)
     return Programs(launcher.encode(), guard, runner)
-
-
-def _load_package(name: str, folder: tuple[str, ...]) -> dict[str, Modules]:
-    modules = read_folder(*folder, ending=".py")
-    return {name_package(name, modules): modules}
 
 
 def template_files(*, runner: bool) -> dict[str, str]:

@@ -338,7 +338,7 @@ def _renew_plugin(draft: Draft) -> None:
 def _renew_former(draft: Draft, pack: Pack, content: Content) -> tuple[str, ...]:
     """What 0.2.0 laid in another folder, for open sessions; it goes when another version comes."""
     known = draft.packs.get(pack.name)
-    if known is None or pack.name == GUARD:
+    if known is None:
         return ()
     if known.folder != content.folder:
         paths = [os.path.join(known.folder, name) for name in known.files]
@@ -357,7 +357,7 @@ def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
         settings=content.settings,
         folder=content.folder,
         files=tuple(sorted(content.files)),
-        former=_renew_former(draft, pack, content),
+        former=() if pack.name == GUARD else _renew_former(draft, pack, content),
         source=content.source,
         digest=content.digest,
         consent=content.consent,

@@ -42,7 +42,7 @@ from hookctl.system.packages import (
     version_of,
 )
 
-_FORMER = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
+FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
 
@@ -113,7 +113,7 @@ def install_files(
     changes = []
     for name, file in wanted.items():
         snapshot = read_own(sources, target, os.path.join(folder, name))
-        chmod = _changed_mode(snapshot, file)
+        chmod = None if file.executable is None else _changed_mode(snapshot, file)
         if snapshot.data != file.data or chmod is not None:
             mode = target.new_file_mode
             if file.executable:
@@ -227,7 +227,7 @@ def _executable(mode: int) -> int:
 
 def _changed_mode(snapshot: files.Snapshot, file: File) -> int | None:
     """The mode that an existing file has to get; None where the one that it has will do."""
-    if snapshot.data is None or file.executable is None:
+    if snapshot.data is None:
         return None
     mode = stat.S_IMODE(os.stat(snapshot.path).st_mode)
     if file.executable == bool(mode & 0o111):
@@ -439,18 +439,14 @@ def list_programs(
     state = "" if target.shared else folders.state
     if not target.shared:
         table = read(os.path.join(top, TABLE))
-        packs, state = _with_others(table, records.values(), packs, state)
+        if table.data:
+            packs, state = _with_others(table, records.values(), packs, state)
     found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
     if packs:
         found[os.path.join(top, TABLE)] = _dump_table(packs, state)
         return found
     runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
     return {path: found[path] for path in found if not any(name in path for name in runner)}
-
-
-def calls_former(command: str) -> bool:
-    """Whether a registered command calls a launcher of 0.2.0."""
-    return bool(_FORMER.search(command))
 
 
 def _is_of(record: Record, target: Target) -> bool:

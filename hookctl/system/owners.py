@@ -22,6 +22,13 @@ _ACL_USER, _ACL_GROUP = 0x02, 0x08  # the tags of a named user and a named group
 _ACL_WRITE = 0x02
 
 
+def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
+    """The faults of these paths, by the path; many files lie in one folder, which is read once."""
+    known: dict[str, PathFault | None] = {}
+    faults = {path: find_fault(path, known) for path in paths}
+    return {path: fault for path, fault in faults.items() if fault}
+
+
 def find_fault(
     path: str, known: dict[str, PathFault | None] | None = None, *, whole: bool = True
 ) -> PathFault | None:
