@@ -273,7 +273,7 @@ class YamlDocument(Document):
         is_vacant = holder and self._is_vacant(holder.node, "map")
         if is_vacant and length:
             return self._put(path[:length], wrapped(self, path[length:], value))
-        if holder and not is_vacant:
+        if holder and (not is_vacant or is_null(holder.node)):
             return self._insert(path, length, holder, value)
         value = wrapped(self, path, value)
         if not isinstance(value, dict):
