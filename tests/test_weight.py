@@ -16,7 +16,7 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (43_160, 25_500),
+    "lines of hookctl/": (43_161, 25_500),
     "statements of hookctl/": (29_984, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_046, 5_500),

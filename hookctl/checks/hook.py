@@ -17,6 +17,7 @@ from hookctl.checks.facts import (
     GuardRegistration,
     HostFacts,
     PackSource,
+    Python,
     Trial,
     value_of,
 )
@@ -46,7 +47,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         return
     yield from judge_mode(file)
     if file.settings.events:
-        yield from _judge_interpreter(file)
+        yield from _judge_interpreter(file, file.python)
         yield from judge_configuration(file)
         yield from judge_self_test(file)
 
@@ -81,14 +82,14 @@ def may_be_tried(file: FileFacts) -> bool:
     is_there = file.guard is not None and file.python is not None
     if f"{GUARD}/stop" in file.disabled_ids or file.fault:
         return False
-    return is_there and not any([*judge_programs(file), *_judge_interpreter(file)])
+    return is_there and not any([*judge_programs(file), *_judge_interpreter(file, file.python)])
 
 
-def _judge_interpreter(file: FileFacts) -> Iterator[Finding]:
-    """The interpreter that starts the guard."""
-    python, shared = file.python, file.target.shared
+def _judge_interpreter(file: FileFacts, python: Python | None) -> Iterator[Finding]:
+    """The interpreter that starts a launcher; none where nothing starts one."""
     if python is None:
         return
+    shared = file.target.shared
     if not python.is_executable:
         entry = "interpreter_missing.shared" if shared else "interpreter_missing"
         yield file.find(entry, python.path)
@@ -282,7 +283,7 @@ def judge_packs(file: FileFacts) -> Iterator[Finding]:
 def judge_runner(file: FileFacts) -> Iterator[Finding]:
     """The Python that runs the commands of packs in Claude Code's protocol."""
     is_guards = file.python is not None and file.python == file.runner_python
-    if file.runner_python and not is_guards:
+    if not is_guards:
         for found in _judge_interpreter(file, file.runner_python):
             again = f"`{file.install_of(file.run_packs[0])}`"
             yield found._replace(fix=found.fix.replace(f"`{file.install}`", again))
