@@ -104,7 +104,7 @@ class GuardRegistration(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The guard's config.json."""
+    """The guard's configuration."""
 
     path: str
     is_there: bool

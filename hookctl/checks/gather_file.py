@@ -53,7 +53,7 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     if facts.packs.keys() - {GUARD}:
         facts = add_packs(machine, facts)
     if facts.guard:
-        facts = add_guard(machine, facts, facts.guard)
+        facts = add_guard(machine, facts)
     return facts
 
 

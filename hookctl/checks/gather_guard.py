@@ -23,7 +23,6 @@ from hookctl.documents import CONFLICT
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed
-from hookctl.model import PackRecord
 from hookctl.packs import guard
 from hookctl.packs.run_files import describe_outside
 from hookctl.settings.targets import GUARD, Target
@@ -54,17 +53,19 @@ def add_programs(machine: Machine, facts: FileFacts) -> FileFacts:
     return facts._replace(fault=fault, lost_programs=lost)
 
 
-def add_guard(machine: Machine, facts: FileFacts, pack_record: PackRecord) -> FileFacts:
+def add_guard(machine: Machine, facts: FileFacts) -> FileFacts:
     """The facts with each program of the guard, their Python, and the guard's log."""
     target, settings = facts.target, facts.settings
     config = facts.config
     assert config is not None
+    paths = (config.path, guard.launcher_of(config.path)) if config.path else ()
     facts = facts._replace(
         has_other_state=os.path.isdir(str(config.value.get("state_dir"))),
         python=_find_python(machine, target, settings.python)
         if settings and settings.events
         else None,
-        program_since=_find_since(pack_record.config),
+        # An edit, or an upgrade, writes one of the guard's files anew.
+        program_since=min(map(written_at, filter(os.path.isfile, paths)), default=None),
         log=tuple(_find_stops(machine, facts.host.name)),
     )
     if target.project:
@@ -130,12 +131,6 @@ def first_python(path: str, project: str) -> str:
         if os.path.lexists(program):
             return program
     return ""
-
-
-def _find_since(config: str) -> float | None:
-    """Since when a guard has been there: an edit, or an upgrade, writes one of its files anew."""
-    paths = (config, guard.launcher_of(config)) if config else ()
-    return min((written_at(path) for path in paths if os.path.isfile(path)), default=None)
 
 
 def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:

@@ -366,11 +366,10 @@ def plan_programs(
         others = _find_others(top, sources.folders.state, removed)
         is_needed = is_needed or os.path.join(top, CONFIGS) in others
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
-    wanted = {hook: programs.launcher} if is_needed else {hook: None}
-    wanted[table.path] = _dump_table(packs, state) if packs else None
+    new_table = _dump_table(packs, state) if packs else None
+    new_launcher = programs.launcher if is_needed else None
     changes = []
-    for snapshot in (table, launcher):  # the launcher completes an upgrade
-        data = wanted[snapshot.path if snapshot is table else hook]
+    for snapshot, data in ((table, new_table), (launcher, new_launcher)):  # it completes an upgrade
         if snapshot.data != data:
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     former = Runtime()

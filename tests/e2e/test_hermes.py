@@ -49,6 +49,7 @@ def test_the_guard_blocks_as_often_as_hermes_lets_it_and_leaves_nothing_behind(h
     assert turn(hermes, place, theirs, ACCEPT) == (2 + cap, cap, ["blocked"] * cap)
     assert place.settings.read_bytes() == installed
     assert hookctl_json(place, "install", "--host", "hermes")["actions"] == []
+    hookctl(place, "run", "start", "--project", str(place.project))  # else the work is the first session's
     assert turn(hermes, place, theirs) == (2 + cap, cap, ["blocked"] * cap), "consent was asked for again"
 
     hookctl(place, "uninstall")

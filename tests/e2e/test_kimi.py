@@ -22,7 +22,7 @@ from .kimi import Place, play, refusal, shell
 from .model_server import Script
 from .plugins import by_own_means
 from .probe import make_probe
-from .product import codes, decisions, hookctl, hookctl_json, leave_work
+from .product import codes, hookctl, hookctl_json, leave_work
 from .test_kimi_facts import OPERATORS, entry
 from .test_rules import SENTENCE
 
@@ -83,8 +83,8 @@ def test_a_sub_agent_is_kept_too_and_the_limit_holds_for_both(kimi: Client, plac
         return run.requests, run.count("sub"), codes(place)[said:]
 
     assert turn(BEGIN) == (3, 2, ["blocked", "blocked"]), "the sub-agent is a new tool call of the agent's"
+    hookctl(place, "run", "start", "--project", str(place.project))  # else the work is the first session's
     assert turn(BEGIN, BEGIN) == (3, 4, ["blocked", "blocked", "tripped"]), "the same one again is none"
-    assert decisions(place)[-1]["decision"] == "release"
 
 
 def test_two_packs_refuse_and_the_model_reads_why(kimi: Client, place: Place) -> None:

@@ -157,8 +157,6 @@ def test_work_holds_the_session_that_has_it_and_no_other(pi: Client, place: Plac
     assert play(pi, place, Script(["one"], before=ask)).requests == LIMIT + 1
     assert second == [1]
     assert codes(place) == ["blocked", "not_owner", *KEPT[1:]]
-    hookctl(place, "run", "start", "--project", str(place.project))  # a person passes the work on
-    assert play(pi, place, ["three"]).requests == LIMIT + 1
 
 
 def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
