@@ -21,7 +21,7 @@ LAYERS = [
     ["report"],
     ["output"],
     ["firing"],
-    ["hooks"],
+    ["survey"],
     ["checks"],
     ["planner"],
     ["run", "packs"],

@@ -8,11 +8,11 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
-from hookctl.hooks import ids
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Handler, Hook, HookFile, Obstacle
 from hookctl.hosts import hook_id
 from hookctl.hosts.loading import never_runs
+from hookctl.survey import ids
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Handler, Hook, HookFile, Obstacle
 
 
 def command(text: str, event: str = "Stop", matcher: str = "", line: int = 1, own: str = "", **more: Any) -> Handler:

@@ -344,7 +344,7 @@ def test_the_time_for_the_syntax_of_all_scripts_together_has_an_end(
         put(isolated / name, "if\n")
     put(settings, stop(*(f"python3 {isolated}/{name}" for name in names)))
     now = iter(range(0, 100, 6))
-    monkeypatch.setattr("hookctl.hooks.programs.time.monotonic", lambda: float(next(now)))
+    monkeypatch.setattr("hookctl.survey.programs.time.monotonic", lambda: float(next(now)))
     assert [hook["state"] for hook in listed(hookctl)] == ["no_compile", "no_compile", "runs", "runs"]
 
 

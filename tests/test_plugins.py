@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
-from hookctl.hooks.gathering import Reading
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Hook, HookFile, Obstacle
-from hookctl.hooks.plugins import find_places, find_plugin_hooks
 from hookctl.hosts import codex
 from hookctl.settings.file_rules import FileRules
+from hookctl.survey.gathering import Reading
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Hook, HookFile, Obstacle
+from hookctl.survey.plugins import find_places, find_plugin_hooks
 from tests.conftest import Hookctl, put
 
 OWN = {"type": "command", "command": "echo hi"}

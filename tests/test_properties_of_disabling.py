@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hooks.inventory import take_inventory
-from hookctl.hooks.model import DISABLED, Hook
 from hookctl.hosts import shapes
 from hookctl.model import DropHook
+from hookctl.survey.inventory import take_inventory
+from hookctl.survey.model import DISABLED, Hook
 from hookctl.verbs.disable import Request as Disabling
 from hookctl.verbs.disable import disable
 from hookctl.verbs.enable import Request as Enabling

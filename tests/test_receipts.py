@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl.hooks.model import Hook, Receipts
-from hookctl.hooks.receipts import with_receipts
 from hookctl.receipts.model import RECENT, HookName
 from hookctl.receipts.reading import read_events, read_runs
+from hookctl.survey.model import Hook, Receipts
+from hookctl.survey.receipts import with_receipts
 from hookctl.system.package_data import guard_module
 
 from .conftest import put

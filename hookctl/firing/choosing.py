@@ -11,14 +11,14 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.firing.calls import Asked, event_names, find_event, is_meant
 from hookctl.firing.model import Call, Shot
-from hookctl.hooks import ids
-from hookctl.hooks.inventory import Inventory
-from hookctl.hooks.model import RUNS, Hook, HookFile
 from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
+from hookctl.survey import ids
+from hookctl.survey.inventory import Inventory
+from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import files
 from hookctl.system.packages import CONFIGS
 from hookctl.system.project import is_inside

@@ -8,14 +8,14 @@ from itertools import groupby
 
 from hookctl import hosts
 from hookctl.checks.scripts import name_program
-from hookctl.hooks.inventory import Inventory
-from hookctl.hooks.model import RUNS, WANTED, Hook, Receipts
 from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
 from hookctl.output.runs import show_ms
+from hookctl.survey.inventory import Inventory
+from hookctl.survey.model import RUNS, WANTED, Hook, Receipts
 
 _LONGEST = 60  # characters of a command or a matcher
 _BEHIND_MARK = 8  # columns: the mark and the indentation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookctl.hooks.model import Unreadable
 from hookctl.output.lines import amount, place, tilde
 from hookctl.page import hooks
 from hookctl.page.html import Html, element, lines, prose
 from hookctl.page.model import Content
+from hookctl.survey.model import Unreadable
 
 LEVELS = ("error", "warning")
 

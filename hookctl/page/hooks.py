@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from hookctl.hooks.model import RUNS, WANTED, Hook
 from hookctl.hosts.hook_id import shorten
 from hookctl.output.lines import amount, place
 from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content, ShownHook
+from hookctl.survey.model import RUNS, WANTED, Hook
 
 _COLUMNS = (
     Column("Event"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from hookctl.checks.codes import Finding
-from hookctl.hooks.model import Hook, Unreadable
 from hookctl.receipts.model import HookName, Runs
+from hookctl.survey.model import Hook, Unreadable
 
 
 class ShownHook(NamedTuple):

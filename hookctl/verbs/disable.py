@@ -8,10 +8,6 @@ from typing import NamedTuple
 
 from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hooks import ids
-from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.model import DISABLED, OFF, Hook
-from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store
@@ -22,6 +18,10 @@ from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
+from hookctl.survey import ids
+from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.model import DISABLED, OFF, Hook
+from hookctl.survey.plugin_tables import read_table
 from hookctl.system import project
 from hookctl.system.folders import Folders
 

@@ -10,10 +10,6 @@ from typing import NamedTuple
 from hookctl import hosts, report
 from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hooks import ids
-from hookctl.hooks.disabled import find_disabled, read_disabled
-from hookctl.hooks.inventory import take_inventory
-from hookctl.hooks.model import RUNS, Hook
 from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
@@ -24,6 +20,10 @@ from hookctl.planner.disable import Wanted, describe, plan_enable
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
+from hookctl.survey import ids
+from hookctl.survey.disabled import find_disabled, read_disabled
+from hookctl.survey.inventory import take_inventory
+from hookctl.survey.model import RUNS, Hook
 from hookctl.system.folders import Folders
 
 

@@ -26,7 +26,6 @@ from hookctl.firing.choosing import (
 from hookctl.firing.model import Call, Fired, Shot, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.firing.trying import Trials
-from hookctl.hooks.inventory import Inventory, take_inventory
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
@@ -34,6 +33,7 @@ from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volle
 from hookctl.output.lines import amount
 from hookctl.packs.model import Pack
 from hookctl.report import progress
+from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import nearest, usage_error
-from hookctl.hooks.inventory import Inventory, take_inventory
-from hookctl.hooks.model import UNKNOWN_EVENT, Hook
 from hookctl.hosts import Host, readers
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.hooks import hook_lines, lines_on_unknown_events
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
+from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.model import UNKNOWN_EVENT, Hook
 from hookctl.system.folders import Folders
 
 _LONGEST = 200  # characters of a command that are shown

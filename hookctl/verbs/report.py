@@ -9,7 +9,6 @@ from hookctl import __version__, clock, events, hosts
 from hookctl.checks import codes
 from hookctl.checks.survey import Survey
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
-from hookctl.hooks.inventory import take_inventory
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.lines import amount, tilde
@@ -17,6 +16,7 @@ from hookctl.page import attention, decisions
 from hookctl.page.document import MARK, make_page
 from hookctl.page.model import Content, ShownHook
 from hookctl.receipts.reading import read_runs
+from hookctl.survey.inventory import take_inventory
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.verbs.hooks import shown_command

@@ -360,7 +360,7 @@ def _list_disabled(folders: Folders) -> list[DisabledHook]:
     """The hooks that are disabled, anybody's and anywhere."""
     if not os.path.lexists(folders.disabled):
         return []
-    from hookctl.hooks.disabled import read_disabled  # late, too
+    from hookctl.survey.disabled import read_disabled  # late, too
 
     return [one.hook for one in read_disabled(folders).hooks if not one.hook.is_values]
 

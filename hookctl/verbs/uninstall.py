@@ -276,8 +276,8 @@ def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iter
     """What stays disabled: nothing but hookctl's state folder has it any more."""
     if not os.path.lexists(folders.disabled):
         return
-    from hookctl.hooks.disabled import read_disabled  # late: few have anything disabled
     from hookctl.planner.disable import describe  # late, too
+    from hookctl.survey.disabled import read_disabled  # late: few have anything disabled
 
     for wanted in read_disabled(folders).hooks:
         hook = wanted.hook

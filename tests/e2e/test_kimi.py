@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
-from hookctl.hooks.inventory import take_inventory
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Hook
-from hookctl.hooks.plugins import find_places, find_plugin_hooks
+from hookctl.survey.inventory import take_inventory
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Hook
+from hookctl.survey.plugins import find_places, find_plugin_hooks
 from hookctl.system.folders import Folders
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
-from hookctl.hooks.inventory import take_inventory
-from hookctl.hooks.model import Hook
+from hookctl.survey.inventory import take_inventory
+from hookctl.survey.model import Hook
 from hookctl.system.folders import Folders
 
 from . import claude, codex, copilot, droid, gemini, grok, openhands, qwen

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Hook
-from hookctl.hooks.plugins import find_places, find_plugin_hooks
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Hook
+from hookctl.survey.plugins import find_places, find_plugin_hooks
 
 from . import claude, codex, copilot, droid, gemini, openhands, qwen
 from . import opencode as opencode_driver

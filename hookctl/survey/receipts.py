@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hookctl.hooks.model import Hook, Receipts
 from hookctl.packs.runner import find_event
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
+from hookctl.survey.model import Hook, Receipts
 
 _NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
 

@@ -14,8 +14,16 @@ from hookctl.checks.activation import explain_unread
 from hookctl.checks.gather_host import find_unread
 from hookctl.checks.machine import Machine
 from hookctl.errors import HookctlError
-from hookctl.hooks.entries import list_handlers
-from hookctl.hooks.model import (
+from hookctl.hosts import Host, loading
+from hookctl.hosts.model import OtherAgent
+from hookctl.ledger import store
+from hookctl.masking import masked_text
+from hookctl.model import HookEntry
+from hookctl.settings import approval, effective, side_switches
+from hookctl.settings.effective import Source
+from hookctl.settings.targets import Read
+from hookctl.survey.entries import list_handlers
+from hookctl.survey.model import (
     FOLDER_UNTRUSTED,
     HIDDEN,
     IGNORED,
@@ -26,14 +34,6 @@ from hookctl.hooks.model import (
     Obstacle,
     Unreadable,
 )
-from hookctl.hosts import Host, loading
-from hookctl.hosts.model import OtherAgent
-from hookctl.ledger import store
-from hookctl.masking import masked_text
-from hookctl.model import HookEntry
-from hookctl.settings import approval, effective, side_switches
-from hookctl.settings.effective import Source
-from hookctl.settings.targets import Read
 from hookctl.system import files
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import Path, value_at
-from hookctl.hooks.plugin_reader import PluginReader, printable
-from hookctl.hooks.plugin_switches import Switches
-from hookctl.hooks.plugin_tables import Folders, Installed, PluginTable
+from hookctl.survey.plugin_reader import PluginReader, printable
+from hookctl.survey.plugin_switches import Switches
+from hookctl.survey.plugin_tables import Folders, Installed, PluginTable
 
 _LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
 _MARKET_FILE = ".claude-plugin/marketplace.json"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import value_at
-from hookctl.hooks.model import MODULE, OFF, Handler, HookFile, Obstacle
-from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, printable
-from hookctl.hooks.plugin_tables import Packages, PluginTable
 from hookctl.hosts import Host
 from hookctl.settings.file_rules import FileRules, is_rule
+from hookctl.survey.model import MODULE, OFF, Handler, HookFile, Obstacle
+from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, printable
+from hookctl.survey.plugin_tables import Packages, PluginTable
 
 # What the settings have against a file of a scope.
 FindOff = Callable[[str, str], Obstacle | None]

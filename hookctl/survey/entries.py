@@ -11,12 +11,12 @@ from typing import Any
 
 from hookctl.checks.facts import FoundHook
 from hookctl.checks.machine import hooks_of
-from hookctl.hooks.model import Handler
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.loading import takes_group
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
 from hookctl.settings.effective import Source
+from hookctl.survey.model import Handler
 
 _NO_GROUP = "it is not a group: it has no `hooks` array"
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hooks.model import Unreadable
 from hookctl.masking import plain
 from hookctl.settings.targets import Read, read_settings
+from hookctl.survey.model import Unreadable
 from hookctl.system import files
 
 MOST_FOLDERS = 200  # plugins of one kind, and hooks files of one plugin

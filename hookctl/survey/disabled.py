@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from hookctl import clock, hosts
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.hooks import ids
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Handler, Hook, HookFile, Unreadable
 from hookctl.hosts import Host, codex
 from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
+from hookctl.survey import ids
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Handler, Hook, HookFile, Unreadable
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: few have anything disabled

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookctl.errors import nearest
-from hookctl.hooks.model import (
+from hookctl.hosts import Host, loading, matchers
+from hookctl.packs.protocol import EVENTS
+from hookctl.survey.model import (
     DISABLED,
     HIDDEN,
     IGNORED,
@@ -20,8 +22,6 @@ from hookctl.hooks.model import (
     HookFile,
     Obstacle,
 )
-from hookctl.hosts import Host, loading, matchers
-from hookctl.packs.protocol import EVENTS
 
 
 def find_obstacles(file: HookFile, handler: Handler) -> list[Obstacle]:

@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.hooks.model import Hook
 from hookctl.hosts.hook_id import digest, shorten
 from hookctl.masking import masked_text
+from hookctl.survey.model import Hook
 
 _MOST = 5  # hooks that an error names
 _LONGEST = 60  # characters of a command

@@ -11,16 +11,16 @@ import sys
 from collections.abc import Mapping
 
 from hookctl.checks.machine import Machine
-from hookctl.hooks.gathering import Reading, judge_switches, judge_trust, list_disabled
-from hookctl.hooks.model import HIDDEN, OFF, Obstacle
-from hookctl.hooks.plugin_folders import PluginFinder
-from hookctl.hooks.plugin_hooks import HookFinder
-from hookctl.hooks.plugin_modules import FindOff, ModuleFinder
-from hookctl.hooks.plugin_reader import PluginReader
-from hookctl.hooks.plugin_tables import read_table
 from hookctl.hosts import Host, config_folder
 from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
+from hookctl.survey.gathering import Reading, judge_switches, judge_trust, list_disabled
+from hookctl.survey.model import HIDDEN, OFF, Obstacle
+from hookctl.survey.plugin_folders import PluginFinder
+from hookctl.survey.plugin_hooks import HookFinder
+from hookctl.survey.plugin_modules import FindOff, ModuleFinder
+from hookctl.survey.plugin_reader import PluginReader
+from hookctl.survey.plugin_tables import read_table
 from hookctl.system.project import find_repository
 
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.checks.gather_record import read_records
 from hookctl.checks.machine import Machine
-from hookctl.hooks.disabled import read_disabled
-from hookctl.hooks.gathering import Reading, read_settings
-from hookctl.hooks.listing import list_hooks
-from hookctl.hooks.model import Hook, HookFile, Unreadable
-from hookctl.hooks.plugins import read_plugins
-from hookctl.hooks.programs import Programs
-from hookctl.hooks.receipts import with_receipts
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import Record
+from hookctl.survey.disabled import read_disabled
+from hookctl.survey.gathering import Reading, read_settings
+from hookctl.survey.listing import list_hooks
+from hookctl.survey.model import Hook, HookFile, Unreadable
+from hookctl.survey.plugins import read_plugins
+from hookctl.survey.programs import Programs
+from hookctl.survey.receipts import with_receipts
 from hookctl.system import project
 from hookctl.system.folders import Folders
 

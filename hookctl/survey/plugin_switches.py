@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from hookctl.documents import value_at
-from hookctl.hooks.plugin_reader import PluginReader, printable
-from hookctl.hooks.plugin_tables import Switch
+from hookctl.survey.plugin_reader import PluginReader, printable
+from hookctl.survey.plugin_tables import Switch
 
 _MOST_STARS = 8  # in a rule: the host itself writes one
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
-from hookctl.hooks.model import IGNORED, NOT_APPROVED, OFF, Handler, HookFile, Obstacle
-from hookctl.hooks.plugin_folders import Plugin, find_first
-from hookctl.hooks.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
-from hookctl.hooks.plugin_tables import PluginTable
-from hookctl.hooks.roots import expand
 from hookctl.hosts import Host, codex, shapes
 from hookctl.hosts.shapes import Shape
+from hookctl.survey.model import IGNORED, NOT_APPROVED, OFF, Handler, HookFile, Obstacle
+from hookctl.survey.plugin_folders import Plugin, find_first
+from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
+from hookctl.survey.plugin_tables import PluginTable
+from hookctl.survey.roots import expand
 
 _GROUPED, _FLAT = Shape(root=()), Shape(root=(), flat=("*",))
 _MOST_HANDLERS = 500  # of one file

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from hookctl.hooks import roots, states
-from hookctl.hooks.model import (
+from hookctl.hosts import hook_id
+from hookctl.survey import roots, states
+from hookctl.survey.model import (
     DISABLED,
     FOLDER_UNTRUSTED,
     IGNORED,
@@ -20,7 +21,6 @@ from hookctl.hooks.model import (
     HookFile,
     Obstacle,
 )
-from hookctl.hosts import hook_id
 
 _Place = tuple[HookFile, Handler]
 _NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)

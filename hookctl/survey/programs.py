@@ -19,16 +19,6 @@ from hookctl.checks.machine import Machine
 from hookctl.checks.scripts import NOT_EXECUTABLE as HAS_NO_MODE
 from hookctl.checks.scripts import Script
 from hookctl.errors import HookctlError
-from hookctl.hooks import states
-from hookctl.hooks.model import (
-    MISSING,
-    MODULE,
-    NO_COMPILE,
-    NOT_EXECUTABLE,
-    Handler,
-    HookFile,
-    Obstacle,
-)
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.model import WRAP
@@ -37,6 +27,16 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
+from hookctl.survey import states
+from hookctl.survey.model import (
+    MISSING,
+    MODULE,
+    NO_COMPILE,
+    NOT_EXECUTABLE,
+    Handler,
+    HookFile,
+    Obstacle,
+)
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
