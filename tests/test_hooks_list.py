@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from hookctl import hosts
+from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import hook_id
+from hookctl.hosts import hook_id, loading
 from hookctl.hosts.loading import never_runs
+from hookctl.settings.effective import Source
 from hookctl.survey import ids
+from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Handler, Hook, HookFile, Obstacle
+from hookctl.survey.model import Hook, HookFile, Obstacle
 
 
-def command(text: str, event: str = "Stop", matcher: str = "", line: int = 1, own: str = "", **more: Any) -> Handler:
-    fields = {"type": "command", "command": text, **more}
-    return Handler(("hooks", event, line), event, fields, matcher, line, own)
+def entry(text: str, event: str = "Stop", matcher: str = "") -> tuple[str, dict[str, Any]]:
+    return event, {"matcher": matcher, "hooks": [{"type": "command", "command": text}]}
 
 
-def file(*handlers: Handler, host: str = "claude", scope: str = "user", **more: Any) -> HookFile:
-    return HookFile(hosts.load(host), scope, f"/{host}/{scope}.json", handlers, **more)
+def listed(*entries: tuple[str, dict[str, Any]], host: str = "claude", scope: str = "user", **more: Any) -> list[Hook]:
+    """The hooks of a settings file with these entries, before they are put together."""
+    events: dict[str, list[Any]] = {}
+    for event, group in entries:
+        events.setdefault(event, []).append(group)
+    known, path = hosts.load(host), f"/{host}/{scope}.json"
+    document = formats.parse("json", json.dumps({"hooks": events}, indent=1).encode(), where=path)
+    source = Source(scope, path, document, known)
+    file = HookFile(known, scope, path, **more)
+    return list(list_hooks_of(file, source, loading.read(known, document)))
 
 
-def states(*files: HookFile) -> list[str]:
-    return [hook.state for hook in list_hooks(files)]
-
-
-def only(*files: HookFile) -> Hook:
-    (hook,) = list_hooks(files)
+def only(*entries: tuple[str, dict[str, Any]], **more: Any) -> Hook:
+    (hook,) = list_hooks(listed(*entries, **more))
     return hook
 
 
@@ -37,7 +44,7 @@ def only(*files: HookFile) -> Hook:
 
 
 def test_the_second_of_two_hooks_with_one_digest_has_a_number() -> None:
-    first, second, third = list_hooks([file(command("a"), command("a"), command("a"))])
+    first, second, third = list_hooks(listed(entry("a"), entry("a"), entry("a")))
     assert (second.id, third.id) == (f"{first.id}#2", f"{first.id}#3")
     hooks = [first, second, third]
     assert ids.find(hooks, first.id) == [first]
@@ -52,12 +59,12 @@ def test_the_second_of_two_hooks_with_one_digest_has_a_number() -> None:
 @pytest.mark.parametrize("text", ["", "#2", "no-such", "zz", "guard"])
 def test_what_is_no_hook_is_refused(text: str) -> None:
     with pytest.raises(HookctlError) as error:
-        ids.find(list_hooks([file(command("a"))]), text)
+        ids.find(list_hooks(listed(entry("a"))), text)
     assert error.value.exit_code == 2
 
 
 def test_the_whole_digest_is_an_id() -> None:
-    hook = only(file(command("a")))
+    hook = only(entry("a"))
     whole = hook_id.digest("claude", "user", "Stop", "", "a")
     assert ids.find([hook], whole) == [hook]
     for other in (whole[:20] + "x", whole + "0", f"{whole}#2"):
@@ -69,9 +76,9 @@ def test_the_whole_digest_is_an_id() -> None:
 
 
 def test_a_matcher_that_fits_no_tool() -> None:
-    hook = only(file(command("a", event="PreToolUse", matcher="run_shell_command")))
+    hook = only(entry("a", "PreToolUse", "run_shell_command"))
     assert hook.state == "no_tool" and "Bash" in hook.reason
-    assert states(file(command("a", event="PreToolUse", matcher="Bash|Edit"))) == ["runs"]
+    assert only(entry("a", "PreToolUse", "Bash|Edit")).state == "runs"
 
 
 # What stops all hooks of a host.
@@ -82,7 +89,7 @@ SWITCHED = Obstacle("off", "disableAllHooks is true in /s", "remove disableAllHo
 
 
 def test_a_hooks_own_obstacle_counts_before_what_stops_all_hooks_and_the_reason_names_both() -> None:
-    hook = only(file(command("a", "PreToolUse", "bash"), shared=(SWITCHED, UNTRUSTED)))
+    hook = only(entry("a", "PreToolUse", "bash"), shared=(SWITCHED, UNTRUSTED))
     assert hook.state == "no_tool"
     first, *others = hook.reason.split("; also: ")
     assert first == hook.own_reason and "Bash" in first
@@ -104,7 +111,7 @@ def test_a_hooks_own_obstacle_counts_before_what_stops_all_hooks_and_the_reason_
     ],
 )
 def test_an_unknown_event_comes_with_the_name_that_was_meant(host: str, event: str, fix: str) -> None:
-    hook = only(file(command("a", event), host=host))
+    hook = only(entry("a", event), host=host)
     assert (hook.state, hook.fix) == ("unknown_event", fix)
 
 
@@ -118,22 +125,22 @@ def test_an_unknown_event_comes_with_the_name_that_was_meant(host: str, event: s
 )
 def test_only_a_matcher_in_the_wrong_case_is_told_so(host: str, matcher: str, fix: str) -> None:
     event = hosts.load(host).events["pre-tool"] or ""
-    assert only(file(command("a", event, matcher), host=host)).fix == fix
+    assert only(entry("a", event, matcher), host=host).fix == fix
 
 
 # Repeats.
 
 
 def test_a_host_that_runs_both_is_said_to() -> None:
-    assert "twice" in list_hooks([file(command("a"), command("a"), host="codex")])[1].reason
+    assert "twice" in list_hooks(listed(entry("a"), entry("a"), host="codex"))[1].reason
 
 
 def test_the_copy_of_a_plugin_runs_and_names_the_other() -> None:
-    plugin = file(command("a"), scope="plugin", plugin="p")
-    settings, copy = list_hooks([file(command("a", line=7)), plugin])
+    plugin, own = listed(entry("a"), scope="plugin", plugin="p"), listed(entry("a"))
+    settings, copy = list_hooks([*own, *plugin])
     assert (settings.state, copy.state) == ("runs", "runs")
-    assert "line 7 of /claude/user.json" in copy.reason
-    copy, settings = list_hooks([plugin, file(command("a", line=7))])
+    assert f"line {settings.line} of /claude/user.json" in copy.reason
+    copy, settings = list_hooks([*plugin, *own])
     assert (copy.state, settings.state) == ("runs", "runs")
 
 
@@ -155,6 +162,6 @@ def test_the_copy_of_a_plugin_runs_and_names_the_other() -> None:
 )
 def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bool) -> None:
     """As measured: see tests/e2e/test_grok_facts.py."""
-    entry = {"type": "command", "command": command}
-    assert bool(never_runs(hosts.load("grok"), "Stop", entry)) != runs
-    assert never_runs(hosts.load("claude"), "Stop", entry) == ""
+    fields = {"type": "command", "command": command}
+    assert bool(never_runs(hosts.load("grok"), "Stop", fields)) != runs
+    assert never_runs(hosts.load("claude"), "Stop", fields) == ""

@@ -15,7 +15,7 @@ from hookctl.hosts import codex
 from hookctl.settings.file_rules import FileRules
 from hookctl.survey.gathering import Reading
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Hook, HookFile, Obstacle
+from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.plugins import find_places, find_plugin_hooks
 from tests.conftest import Hookctl, put
 
@@ -41,7 +41,7 @@ def find(home: Path, host: str, start: Path | None = None, **more: Any) -> Readi
 
 
 def listed(found: Reading) -> list[Hook]:
-    return list_hooks(found.files)
+    return list_hooks(found.hooks)
 
 
 def states(home: Path, host: str, start: Path | None = None) -> list[tuple[str, str]]:
@@ -786,7 +786,7 @@ def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
         (home / f".claude/skills/p{number}").rename(home / f"p{number}")
     path = write(home / ".claude/skills/p0/hooks/hooks.json", {"hooks": {"Stop": [GROUP] * 600}})
     found = find(home, "claude")
-    assert len(found.files[0].handlers) == 500
+    assert len(found.hooks) == 500
     assert [entry.path for entry in found.unreadable] == [str(path)]
 
 
@@ -816,6 +816,6 @@ def test_the_hosts_own_settings_may_be_large_and_a_broken_one_is_named_once(
 def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:
     plugin(home / ".claude/skills/probe", command=f"touch {work}/ran")
     before = sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*"))
-    assert [isinstance(file, HookFile) for file in find(home, "claude").files] == [True]
+    assert [isinstance(file, Hook) for file in find(home, "claude").hooks] == [True]
     assert sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*")) == before
     assert list(work.iterdir()) == []

@@ -32,10 +32,10 @@ def find_obstacles(file: FileFacts) -> Obstacles:
     error = loading.refusal(host, document) if document else None
     reason = loading.reason_not_loaded(host, document) if document else ""
     if error:
-        reason = f"in line {error.line} {error.message}"
+        reason = f"in line {error.line} {error.message}; {loading.cost(host)}"
     is_untrusted = bool(project) and file.is_untrusted
     return Obstacles(
-        f"{loading.cost(host)}, because {reason}" if reason else "",
+        reason,
         effective.describe_switch(file.path, file.target.scope, file.switch_layers),
         f"{host.title} has not been told to trust {project}" if is_untrusted else "",
     )

@@ -101,7 +101,7 @@ def _find_broken_switch_files(
             continue
         variant = variant_of_file(machine.load(host.name), path, machine.read)
         is_alike = variant.format == host.switches.format  # else its faults are not those known
-        if variant.faults.stops_client and is_alike:
+        if loading.reach_of(variant, "text") == loading.CLIENT and is_alike:
             try:
                 machine.reader.patient_document(path, variant.format)
             except HookctlError as error:

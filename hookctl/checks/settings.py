@@ -44,7 +44,7 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
 def judge_guests(facts: HostFacts) -> Iterator[Finding]:
     """Settings of the working folder without entries of hookctl; the host must read them too."""
     for file in facts.guests:
-        stops = file.host.faults.stops_client
+        stops = loading.reach_of(file.host, "text") == loading.CLIENT
         if file.error:
             yield _report_unreadable(file, file.error, "error" if stops else "warning")
         for finding in judge_content(file):
@@ -76,10 +76,13 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
     error = loading.refusal(file.host, document)
     if error:
         yield file.find("strict_host", what=describe_error(error), cost=cost)
-    for fault in loading.faults(file.host, document):
-        message = f"{fault.message}; {cost}" if fault.is_whole else fault.message
-        fix, level = fault.fix or _suggest_fix(file, fault.subject), fault.level
-        level = level or levels(fault.code)[0]
+    for fault in loading.read(file.host, document).faults:
+        if fault.kind == "never":
+            continue
+        what = loading.describe(document, fault)
+        message = f"{what}; {loading.cost(file.host, fault.reach)}"
+        fix = fault.fix or _suggest_fix(file, "that place")
+        level = levels(fault.code)[0] if fault.is_whole else "warning"
         yield Finding(fault.code, level, message, file.host.name, file.path, fix)
     yield from _judge_hooks(file, document)
     yield from _judge_env_names(file, document)
@@ -88,12 +91,6 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
 def _judge_hooks(file: FileFacts, document: Document) -> Iterator[Finding]:
     """The map of events as a whole, and the timeouts in it."""
     host, root = file.host, document.value
-    named = host.shape.root[:1]
-    events_map = root.get(*named, {}) if named else {}
-    is_lost = not isinstance(events_map, dict) and not (events_map is None and host.null_is_absent)
-    if is_lost and file.record is None:
-        needed = document.needed_at(tuple(named), "an object")
-        yield file.find("lost_hook", name=named[0], needed=needed, fix=_suggest_fix(file, "it"))
     for above, events in shapes.event_maps(host.shape, root):
         for event in events:
             if loading.is_event(host, event):
@@ -138,7 +135,8 @@ def judge_managed(facts: HostFacts) -> Iterator[Finding]:
         if managed.error:
             yield facts.find("managed_invalid", path, error=describe_error(managed.error))
         elif managed.document:
-            for name, wrong, _ in loading.wrong_keys(facts.host, managed.document):
+            for fault in loading.wrong_keys(facts.host, managed.document.value):
+                name, wrong = ".".join(map(str, fault.path)), fault.reason
                 yield facts.find("wrong_type.managed", path, name=name, wrong=wrong)
 
 

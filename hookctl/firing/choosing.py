@@ -11,14 +11,14 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.firing.calls import Asked, event_names, find_event, is_meant
 from hookctl.firing.model import Call, Shot
-from hookctl.hosts import Host, load
+from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.survey import ids
 from hookctl.survey.inventory import Inventory
-from hookctl.survey.model import RUNS, Hook, HookFile
+from hookctl.survey.model import RUNS, Hook
 from hookctl.system import files
 from hookctl.system.packages import CONFIGS
 from hookctl.system.project import is_inside
@@ -61,8 +61,7 @@ def choose(
     for hook in inventory.hooks:
         if hook.host != call.host.name or (chosen.names and hook not in named):
             continue
-        file = _file_of(inventory, hook)
-        host = file.host if file else load(hook.host)
+        host = hook.within.host
         own_call = None
         if hook.event != find_event(host, asked.event, asked.tool)[0]:
             if claudes is None or hook.event != claudes.event:
@@ -71,7 +70,7 @@ def choose(
         fits = is_meant(own_call or call, _matcher_of(hook))
         if not fits and not named and not _fits_nothing(host, hook):
             continue
-        shot = _make_shot(hook, host, file)._replace(
+        shot = _make_shot(hook)._replace(
             is_asked=bool(hook.plugin) or chosen.is_of_project(hook), call=own_call
         )
         why_not = _why_not(hook, host, chosen)
@@ -92,8 +91,7 @@ def list_hosts(inventory: Inventory, asked: Asked, names: Collection[str]) -> li
     for host in inventory.hosts:
         hooks = [hook for hook in named or inventory.hooks if hook.host == host.name]
         for hook in hooks:
-            file = _file_of(inventory, hook)
-            if hook.event in event_names(file.host if file else host, asked):
+            if hook.event in event_names(hook.within.host, asked):
                 found.append(host)
                 break
     return found
@@ -105,8 +103,7 @@ def list_matchers(inventory: Inventory, host: Host, asked: Asked) -> list[str]:
     for hook in inventory.hooks:
         if hook.host != host.name or not hook.matcher:
             continue
-        file = _file_of(inventory, hook)
-        if hook.event in event_names(file.host if file else host, asked):
+        if hook.event in event_names(hook.within.host, asked):
             found.append(hook.matcher)
     return found
 
@@ -150,9 +147,9 @@ def command_of(host: Host, fields: object) -> str:
     return ""
 
 
-def _make_shot(hook: Hook, host: Host, file: HookFile | None) -> Shot:
+def _make_shot(hook: Hook) -> Shot:
     return Shot(
-        host=host,
+        host=hook.within.host,
         event=hook.event,
         id=hook.id,
         name=hook.own_id,
@@ -162,17 +159,8 @@ def _make_shot(hook: Hook, host: Host, file: HookFile | None) -> Shot:
         line=hook.line,
         scope=hook.scope,
         plugin=hook.plugin,
-        variables=file.variables if file else {},
+        variables=hook.within.variables,
     )
-
-
-def _file_of(inventory: Inventory, hook: Hook) -> HookFile | None:
-    """The file that a hook stands in."""
-    for file in inventory.files:
-        is_same = file.path == hook.file and file.host.name == hook.host
-        if is_same and file.plugin == hook.plugin:
-            return file
-    return None
 
 
 def _matcher_of(hook: Hook) -> str | None:

@@ -1,19 +1,26 @@
-"""How the host treats a settings file: can it read it, what does it load, does a hook run?"""
+"""How a host takes a settings file: what it cannot read, what a fault costs, and what never runs.
+
+What a host's file says in `loading` is asked here: the faults that cost more than the hook that has
+them. A fault reaches its own item, its event, the whole file, or keeps the client from starting.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document
+from hookctl.documents import MISSING, Document, value_at
 from hookctl.errors import HookctlError, nearest
-from hookctl.hosts import Host, seconds, shapes
+from hookctl.hosts import Host, matchers, seconds, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Path
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
+# How far a fault reaches.
+NOWHERE, ITEM, EVENT, FILE, CLIENT = "none", "item", "event", "file", "client"
 
 _MARK = b"\xef\xbb\xbf"
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -27,34 +34,74 @@ _KINDS: dict[str, tuple[type, ...]] = {
 _URL = (
     r"(?is)(?:https?|ftp|wss?):/*[^\s/?#]+(?:[/?#].*)?|(?!https?:|ftp:|wss?:)[a-z][a-z0-9+.-]*:.*"
 )
+# What a fault of a kind costs where the host's file says nothing else; any other kind: its item.
+_USUAL = {
+    "text": FILE,
+    "key": FILE,
+    "top": NOWHERE,
+    "known": FILE,
+    "hooks": FILE,
+    "list": EVENT,
+    "null": EVENT,
+}
+_CODES = {"known": "wrong_type", "key": "wrong_key", "top": "wrong_key", "event": "unknown_event"}
 
 
 class Fault(NamedTuple):
-    """Something in a settings file that the host does not load."""
+    """Something in a settings file that the host does not take."""
 
-    code: str  # doctor's
-    message: str
-    is_whole: bool  # whether the host then ignores the whole file
-    subject: str = ""  # what to fix
-    fix: str = ""  # the fix in full, where there is only one
-    level: str = ""  # empty: the code's usual one
+    kind: str  # one of those that schemas/host.schema.json names under `loading`, or never
+    path: Path
+    reason: str  # what is wrong, after the name of the place
+    reach: str
+    fix: str = ""  # empty: fix that place, or remove it
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it costs every hook of the file."""
+        return self.reach in (FILE, CLIENT)
 
-class _EntryFault(NamedTuple):
-    """A part of an event that the host does not load."""
-
-    path: Path  # below the event
-    reason: str
-    is_group: bool = False  # a whole group, or all that the event has
-    is_harmless: bool = False  # it never costs more than itself
-
-
-# Reading
+    @property
+    def code(self) -> str:
+        """Doctor's code for it."""
+        return _CODES.get(self.kind, "invalid_hook" if self.is_whole else "lost_hook")
 
 
-def cost(host: Host) -> str:
-    """What the host does with a file that it cannot read, as a sentence."""
-    return f"{host.title} {host.faults.file}"
+class Entry(NamedTuple):
+    """What stands in a settings file as a hook, well-formed or not."""
+
+    path: Path
+    event: str
+    fields: dict[str, Any]
+    group: dict[str, Any]  # the group around it; the same as `fields` where there is none
+    faults: tuple[Fault, ...] = ()  # that cost it, those of its group and its event first
+
+    @property
+    def matcher(self) -> Any:
+        """The matcher, of whatever type; None for none."""
+        return self.group.get("matcher")
+
+
+class Contents(NamedTuple):
+    """What a host makes of a settings file."""
+
+    entries: tuple[Entry, ...]
+    faults: tuple[Fault, ...]
+
+    @property
+    def whole(self) -> Fault | None:
+        """The fault that costs every hook of the file; the one that stops the client first."""
+        whole = [fault for fault in self.faults if fault.is_whole]
+        return min(whole, key=lambda fault: fault.reach, default=None)  # client before file
+
+
+# The text.
+
+
+def cost(host: Host, reach: str = "") -> str:
+    """What the host does after a fault, as a sentence; one in the text unless `reach` is given."""
+    words = {ITEM: host.loading.entry, EVENT: host.loading.entry, CLIENT: host.loading.client}
+    return f"{host.title} {words.get(reach or reach_of(host, 'text'), host.loading.file)}"
 
 
 def refusal(host: Host, document: Document) -> HookctlError | None:
@@ -81,186 +128,264 @@ def require(host: Host, document: Document) -> None:
         raise error
 
 
-# Loading
+# What stands in the file.
 
 
-def faults(host: Host, document: Document) -> Iterator[Fault]:
-    """Everything for which the host ignores the whole file, or that it drops alone."""
+def read(host: Host, document: Document) -> Contents:
+    """Every hook in a file whose text the host can read, and every fault of it."""
     root = document.value
     if not isinstance(root, dict):
-        return
-    for name, wrong, (line, column) in wrong_keys(host, document):
-        # For a known key of a wrong type the host ignores the whole file, with hooks and env.
-        yield Fault("wrong_type", f"line {line}, column {column}: {name} {wrong}", True, name)
-    yield from _faults_at_root(host, root)
+        return Contents((), ())
+    faults = [*_find_at_root(host, root)]
+    entries: list[Entry] = []
     for above, events in shapes.event_maps(host.shape, root):
-        for event in events:
-            yield from _faults_of_event(host, document, (*above, event), events[event])
+        for event, items in events.items():
+            _read_event(host, (*above, event), items, entries, faults)
+    for key in host.loading.ignored_keys:
+        _list_ignored(host, root, key, entries, faults)
+    faults = [fault for fault in faults if fault.reach != NOWHERE]
+    return Contents(tuple(_with_faults(host, entries, faults)), tuple(faults))
+
+
+def describe(document: Document, fault: Fault) -> str:
+    """A fault with its line and the name of its place."""
+    place = f"line {document.position(fault.path)[0]}: " if fault.path else ""
+    return f"{place}{document.name_of(fault.path)} {fault.reason}"
 
 
 def reason_not_loaded(host: Host, document: Document) -> str:
-    """Why the host loads nothing of a file, or ''."""
-    for fault in faults(host, document):
-        if fault.is_whole:
-            return fault.message
-    return ""
+    """Why the host loads nothing of a file and what it does then, or ''."""
+    fault = read(host, document).whole
+    return f"{describe(document, fault)}; {cost(host, fault.reach)}" if fault else ""
 
 
 def is_event(host: Host, name: str) -> bool:
-    """Whether the host knows an event of this name, or one of ours goes there."""
+    """Whether the host knows an event of this name, as far as its events are known."""
     if name in host.handlers.no_events:
         return False
-    if host.handlers.events:
-        return name in host.handlers.events
-    return name in host.events.values() or _is_guarding(host, name)
+    return name in (host.handlers.events or host.events.values())
 
 
-def wrong_keys(host: Host, document: Document) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """The known keys with wrong values: name, what is wrong, line and column."""
+@functools.cache
+def _costs(rows: tuple[str, ...]) -> list[tuple[list[str], list[str], str]]:
+    """The rows of `loading.costs`: kinds, events (none: all) and reach."""
+    costs = []
+    for row in rows:
+        what, _, reach = row.partition(": ")
+        kinds, _, events = what.partition(" at ")
+        costs.append((kinds.split(), events.split(), reach))
+    return costs
+
+
+def reach_of(host: Host, kind: str, event: str = "") -> str:
+    """How far a fault of a kind reaches: by the first row that fits."""
+    for kinds, events, reach in _costs(tuple(host.loading.costs)):
+        if (kind in kinds or "*" in kinds) and (not events or event in events):
+            return reach
+    return _USUAL.get(kind, ITEM)
+
+
+def _fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") -> Fault:
+    length = len(host.shape.root)
+    event = str(path[length]) if len(path) > length else ""
+    return Fault(kind, path, reason, reach_of(host, kind, event), fix)
+
+
+def wrong_keys(host: Host, root: Any) -> Iterator[Fault]:
+    """The known keys with wrong values."""
     for name, rule in host.known_keys.items():
-        path, value = tuple(name.split(".")), document.value
-        for key in path:
-            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
+        path = tuple(name.split("."))
+        value = value_at(root, path)
         needed = "" if value is MISSING else _needed(value, rule)
         if needed:
-            yield name, f"must be {needed}", document.position(path)
+            yield _fault(host, "known", path, f"must be {needed}")
 
 
-def _faults_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
-    """Keys at the root that the host rejects, requires or ignores."""
-    guarding = host.guarding
-    for name in map(str, root) if guarding.root_keys or guarding.ignored_keys else ():
-        quoted = json.dumps(masked_text(name), ensure_ascii=False)
-        if guarding.root_keys and name not in guarding.root_keys:
-            message = f"{quoted} is not allowed at the root of this file"
-            yield Fault("wrong_key", message, True, fix=f"Remove {quoted}.")
-        if name in guarding.ignored_keys:
-            message = f"{host.title} runs no hook below {quoted}, only those at the root"
-            fix = f"Move what is below {quoted} to the root of this file, and remove {quoted}."
-            yield Fault("lost_hook", message, False, fix=fix)
-    needed = guarding.top and shapes.handlers(host.shape, root)
-    for name, value in host.registration.top.items() if needed else ():
+def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
+    """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
+    yield from wrong_keys(host, root)
+    for name in root if host.loading.root_keys else ():
+        if name not in host.loading.root_keys:
+            fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."
+            yield _fault(host, "key", (name,), "is not allowed at the root of this file", fix)
+    has_hooks = bool(shapes.handlers(host.shape, root))
+    for name, value in host.registration.top.items() if has_hooks else ():
         text = json.dumps(value)
         if json.dumps(root.get(name)) != text:
-            message = f"{name} at the root of this file must be {text}"
-            yield Fault("wrong_key", message, True, fix=f"Set {name} to {text}.")
+            reason = f"at the root of this file must be {text}"
+            yield _fault(host, "top", (name,), reason, f"Set {name} to {text}.")
+    path = host.shape.root[:1]
+    value = root.get(path[0]) if path else None
+    is_null = value is None and (host.null_is_absent or not path or path[0] not in root)
+    if path and "{" not in path[0] and path[0] in root and not is_null:
+        if not isinstance(value, dict):
+            yield _fault(host, "hooks", path, "is not an object")
 
 
-def _faults_of_event(host: Host, document: Document, path: Path, groups: Any) -> Iterator[Fault]:
-    """The faults of one event: is it unknown, and which of its entries are not loaded?"""
-    event, known = str(path[-1]), host.handlers.events
-    is_ignored = len(path) == 1 and event in host.guarding.ignored_keys
-    if event in host.handlers.no_events or is_ignored:
+def _read_event(
+    host: Host, path: Path, items: Any, entries: list[Entry], faults: list[Fault]
+) -> None:
+    """Add the hooks of one event, and its faults."""
+    event = str(path[-1])
+    if event in host.handlers.no_events or (len(path) == 1 and event in host.loading.ignored_keys):
         return
-    if not event or (known and event not in known):
-        message = f"{_place(document, path)}: {host.title} {host.client.seen} has no such event"
-        fix = _suggest_event(event, known)
-        if not event:  # of a list whose hooks name their events
-            message, fix = f"{_place(document, path)} names no event", "Give it one."
-        if host.guarding.unknown_events:
-            yield Fault("unknown_event", message, True, "the name")
-        elif host.shape.root or isinstance(groups, list):
-            yield Fault("unknown_event", message, False, fix=fix, level="warning")
-    elif is_event(host, event):
-        for fault in _faults_of_groups(host, event, groups):
-            place = _place(document, (*path, *fault.path))
-            yield _fault_of_entry(host, event, place, fault)
+    is_known = is_event(host, event)
+    if host.shape.root or isinstance(items, list):
+        faults += _judge_event(host, path, event)
+    if items is None:
+        if is_known and not host.null_is_absent:
+            faults.append(_fault(host, "null", path, "is not an array"))
+        return
+    if not isinstance(items, list):
+        if is_known:
+            faults.append(_fault(host, "list", path, "is not an array"))
+        if isinstance(items, dict):
+            _read_item(host, path, items, entries, [])
+        return
+    for number, item in enumerate(items):
+        _read_item(host, (*path, number), item, entries, faults if is_known else [])
 
 
-def _suggest_event(event: str, known: Sequence[str]) -> str:
+def _judge_event(host: Host, path: Path, event: str) -> Iterator[Fault]:
+    """An event that the host does not have, where all that it has are known."""
+    if not event:
+        yield _fault(host, "event", path, "names no event", "Give it one.")
+    elif host.handlers.events and not is_event(host, event):
+        reason = f"is no event of {host.title} {host.client.seen}"
+        yield _fault(host, "event", path, reason, _suggest_event(host, event))
+
+
+def _read_item(
+    host: Host, path: Path, item: Any, entries: list[Entry], faults: list[Fault]
+) -> None:
+    """Add the hooks of one item of an event's list: a group of them, or one alone."""
+    event = str(path[len(host.shape.root)])
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    is_group = isinstance(inner, list) and not host.registration.event
+    takes_flat = host.shape.is_flat(event)
+    if not is_group and (takes_flat or _has_command(host, item)):
+        if isinstance(item, dict):
+            entries.append(Entry(path, event, item, item))
+            faults += _judge_matcher(host, path, event, item) if takes_flat else ()
+        if takes_flat:
+            faults += _judge_handler(host, path, event, item)
+        else:
+            reason = "is not a group: it has no `hooks` array"
+            faults.append(_fault(host, "flat", path, reason))
+        return
+    if not is_group:
+        is_empty = isinstance(item, dict) and "hooks" not in item and host.handlers.group_default
+        if not is_empty:
+            faults.append(_fault(host, "group", path, "is not a group: it has no `hooks` array"))
+        return
+    faults += _judge_matcher(host, path, event, item)
+    for number, handler in enumerate(inner or ()):
+        place = (*path, "hooks", number)
+        if isinstance(handler, dict):
+            entries.append(Entry(place, event, handler, item))
+        faults += _judge_handler(host, place, event, handler)
+
+
+def _list_ignored(
+    host: Host, root: dict[str, Any], key: str, entries: list[Entry], faults: list[Fault]
+) -> None:
+    """Add the hooks below a key under which the host runs none."""
+    if key not in root:
+        return
+    reason = f"has no hook that {host.title} runs: only those at the root of this file"
+    fix = f'Move what is below "{key}" to the root of this file, and remove "{key}".'
+    faults.append(Fault("place", (key,), reason, ITEM, fix))
+    shape = host.shape._replace(root=(*host.shape.root, key))
+    for path, fields, group in shapes.handlers(shape, root):
+        entries.append(Entry(path, shapes.event_of(shape, path), fields, group))
+
+
+def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Iterator[Entry]:
+    """The hooks, each with the faults that cost it and not the whole file."""
+    at: dict[Path, list[Fault]] = {}
+    length = len(host.shape.root) + 1
+    for fault in faults:
+        if not fault.is_whole:
+            path = fault.path[:length] if fault.reach == EVENT else fault.path
+            at.setdefault(path, []).append(fault)
+    for entry in entries if at else ():
+        found: list[Fault] = []
+        for end in range(1, len(entry.path) + 1):
+            found += at.get(entry.path[:end], ())
+        yield entry._replace(faults=tuple(found))
+    yield from () if at else entries
+
+
+def _has_command(host: Host, fields: Any) -> bool:
+    if not isinstance(fields, dict):
+        return False
+    return any(isinstance(fields.get(key), str) for key in host.registration.commands)
+
+
+def _suggest_event(host: Host, event: str) -> str:
     """What to do about an event that the host does not have."""
+    known = host.handlers.events
     is_other_case = event.lower() in map(str.lower, known)
     rest = "The name is case-sensitive." if is_other_case else "Fix the name."
     return nearest(event, known) + rest
 
 
-def _fault_of_entry(host: Host, event: str, place: str, fault: _EntryFault) -> Fault:
-    is_whole = _is_guarding(host, event) and not fault.is_harmless
-    if fault.is_group:
-        is_whole = is_whole and host.guarding.groups
-    if is_whole:
-        return Fault("invalid_hook", f"{place} {fault.reason}", True, "that entry")
-    message = f"{place} {fault.reason}; {host.title} {host.faults.entry}"
-    return Fault("lost_hook", message, False, "that entry")
+# One hook.
 
 
-def _is_guarding(host: Host, event: str) -> bool:
-    """Whether the host ignores the whole file for one entry that it cannot load."""
-    return event in host.guarding.events or "*" in host.guarding.events
+def judge_alone(
+    host: Host, path: Path, event: str, fields: dict[str, Any], group: dict[str, Any]
+) -> Entry:
+    """A hook of a file with events of its own, as a plugin's, with what costs it."""
+    faults = [*_judge_event(host, path, event)] if event not in host.handlers.no_events else []
+    faults += [
+        *_judge_matcher(host, path, event, group),
+        *_judge_handler(host, path, event, fields),
+    ]
+    return Entry(path, event, fields, group, tuple(fault._replace(reach=ITEM) for fault in faults))
 
 
-def _place(document: Document, path: Path) -> str:
-    return f"line {document.position(path)[0]}: {document.name_of(path)}"
+def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:
+    """A matcher that is no text."""
+    matcher = group.get("matcher", "")
+    if not (isinstance(matcher, str) or (matcher is None and host.handlers.nulls)):
+        kind = "matcher" if matchers.is_about_tools(host, event) else "idle"
+        yield _fault(host, kind, path, "has a matcher that is not a string")
 
 
-def _faults_of_groups(host: Host, event: str, groups: Any) -> Iterator[_EntryFault]:
-    """The entries and groups of an event that the host does not load."""
-    if groups is MISSING or (groups is None and host.null_is_absent):
-        return
-    if not isinstance(groups, list):
-        is_harmless = groups is None and not host.guarding.null_events
-        yield _EntryFault((), "is not an array", is_harmless=is_harmless)
-        return
-    for number, group in enumerate(groups):
-        is_dict = isinstance(group, dict)
-        if host.shape.is_flat(event):
-            # There may be groups there too; their content is not checked.
-            is_group = is_dict and takes_group(host, group)
-            reason = "" if is_group else fault(host, event, group)
-            if reason:
-                yield _EntryFault((number,), reason)
-            continue
-        default = [] if host.handlers.group_default else None
-        handlers = group.get("hooks", default) if is_dict else None
-        if not isinstance(handlers, list):
-            yield _EntryFault((number,), "is not a group: it has no `hooks` array", True)
-            continue
-        if not _has_valid_matcher(host, group):
-            yield _EntryFault((number, "matcher"), "is not a string")
-        for index, handler in enumerate(handlers):
-            reason = fault(host, event, handler)
-            if reason:
-                yield _EntryFault((number, "hooks", index), reason)
+def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> Iterator[Fault]:
+    kind, reason = judge_fields(host, event, handler)
+    if reason:
+        yield _fault(host, kind, path, reason)
+    elif isinstance(handler, dict) and (reason := never_runs(host, event, handler)):
+        yield Fault("never", path, reason, ITEM)
 
 
-def takes_group(host: Host, fields: dict[str, Any]) -> bool:
-    """Whether what stands among the hooks of an event is a group of them to the host.
-
-    In one list of all hooks there is none.
-    """
-    return isinstance(fields.get("hooks"), list) and not host.registration.event
-
-
-def _has_valid_matcher(host: Host, fields: dict[str, Any]) -> bool:
-    matcher = fields.get("matcher", "")
-    return isinstance(matcher, str) or (matcher is None and host.handlers.nulls)
-
-
-def fault(host: Host, event: str, handler: Any) -> str:
-    """Why the host does not load an entry of an event; empty if it does."""
+def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
+    """Why the host does not take the fields of a hook of an event: kind and reason, or ''."""
     if not isinstance(handler, dict):
-        return "is not an object"
+        return "handler", "is not an object"
     given, rules = handler, host.handlers
     if rules.nulls:
         handler = {name: value for name, value in given.items() if value is not None}
     if rules.type_default:
         handler = {"type": "command", **handler}
     if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
-        return "has no type"
+        return "type", "has no type"
     if rules.types and handler["type"] not in rules.types:
-        return f"has a type that is none of {', '.join(rules.types)}"
+        return "type", f"has a type that is none of {', '.join(rules.types)}"
     reason = _timeout_fault(host, handler) or _field_fault(host, event, handler, given)
     strange = [name for name in handler if rules.only and name not in rules.only]
     if strange and not reason:
         name = json.dumps(masked_text(strange[0]), ensure_ascii=False)
         reason = f"has {name}, which no hook may have there"
-    if reason:
-        return reason
-    commands = [handler.get(name) for name in host.registration.commands]
-    has_command = any(isinstance(command, str) for command in commands)
-    if handler.get("type", "command") == "command" and not has_command:
-        return "has no command"
-    return ""
+    if not reason and not _has_command(host, handler):
+        is_command = handler.get("type", "command") == "command"
+        reason = "has no command" if is_command else ""
+    for twins in () if reason else rules.twins:
+        if all(name in handler for name in twins):
+            reason = f"has both {' and '.join(twins)}, which are one field"
+    return ("field", reason) if reason else ("", "")
 
 
 def _needed(value: Any, rule: dict[str, Any]) -> str:
@@ -288,6 +413,8 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
         return "more than blanks"
     if rule.get("url") and not re.fullmatch(_URL, value.strip()):
         return "a URL"
+    if "pattern" in rule and not re.match(rule["pattern"], value):
+        return f"a text like {rule['pattern']}"
     return ""
 
 
@@ -360,14 +487,28 @@ def _as_number(value: Any) -> float | None:
 
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
-    if "if" in handler and event in host.handlers.without_if:
-        return f"has `if`, and no hook with `if` runs on {event}"
+    for row in host.handlers.skipped:
+        if _fits_row(row, event, handler):
+            what = row.partition(" at ")[0].partition(" except ")[0].replace("=", " ")
+            return f"has {what}, and {host.title} never runs such a hook on {event}"
     if host.handlers.switch and handler.get(host.handlers.switch) is False:
         return f"is switched off: {host.handlers.switch} is false"
     name = _find_loop_variable(handler.get("command")) if host.handlers.needs_variables else ""
     if name:
         return f"has ${name} in its command, which {host.title} does not find: write $''{name}"
     return ""
+
+
+def _fits_row(row: str, event: str, handler: dict[str, Any]) -> bool:
+    """Whether `FIELD[=TEXT] [at EVENTS | except EVENTS]` is about a hook of an event."""
+    what, _, except_events = row.partition(" except ")
+    what, _, events = what.partition(" at ")
+    name, _, text = what.partition("=")
+    if name not in handler or (text and handler[name] != text):
+        return False
+    if except_events:
+        return event not in except_events.split()
+    return not events or event in events.split()
 
 
 def _find_loop_variable(command: Any) -> str:
@@ -382,7 +523,7 @@ def _find_loop_variable(command: Any) -> str:
 
 def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
     """Whether an entry is run, and its answer counts: the host waits for it, or is woken by it."""
-    if fault(host, event, handler) or never_runs(host, event, handler):
+    if judge_fields(host, event, handler)[1] or never_runs(host, event, handler):
         return False
     is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True
     return is_woken or not _is_async(host, handler)
@@ -390,8 +531,8 @@ def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
 
 def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
-    known, reason = host.handlers.fields, fault(host, event, fields)
-    if not reason and not _has_valid_matcher(host, fields):
+    known, reason = host.handlers.fields, judge_fields(host, event, fields)[1]
+    if not reason and any(_judge_matcher(host, (), event, fields)):
         reason = "has a matcher that is not a string"
     if reason:
         return f"it {reason}, so {host.title} drops it"

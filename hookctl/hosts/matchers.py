@@ -18,21 +18,36 @@ _TOOL_EVENTS = ("pre-tool", "post-tool")
 _NAME = r"(?:[A-Za-z][A-Za-z0-9_]*|mcp__[A-Za-z0-9_.*-]+)"
 _NAMES = rf"{_NAME}(?:[|,] ?{_NAME})*"
 _WHOLE = rf"\^(?:\(({_NAMES})\)|({_NAME}))\$"  # an expression for nothing but these names
+# What an engine refuses although Python takes it.
+_NOT_IN = {
+    "python": r"(?!)",
+    "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
+    "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9]|\[\]",
+}
 _MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
 
+def is_about_tools(host: Host, event: str) -> bool:
+    """Whether the host holds the matcher of an event against the name of a tool."""
+    host = host.dialect_of(event)
+    named = host.matchers.tool_events or [host.events.get(name) for name in _TOOL_EVENTS]
+    return event in named
+
+
 def explain_mismatch(host: Host, event: str, matcher: object) -> str:
-    """Why a matcher matches no tool on the host's own event; empty if it does, or may.
+    """Why a matcher never fits on the host's own event; empty if it does, or may.
 
     A host has tools that its file does not name, and those of MCP servers and extensions. So only
     a name that is another host's, or nearly one of this host's, is known to be none.
     """
-    tool_events = [host.events.get(name) for name in _TOOL_EVENTS]
-    if host.matchers.every_event and event not in tool_events and isinstance(matcher, str):
-        return _explain_elsewhere(host, event, matcher)
-    if not host.tools or event not in tool_events or not isinstance(matcher, str):
+    host = host.dialect_of(event)
+    if not isinstance(matcher, str) or host.matchers.none:
         return ""
-    if host.matchers.none:
+    if host.matchers.trims:
+        matcher = matcher.strip()
+    if not is_about_tools(host, event):
+        return _explain_elsewhere(host, event, matcher)
+    if not host.tools:
         return ""
     if matcher in FOR_ALL:
         what = "where a hook for all tools has no matcher"
@@ -44,23 +59,36 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
 
 
 def _explain_elsewhere(host: Host, event: str, matcher: str) -> str:
-    """Why a matcher matches nothing on an event without a tool; '' if it does, or may."""
-    name = json.dumps(matcher)
-    if fits(host, matcher, [""]):
+    """Why a matcher fits nothing on an event without a tool; '' if it does, or may."""
+    name, words = json.dumps(matcher), host.matchers.words.get(event)
+    if words is not None:
+        is_fit = fits(host, matcher, words)
+        return "" if is_fit else f"the matcher {name} fits none of {', '.join(words)} of {event}"
+    if not host.matchers.every_event or fits(host, matcher, [""]):
         return ""
-    if not _is_expression(matcher):
+    if compile_for(host, matcher) is None:
         return f"the matcher {name} is no expression, as {host.title} wants it"
     if event == host.events.get("stop"):
         return f"the matcher {name} has nothing to match on {event}: leave it out"
     return ""
 
 
-def _is_expression(matcher: str) -> bool:
+def compile_for(host: Host, text: str) -> re.Pattern[str] | None:
+    """An expression as the host's own engine reads it; None where that cannot compile it.
+
+    Python stands in for JavaScript and for Rust, which both refuse some of what it takes.
+    """
+    engine = host.matchers.engine
+    if re.search(_NOT_IN[engine], text):
+        return None
+    if engine == "js":
+        text = text.replace("[^]", r"[\s\S]").replace("[]", "(?!)").replace(r"\Z", "Z")
+    if engine != "python":
+        text = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", text)
     try:
-        re.compile(matcher)
+        return re.compile(text, re.IGNORECASE if host.matchers.any_case else 0)
     except (re.error, RecursionError, OverflowError):
-        return False
-    return True
+        return None
 
 
 def _explain_names(host: Host, matcher: str, text: str) -> str:
@@ -68,7 +96,7 @@ def _explain_names(host: Host, matcher: str, text: str) -> str:
     whole = re.fullmatch(_WHOLE, text)
     names = (whole[1] or whole[2]) if whole else text
     if not re.fullmatch(_NAMES, names):
-        return ""  # an expression
+        return _explain_expression(host, matcher, text)
     if "," in names and not (host.matchers.commas and not whole):
         return _explain_commas(host, matcher, names, is_whole=bool(whole))
     found = _list_instead(host, re.split("[|,] ?", names), is_whole=bool(whole))
@@ -76,6 +104,27 @@ def _explain_names(host: Host, matcher: str, text: str) -> str:
         return ""
     tools = ", ".join(dict.fromkeys(found)) or "none of that kind"
     return _reason(host, matcher, f"which has {tools}")
+
+
+def _explain_expression(host: Host, matcher: str, text: str) -> str:
+    """Why an expression fits no tool; '' where it fits one, or may fit one of an MCP server."""
+    if compile_for(host, text) is None:
+        return f"the matcher {json.dumps(matcher)} is no expression that {host.title} can read"
+    words = re.findall(r"[A-Za-z_]\w{2,}", text)
+    (form,) = host.tools.get("mcp", ("mcp__{server}__{tool}",))
+    candidates = [*_own_tools(host), form.format(server="server", tool="_".join(words) or "tool")]
+    candidates += [form.format(server=word, tool=word) for word in words]
+    if "mcp" in text.lower() or fits(host, matcher, candidates):
+        return ""
+    if not any(_is_known(word) for word in words):
+        return ""
+    tools = dict.fromkeys(tool for word in words for tool in _tools_instead(host, word) or ())
+    return _reason(host, matcher, f"which has {', '.join(tools) or 'none of that kind'}")
+
+
+def _is_known(name: str) -> bool:
+    """Whether any host has a tool of this name."""
+    return any(name in _own_tools(host) for host in map(hosts.load, hosts.names()))
 
 
 def suggest_case(host: Host, matcher: str | None) -> str:
@@ -93,6 +142,7 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     rules = host.matchers
     if rules.none or matcher is None:
         return True
+    matcher = matcher.strip() if rules.trims else matcher
     if matcher in FOR_ALL:
         return matcher in rules.all
     if rules.prefix and not matcher.startswith(rules.prefix):
@@ -105,12 +155,20 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
         if rules.any_case:
             listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
         return not set(listed).isdisjoint(names)
-    try:
-        expression = re.compile(matcher, re.IGNORECASE if rules.any_case else 0)
-    except (re.error, RecursionError, OverflowError):
+    expression = compile_for(host, matcher)
+    if expression is None:
         return False
+    if rules.plain_names:
+        others = set(names) & set(_other_names(host))
+        if others & set(matcher.split("|")):
+            return True
+        names = [name for name in names if name not in others]
     find = expression.fullmatch if rules.whole else expression.search
     return any(find(name) for name in names)
+
+
+def _other_names(host: Host) -> list[str]:
+    return [name for names in host.matchers.names.values() for name in names]
 
 
 def sent_names(host: Host, name: str) -> list[str]:
@@ -164,7 +222,7 @@ def _sent_tools(host: Host) -> list[str]:
 
 def _own_tools(host: Host) -> list[str]:
     """The names that a matcher may have."""
-    return [*_sent_tools(host), *(name for names in host.matchers.names.values() for name in names)]
+    return [*_sent_tools(host), *_other_names(host)]
 
 
 def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:

@@ -133,24 +133,15 @@ class Switches(NamedTuple):
     managed_only: str = ""
 
 
-class Faults(NamedTuple):
-    """What the host does after a mistake in a settings file: the end of a sentence about it."""
+class Loading(NamedTuple):
+    """What a fault in a settings file costs; three ends of a sentence about it, and rules."""
 
     file: str = "may not read this file"
     entry: str = "may drop it"
-    stops_client: bool = False
-
-
-class Guarding(NamedTuple):
-    """The mistakes that make the host ignore a whole file that it can parse."""
-
-    events: Sequence[str] = ()
-    groups: bool = True
-    unknown_events: bool = False
+    client: str = "does not start"
+    costs: Sequence[str] = ()  # `KINDS [at EVENTS]: REACH`, the first that fits
     root_keys: Sequence[str] = ()
     ignored_keys: Sequence[str] = ()
-    null_events: bool = True
-    top: bool = False
 
 
 class HandlerRules(NamedTuple):
@@ -158,7 +149,8 @@ class HandlerRules(NamedTuple):
 
     types: Sequence[str] = ()  # empty: any
     needs_variables: bool = False  # a command with a variable that is not set never runs
-    without_if: Sequence[str] = ()  # events on which a hook with `if` never runs
+    skipped: Sequence[str] = ()  # `FIELD[=TEXT] [at EVENTS | except EVENTS]`: never run
+    twins: Sequence[Sequence[str]] = ()  # fields of which a hook has at most one
     fields: Sequence[str] = ()
     timeout: str = "number"  # number | integer | whole | text | any
     milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
@@ -234,6 +226,11 @@ class Matchers(NamedTuple):
     any_case: bool = False
     whole: bool = False  # an expression has to fit the whole name
     every_event: bool = False  # a matcher counts on events without a tool, too
+    tool_events: Sequence[str] = ()  # those about a tool; empty: its pre-tool and post-tool
+    words: Mapping[str, Sequence[str]] = {}  # by the other events: what a matcher is held against
+    engine: str = "js"  # js | rust | python
+    trims: bool = False  # blanks around it do not count
+    plain_names: bool = False  # the other names count in a list of names alone
     prefix: str = ""  # of an expression; without it a matcher is one name, with * and ? in it
     names: Mapping[str, Sequence[str]] = {}  # what else a matcher may call a tool
 
@@ -286,9 +283,8 @@ class Host(NamedTuple):
     env_field: str  # the field of a hook with its own environment; empty if there is none
     dialect: Dialect
     switches: Switches
-    faults: Faults
+    loading: Loading
     handlers: HandlerRules
-    guarding: Guarding
     trust: Trust
     folder_trust: FolderTrust
     guard: GuardNeeds
@@ -299,6 +295,7 @@ class Host(NamedTuple):
     data: dict[str, Any]  # the whole file, for its variants
     cap_key: str  # the variable that sets its cap; empty if none does
     variants: tuple[tuple[str, Any], ...] = ()  # other layouts, and the schema's word for where
+    beside: Any = None  # the layout of hooks in its files with other subjects; None for the usual
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
     plain_comments: bool = False  # whether it reads only comments that its own parser can strip
@@ -345,6 +342,13 @@ class Host(NamedTuple):
         return self._replace(
             events=own["events"], tools=own["tools"], matchers=matchers, dialect_table="as_claude"
         )
+
+    def dialect_of(self, event: str) -> "Host":
+        """The host as it takes the hooks of an event: it may be one of Claude Code's names."""
+        if event in self.events.values() or not self.later:
+            return self
+        claudes = self.as_claude
+        return claudes if claudes and event in claudes.events.values() else self
 
     def _read_later(self, name: str) -> dict[str, Any]:
         own = _parse_later(self.later, self.dialect_table) if self.dialect_table else {}
@@ -415,7 +419,9 @@ def read_host(data: dict[str, Any]) -> Host:
         layout = _read_layout({**data, **_merge_variant(data, table)}, table["stands"])
         variants.append((table["where"], layout))
     layouts = [(where, layout._replace(variants=tuple(variants))) for where, layout in variants]
-    return _read_layout(data, "")._replace(variants=tuple(layouts))
+    other = data.get("among_others")
+    beside = _read_layout({**data, **_merge_variant(data, other)}, "") if other else None
+    return _read_layout(data, "")._replace(variants=tuple(layouts), beside=beside)
 
 
 def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

@@ -120,8 +120,8 @@ def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
     """A line for the files with hooks that the same other agents read too."""
     files: dict[str, dict[str, None]] = {}
     for hook in hooks:
-        if hook.readers:
-            names = ", ".join(map(readers.describe, hook.readers))
+        if hook.within.readers:
+            names = ", ".join(map(readers.describe, hook.within.readers))
             files.setdefault(names, {})[tilde(hook.file)] = None
     for names, paths in files.items():
         verb = "is" if len(paths) == 1 else "are"

@@ -63,7 +63,7 @@ def _is_needed(
     feature: str, host: Host, settings: Settings | None, document: Document | None
 ) -> bool:
     if feature == "entries":
-        faults = loading.faults(host, document) if document else ()
+        faults = loading.read(host, document).faults if document else ()
         return any(fault.code == "lost_hook" for fault in faults)
     if feature == "refuse_end":
         is_asked = settings is not None and "pre-tool" in settings.events

@@ -22,7 +22,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     path, host = draft.target.path, draft.host
     notices = []
     if draft.not_loaded:
-        text = f"{draft.before.where}: {draft.not_loaded}; {loading.cost(host)}"
+        text = f"{draft.before.where}: {draft.not_loaded}"
         notices.append(("not_loaded", text))
     notices.append(("hooks_disabled", _say_switched_off(draft, pack)))
     if draft.snapshot.data is None and draft.is_edited:
@@ -63,7 +63,7 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
 def _say_woken_hooks(draft: Draft) -> str:
     """The message that a required key from this install activates other tools' hooks too."""
     before, host = draft.before.value, draft.host
-    if not isinstance(before, dict) or not host.guarding.top:
+    if not isinstance(before, dict) or loading.reach_of(host, "top") == loading.NOWHERE:
         return ""
     missing = [key for key in host.registration.top if key not in before]
     handlers = shapes.handlers(host.shape, before) if missing else []

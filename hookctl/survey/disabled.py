@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from hookctl import clock, hosts
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.hosts import Host, codex
+from hookctl.hosts import codex
 from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import ids
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Handler, Hook, HookFile, Unreadable
+from hookctl.survey.model import DISABLED, Hook, HookFile, Obstacle, Unreadable
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: few have anything disabled
@@ -29,17 +29,15 @@ class DisabledHooks(NamedTuple):
     hooks: tuple[Wanted, ...] = ()
     error: Unreadable | None = None  # why it is not known
 
-    def add_to(
-        self, files: Iterable[HookFile], host_names: set[str], project: str
-    ) -> list[HookFile]:
-        """The files with the disabled hooks of these hosts in them, each where it belongs."""
-        all_files = list(files)
+    def add_to(self, hooks: Iterable[Hook], host_names: set[str], project: str) -> list[Hook]:
+        """The hooks with the disabled ones of these hosts among them, each where it belongs."""
+        all_hooks = list(hooks)
         for wanted in self.hooks:
             hook = wanted.hook
             is_here = hook.scope == "user" or hook.file.startswith(top(project))
             if not hook.is_values and hook.host in host_names and is_here:
-                _add(all_files, hook)
-        return all_files
+                _add(all_hooks, hook)
+        return all_hooks
 
 
 def read_disabled(folders: Folders) -> DisabledHooks:
@@ -70,54 +68,55 @@ def _read(path: str, format: str) -> Document | None:
         return None
 
 
-def _add(files: list[HookFile], hook: DisabledHook) -> None:
-    """Put a disabled hook into its file in the list; one that was switched off stands there."""
-    since = clock.local(hook.since)[:16]
-    reason = f"disabled since {since}; `hookctl enable {hook.shown}` puts it back"
-    for number, file in enumerate(files):
-        if (file.host.name, file.path) != (hook.host, hook.file):
-            continue
-        handlers = list(file.handlers)
-        place = _find_switched_off(file, hook)
-        if place is None:
-            handlers.append(_handler_of(hook, reason))
-        else:
-            handlers[place] = handlers[place]._replace(disabled=reason)
-        files[number] = file._replace(handlers=tuple(handlers))
+def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
+    """Put a disabled hook behind those of its file; one that was switched off stands there."""
+    since = clock.local(disabled.since)[:16]
+    reason = f"disabled since {since}; `hookctl enable {disabled.shown}` puts it back"
+    switched_off = _find_switched_off(hooks, disabled)
+    if switched_off is not None:
+        obstacles = (Obstacle(DISABLED, reason),)
+        hooks[switched_off] = hooks[switched_off]._replace(obstacles=obstacles)
         return
-    host = _variant(hook)
-    last = max((n for n, file in enumerate(files) if file.host.name == host.name), default=-1)
-    new = HookFile(host, hook.scope, hook.file, (_handler_of(hook, reason),))
-    files.insert(last + 1 or len(files), new)
+    of_host = [n for n, hook in enumerate(hooks) if hook.host == disabled.host]
+    of_file = [n for n in of_host if hooks[n].file == disabled.file]
+    within = hooks[of_file[-1]].within if of_file else None
+    at = max(of_file or of_host, default=len(hooks) - 1) + 1
+    hooks.insert(at, _hook_of(disabled, reason, within))
 
 
-def _find_switched_off(file: HookFile, hook: DisabledHook) -> int | None:
-    """Which handler of its file a disabled hook is, if it stands there; of equal ones its own."""
-    step, alike = hook.steps[0], []
+def _find_switched_off(hooks: Sequence[Hook], disabled: DisabledHook) -> int | None:
+    """Which hook of its file a disabled one is, if it stands there; of equal ones its own."""
+    step, alike = disabled.steps[0], []
     if step.kind == HOOK:
         return None
-    for place, handler in enumerate(file.handlers):
-        if not handler.disabled and _is_same(file.host, handler, hook):
+    for place, hook in enumerate(hooks):
+        is_in_file = (hook.host, hook.file) == (disabled.host, disabled.file)
+        if is_in_file and not hook.is_disabled and _is_same(hook, disabled):
             alike.append(place)
     for place in alike if step.kind == SWITCH else ():
-        if codex.state_path(hook.file, file.handlers[place].path) == step.path[:-1]:
+        if codex.state_path(disabled.file, hooks[place].path) == step.path[:-1]:
             return place
     return alike[0] if alike else None
 
 
-def _variant(hook: DisabledHook) -> Host:
-    return variant_of_file(hosts.load(hook.host), hook.file)
-
-
-def _is_same(host: Host, handler: Handler, hook: DisabledHook) -> bool:
-    if (handler.event, handler.matcher, handler.own_id) != (hook.event, hook.matcher, hook.name):
+def _is_same(hook: Hook, disabled: DisabledHook) -> bool:
+    if (hook.event, hook.matcher, hook.own_id) != (disabled.event, disabled.matcher, disabled.name):
         return False
-    return bool(book.command_of(host, handler.fields) == book.command_of(host, hook.fields))
+    host = hook.within.host
+    return bool(book.command_of(host, hook.fields) == book.command_of(host, disabled.fields))
 
 
-def _handler_of(hook: DisabledHook, reason: str) -> Handler:
-    return Handler(
-        (), hook.event, hook.fields, hook.matcher, own_id=hook.name, disabled=reason or "disabled"
+def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None = None) -> Hook:
+    """A disabled hook as one in the list, in its file."""
+    host = variant_of_file(hosts.load(disabled.host), disabled.file)
+    return Hook(
+        within or HookFile(host, disabled.scope, disabled.file),
+        (),
+        disabled.event,
+        disabled.fields,
+        disabled.matcher,
+        own_id=disabled.name,
+        obstacles=(Obstacle(DISABLED, reason),),
     )
 
 
@@ -135,10 +134,7 @@ def find_disabled(disabled: Sequence[Wanted], text: str, names: Iterable[str] = 
     if packs:
         return packs
     listed = [one for one in known if not one.hook.is_values]
-    hooks = list_hooks(
-        HookFile(_variant(one.hook), one.hook.scope, one.hook.file, (_handler_of(one.hook, ""),))
-        for one in listed
-    )
+    hooks = list_hooks(_hook_of(one.hook) for one in listed)
     find = partial(_find, hooks)
     found = find(text) or find(text.partition("#")[0])
     if not found:

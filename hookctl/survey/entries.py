@@ -1,96 +1,88 @@
-"""The handlers of a settings file, and the entries in it that were meant as such.
-
-A host does not load an entry in a wrong form, and most say nothing: such a hook is in the list,
-with the reason.
-"""
+"""The hooks in one file, each with what keeps itself from running."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from hookctl.checks.facts import FoundHook
-from hookctl.checks.machine import hooks_of
-from hookctl.hosts import Host, shapes
-from hookctl.hosts.loading import takes_group
-from hookctl.hosts.shapes import Shape
+from hookctl.documents import Document
+from hookctl.errors import nearest
+from hookctl.hosts import Host, loading, matchers, shapes
+from hookctl.hosts.loading import Contents, Entry, Fault
 from hookctl.model import Path
+from hookctl.packs.protocol import EVENTS
 from hookctl.settings.effective import Source
-from hookctl.survey.model import Handler
-
-_NO_GROUP = "it is not a group: it has no `hooks` array"
+from hookctl.survey.model import IGNORED, NO_TOOL, UNKNOWN_EVENT, Hook, HookFile, Obstacle
 
 
-def list_handlers(source: Source) -> tuple[Handler, ...]:
-    """The handlers of a settings file in their order, and what is lost of it."""
-    found = [*_list_loaded(source), *_list_lost(source.host, source.document.value)]
-    if not found:
-        return ()
-    lines = source.document.lines(handler.path for handler in found)
-    return tuple(handler._replace(line=line) for handler, line in zip(found, lines, strict=True))
+def list_hooks_of(
+    file: HookFile,
+    source: Source,
+    contents: Contents,
+    obstacle: Obstacle | None = None,
+    *,
+    hidden: Mapping[str, Obstacle] = {},
+    closed: Mapping[Path, Obstacle] = {},
+) -> Iterator[Hook]:
+    """The hooks that stand in a file.
+
+    `obstacle` costs all of them, `hidden` those of an event, and `closed` single ones.
+    """
+    host, document = source.host, source.document
+    ours = {element.path: element for element in shapes.elements(host.shape, document.value)}
+    lines = document.lines(entry.path for entry in contents.entries)
+    for entry, line in zip(contents.entries, lines, strict=True):
+        own = ours.get(entry.path)
+        found = [obstacle] if obstacle else [hidden[entry.event]] if entry.event in hidden else []
+        if not obstacle:
+            found += judge_entry(host, document, entry, closed.get(entry.path))
+        yield Hook(
+            file,
+            entry.path,
+            entry.event,
+            own.fields if own else entry.fields,
+            entry.matcher if isinstance(entry.matcher, str) else "",
+            line,
+            own.id if own else "",
+            tuple(found),
+        )
 
 
-def _list_loaded(source: Source) -> Iterator[Handler]:
-    """The well-formed handlers; on a host without groups, also those in groups."""
-    for hook in hooks_of(source):
-        is_listed = source.host.shape.is_flat(hook.event)
-        if not hook.id and is_listed and takes_group(source.host, hook.fields):
-            yield from _list_in_group(hook, hook.fields["hooks"])
+def judge_entry(
+    host: Host, document: Document, entry: Entry, closed: Obstacle | None
+) -> Iterator[Obstacle]:
+    """What keeps a hook from running: its event, its fields, an approval, and its matcher."""
+    for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):
+        if fault.kind == "event" and entry.event:
+            reason = f"{host.title} {host.client.seen} has no event {entry.event}"
+            yield Obstacle(UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
+        elif fault.kind == "event":
+            yield Obstacle(UNKNOWN_EVENT, "it names no event")
+        elif fault.kind == "never":
+            yield Obstacle(IGNORED, f"it {fault.reason}")
         else:
-            matcher = _matcher(hook.matcher)
-            yield Handler(hook.path, hook.event, hook.fields, matcher, own_id=hook.id)
+            reason = _describe_from(host, document, entry, fault)
+            yield Obstacle(IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
+    if closed:
+        yield closed
+    reason = matchers.explain_mismatch(host, entry.event, entry.matcher)
+    if reason:
+        yield Obstacle(NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
 
 
-def _list_in_group(hook: FoundHook, inner: list[Any]) -> Iterator[Handler]:
-    """The handlers of a group where the host takes them without groups as well."""
-    for number, fields in enumerate(inner):
-        if isinstance(fields, dict):
-            path = (*hook.path, "hooks", number)
-            yield Handler(path, hook.event, fields, _matcher(hook.matcher))
+def _describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
+    """A fault as seen from a hook that it costs."""
+    if fault.path == entry.path:
+        return f"it {fault.reason}"
+    length = len(host.shape.root) + 1
+    if fault.path == entry.path[: len(fault.path)] and len(fault.path) >= length:
+        return f"its {'event' if len(fault.path) == length else 'group'} {fault.reason}"
+    return loading.describe(document, fault)
 
 
-def _list_lost(host: Host, root: Any) -> Iterator[Handler]:
-    """What was meant as a hook, but has another form than the host loads."""
-    for above, events in shapes.event_maps(host.shape, root):
-        for event, value in events.items():
-            if not host.shape.is_flat(event):
-                yield from _list_lost_of_event(host, (*above, event), value)
-    for key in host.guarding.ignored_keys:
-        shape = host.shape._replace(root=(*host.shape.root, key))
-        yield from _list_below(shape, root, f"{host.title} runs no hook below {key}")
-
-
-def _list_lost_of_event(host: Host, path: Path, value: Any) -> Iterator[Handler]:
-    """Handlers that stand in place of a group, and texts that stand in place of a handler."""
-    is_list = isinstance(value, list)
-    for number, group in enumerate(value if is_list else [value]):
-        if not isinstance(group, dict):
-            continue
-        place = (*path, number) if is_list else path
-        inner = group.get("hooks")
-        if not isinstance(inner, list) and _has_command(host, group):
-            matcher = _matcher(group.get("matcher"))
-            yield Handler(place, str(path[-1]), group, matcher, lost=_NO_GROUP)
-        elif isinstance(inner, list) and not is_list:
-            yield from _list_handlers_of(host, place, inner, "its event is not an array")
-
-
-def _list_handlers_of(host: Host, place: Path, inner: list[Any], lost: str) -> Iterator[Handler]:
-    for number, fields in enumerate(inner):
-        if isinstance(fields, dict) and _has_command(host, fields):
-            yield Handler((*place, "hooks", number), str(place[-1]), fields, lost=lost)
-
-
-def _list_below(shape: Shape, root: Any, lost: str) -> Iterator[Handler]:
-    """The handlers below a key that the host ignores."""
-    for path, fields, group in shapes.handlers(shape, root):
-        event = shapes.event_of(shape, path)
-        yield Handler(path, event, fields, _matcher(group.get("matcher")), lost=lost)
-
-
-def _has_command(host: Host, fields: dict[str, Any]) -> bool:
-    return any(isinstance(fields.get(key), str) for key in host.registration.commands)
-
-
-def _matcher(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _suggest_event(host: Host, event: str) -> str:
+    """The event that was meant: by another agent's name, or in another spelling."""
+    for short, name in EVENTS.items():
+        if event in (short, name) and host.events.get(short):
+            return f"{host.title} calls it {host.events[short]}"
+    meant = nearest(event, host.handlers.events).strip()
+    return meant and f"{meant[0].lower()}{meant[1:]}"

@@ -1,35 +1,39 @@
 """Reads what each host reads here: its settings files, the hooks in them, and what becomes of them.
 
-It asks no client and runs no hook.
+It asks no client and runs no hook. What stops a hook itself counts first, in the order in which
+the host meets it: the file, the event, the entry, the approval, the matcher. What stops all hooks
+of the host comes last: when it is gone, the hook still has its own.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.checks.activation import explain_unread
 from hookctl.checks.gather_host import find_unread
 from hookctl.checks.machine import Machine
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
+from hookctl.hosts.loading import CLIENT, Contents, Entry, Fault
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
-from hookctl.model import HookEntry
+from hookctl.model import HookEntry, Path
 from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Read
-from hookctl.survey.entries import list_handlers
+from hookctl.settings.targets import Read, variant_of_file
+from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.model import (
     FOLDER_UNTRUSTED,
     HIDDEN,
     IGNORED,
     NOT_APPROVED,
     OFF,
-    Handler,
+    Hook,
     HookFile,
     Obstacle,
     Unreadable,
@@ -40,26 +44,27 @@ from hookctl.system import files
 class Reading(NamedTuple):
     """What was read of the hosts."""
 
-    files: tuple[HookFile, ...]
+    hooks: tuple[Hook, ...]
     unreadable: tuple[Unreadable, ...]
 
 
 class _Found(NamedTuple):
-    """A settings file that can be parsed, and why the host takes nothing from it, if so."""
+    """A settings file that can be parsed, its hooks, and why the host takes none of them, if so."""
 
     source: Source
+    contents: Contents
     obstacle: Obstacle | None
 
 
 def read_settings(machine: Machine, wanted: Iterable[Host]) -> Reading:
-    """The settings files with hooks of these hosts, in the order in which each host reads them."""
-    hook_files: list[HookFile] = []
+    """The hooks in settings files of these hosts, in the order in which each host reads them."""
+    hooks: list[Hook] = []
     unreadable: list[Unreadable] = []
     for host in wanted:
         reader = _HostReader(machine, host)
-        hook_files += reader.read()
+        hooks += reader.read()
         unreadable += reader.unreadable
-    return Reading(tuple(hook_files), tuple(dict.fromkeys(unreadable)))
+    return Reading(tuple(hooks), tuple(dict.fromkeys(unreadable)))
 
 
 class _HostReader:
@@ -70,19 +75,18 @@ class _HostReader:
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
         self._read: Read = machine.reader.patient_document
+        self._stopping: list[Obstacle] = []  # why the client does not start
         self.unreadable: list[Unreadable] = []
 
-    def read(self) -> list[HookFile]:
-        """The files with hooks; those that the host does not read stand last."""
+    def read(self) -> Iterator[Hook]:
+        """The hooks; those in files that the host does not read come last."""
         found = list(self._find())
         sources = [file.source for file in found if not file.obstacle]
         switch_sources = self._with_switches(sources)
-        hook_files = []
         for file in found:
-            hook_files.append(self._describe(file, sources, switch_sources))
+            yield from self._list_hooks(file, sources, switch_sources)
         read = {store.real_path(file.source.path) for file in found}
-        hook_files += self._list_unread(read)
-        return [file for file in hook_files if file.handlers]
+        yield from self._list_unread(read)
 
     # Which files there are.
 
@@ -98,20 +102,21 @@ class _HostReader:
                 source = self._read_source(scope, variant, path)
                 if source is None:
                     continue
-                obstacle = _judge_text(source)
+                contents = loading.read(source.host, source.document)
+                obstacle = self._judge_file(source, contents)
                 if not obstacle and host.scope_rules.first_only and first is not None:
                     reason = f"{host.title} reads {first.path} instead"
                     obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first.path}")
                 elif not obstacle:
                     first = first or source
-                yield _Found(source, obstacle)
+                yield _Found(source, contents, obstacle)
 
     def _list_other_files(self, scope: str) -> Iterator[tuple[Host, str]]:
         """The host's files with other subjects that may have hooks, and comments, too."""
         host, config = self._host, hosts.config_folder(self._host, self._machine.environ)
         for name in host.other_files.get(scope, ()):
             path = name.format(config=config, project=self._start.rstrip("/"))
-            yield hosts.managed_layout(host, path)._replace(comments=True), path
+            yield hosts.other_layout(host, path), path
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""
@@ -120,33 +125,104 @@ class _HostReader:
         try:
             snapshot, document = self._read(path, variant.format)
         except HookctlError as error:
-            self.unreadable.append(Unreadable(path, error.line, error.message))
+            self._note(scope, variant, path, error.line, error.message)
             return None
         is_users = scope != "user" and snapshot.path == files.real(self._user)
-        if snapshot.data is None or is_users or not isinstance(document.value, dict):
+        is_empty = document.value is MISSING and variant.empty
+        if snapshot.data is None or is_users or is_empty:
             return None
         return Source(scope, path, document, variant)
 
-    def _list_unread(self, read: set[str]) -> Iterator[HookFile]:
-        """Files with hooks that the host does not read here, but those of folders below."""
+    def _note(self, scope: str, host: Host, path: str, line: int, message: str) -> None:
+        """Keep in mind that the host cannot read a file, and perhaps not start."""
+        self.unreadable.append(Unreadable(path, line, message))
+        if loading.reach_of(host, "text") == CLIENT:
+            self._stop(scope, f"{loading.cost(host)}, because of {path}: {message}")
+
+    def _stop(self, scope: str, reason: str) -> None:
+        """Keep in mind why the client does not start; for a file that it trusts, if it asks."""
+        if not judge_trust(self._machine, self._host, scope, self._start):
+            self._stopping.append(Obstacle(IGNORED, reason))
+
+    def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
+        """Why the host takes nothing from a file that hookctl can parse."""
+        host, document = source.host, source.document
+        refusal, whole = loading.refusal(host, document), contents.whole
+        if not refusal and not whole and not isinstance(document.value, dict):
+            is_empty = document.value is MISSING
+            kind, reason = ("text", "is empty") if is_empty else ("hooks", "is not an object")
+            whole = Fault(kind, (), f"the file {reason}", loading.reach_of(host, kind))
+        if refusal:
+            line, message = refusal.line, refusal.message
+            reach = loading.reach_of(host, "text")
+        elif whole:
+            line, message = document.position(whole.path)[0], loading.describe(document, whole)
+            reach = whole.reach
+        else:
+            return None
+        reason = f"line {line}: {message}" if refusal and line else message
+        if not contents.entries:
+            self.unreadable.append(Unreadable(source.path, line, message))
+        if reach == CLIENT:
+            self._stop(source.scope, f"{loading.cost(host, reach)}, because of {source.path}")
+        return Obstacle(IGNORED, f"{loading.cost(host, reach)}: {reason}")
+
+    def _list_unread(self, read: set[str]) -> Iterator[Hook]:
+        """Hooks in files that the host does not read here, but those of folders below."""
         machine, host = self._machine, self._host
         config = hosts.config_folder(host, machine.environ)
         for unread in find_unread(machine, host, machine.targets(host), read):
             if unread.reason == "below" or not unread.hooks:
                 continue
-            reason = explain_unread(host, config, machine.environ, unread)
             source = unread.hooks[0].source
-            handlers, obstacle = list_handlers(source), Obstacle(HIDDEN, reason)
-            yield HookFile(source.host, source.scope, source.path, handlers, obstacle=obstacle)
+            obstacle = Obstacle(HIDDEN, explain_unread(host, config, machine.environ, unread))
+            file = HookFile(source.host, source.scope, source.path)
+            contents = loading.read(source.host, source.document)
+            yield from list_hooks_of(file, source, contents, obstacle)
 
     # What becomes of their hooks.
 
     def _with_switches(self, sources: Sequence[Source]) -> list[Source]:
         """The files that the host reads, after those that only have its switches."""
         machine = self._machine
+        for scope, path in effective.switch_files(machine.folders, self._host, self._start):
+            if os.path.lexists(path) and path not in [source.path for source in sources]:
+                self._check_switch_file(scope, path)
         return effective.with_switches(
             machine.folders, self._host, sources, self._start, machine.read
         )
+
+    def _check_switch_file(self, scope: str, path: str) -> None:
+        """Keep in mind that the client cannot read a file without hooks, and does not start."""
+        variant = variant_of_file(hosts.load(self._host.name), path, self._machine.read)
+        if variant.format != self._host.switches.format:
+            return  # else its faults are not those known
+        try:
+            self._read(path, variant.format)
+        except HookctlError as error:
+            if path not in [file.path for file in self.unreadable]:
+                self._note(scope, variant, path, error.line, error.message)
+
+    def _list_hooks(
+        self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
+    ) -> Iterator[Hook]:
+        source, contents = found.source, found.contents
+        if not contents.entries:
+            return
+        file = HookFile(
+            source.host,
+            source.scope,
+            source.path,
+            shared=() if found.obstacle else self._find_shared(source, switch_sources),
+            note=_note_on_trust(source),
+            readers=tuple(self._find_readers(source)),
+        )
+        if found.obstacle:
+            yield from list_hooks_of(file, source, contents, found.obstacle)
+            return
+        closed = self._find_closed(source, contents.entries, switch_sources)
+        hidden = _find_hidden_events(source, sources)
+        yield from list_hooks_of(file, source, contents, hidden=hidden, closed=closed)
 
     def _find_shared(
         self, source: Source, switch_sources: Sequence[Source]
@@ -154,24 +230,8 @@ class _HostReader:
         """What keeps the hooks of a file that is read from running, as those of other files."""
         off = judge_switches(source.scope, source.path, switch_sources)
         untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
-        return tuple(obstacle for obstacle in (off, untrusted) if obstacle)
-
-    def _describe(
-        self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
-    ) -> HookFile:
-        source, handlers = found.source, list_handlers(found.source)
-        return HookFile(
-            source.host,
-            source.scope,
-            source.path,
-            handlers,
-            obstacle=found.obstacle,
-            shared=() if found.obstacle else self._find_shared(source, switch_sources),
-            hidden_events=_find_hidden_events(source, sources) if handlers else {},
-            closed=self._find_closed(source, handlers, switch_sources) if handlers else {},
-            note=_note_on_trust(source) if handlers else "",
-            readers=tuple(self._find_readers(source)) if handlers else (),
-        )
+        found = [*self._stopping[:1], off, untrusted]
+        return tuple(obstacle for obstacle in found if obstacle)
 
     def _find_readers(self, source: Source) -> Iterator[OtherAgent]:
         """The other agents that read a file, and are not told to leave it alone."""
@@ -182,35 +242,26 @@ class _HostReader:
                 yield agent
 
     def _find_closed(
-        self, source: Source, handlers: Sequence[Handler], switch_sources: Sequence[Source]
-    ) -> dict[Any, Obstacle]:
+        self, source: Source, entries: Sequence[Entry], switch_sources: Sequence[Source]
+    ) -> dict[Path, Obstacle]:
         """The hooks that wait for an approval, or that are switched off by name."""
-        closed = dict(_find_named(handlers, switch_sources))
+        closed = dict(_find_named(entries, switch_sources))
         if source.scope == "managed":
             return closed
-        elements = []
-        for handler in handlers:
-            if not handler.lost and isinstance(handler.fields.get("command"), str):
-                elements.append(HookEntry(handler.path, handler.own_id, dict(handler.fields)))
         host, machine = source.host, self._machine
+        asked = []
+        for entry in entries:
+            if not entry.faults or entry.faults[0].kind == "event":
+                asked.append(HookEntry(entry.path, "", entry.fields))
         waiting = approval.closed_of(
-            host, source.path, source.document.value, elements, machine.environ, machine.read
+            host, source.path, source.document.value, asked, machine.environ, machine.read
         )
         for each in waiting:
             closed.setdefault(each.element.path, _explain_closed(source, each, machine))
         return closed
 
 
-def _judge_text(source: Source) -> Obstacle | None:
-    """Why the host takes nothing from a file that hookctl can parse."""
-    host, document = source.host, source.document
-    refusal = loading.refusal(host, document)
-    reason = refusal.message if refusal else loading.reason_not_loaded(host, document)
-    if not reason:
-        return None
-    if refusal and refusal.line:
-        reason = f"line {refusal.line}: {reason}"
-    return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
+# What stops the hooks of several files.
 
 
 def judge_switches(scope: str, path: str, switch_sources: Sequence[Source]) -> Obstacle | None:
@@ -231,28 +282,29 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
     return None
 
 
-def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, str]:
-    """The events that the host takes from a neighbour of a file, and that neighbour."""
+def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obstacle]:
+    """The events that the host takes from a neighbour of a file instead."""
     hidden = {}
     for other in sources:
         if other.scope == source.scope and other.path != source.path:
-            events = effective.hidden_events([other, source], source)
-            hidden |= dict.fromkeys(events, other.path)
+            for event in effective.hidden_events([other, source], source):
+                reason = f"{source.host.title} takes its {event} hooks from {other.path} instead"
+                hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
     return hidden
 
 
 def _find_named(
-    handlers: Sequence[Handler], switch_sources: Sequence[Source]
-) -> Iterator[tuple[Any, Obstacle]]:
+    entries: Sequence[Entry], switch_sources: Sequence[Source]
+) -> Iterator[tuple[Path, Obstacle]]:
     """The hooks that a list of disabled hooks has, by their name or their command."""
     named = list_disabled(switch_sources)
-    for handler in handlers:
-        name = handler.fields.get("name", handler.fields.get("command"))
+    for entry in entries if named else ():
+        name = entry.fields.get("name", entry.fields.get("command"))
         if isinstance(name, str) and name in named:
-            yield handler.path, named[name]
+            yield entry.path, named[name]
 
 
-def list_disabled(switch_sources: Sequence[Source]) -> dict[str, Obstacle]:
+def list_disabled(switch_sources: Sequence[Source]) -> Mapping[str, Obstacle]:
     """The names and commands in lists of disabled hooks."""
     named: dict[str, Obstacle] = {}
     for source in switch_sources:

@@ -15,7 +15,7 @@ from hookctl.model import Record
 from hookctl.survey.disabled import read_disabled
 from hookctl.survey.gathering import Reading, read_settings
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Hook, HookFile, Unreadable
+from hookctl.survey.model import Hook, Unreadable
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
 from hookctl.survey.receipts import with_receipts
@@ -29,7 +29,6 @@ class Inventory(NamedTuple):
     hosts: tuple[Host, ...]  # that were looked at
     missing: frozenset[str]  # the names of those of which nothing is on this machine
     hooks: tuple[Hook, ...]  # by host, in the order in which a host reads its files
-    files: tuple[HookFile, ...]  # that have them
     unreadable: tuple[Unreadable, ...]
 
 
@@ -48,8 +47,8 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     disabled = read_disabled(folders)
     if disabled.error:
         unreadable.append(disabled.error)
-    files = disabled.add_to(reading.files, {host.name for host in looked_at}, machine.cwd_project)
-    hooks = [hook for hook in list_hooks(files) if not names or _is_read_by(hook, names)]
+    found = disabled.add_to(reading.hooks, {host.name for host in looked_at}, machine.cwd_project)
+    hooks = [hook for hook in list_hooks(found) if not names or _is_read_by(hook, names)]
     missing = []
     for host in looked_at:
         if not hosts.detected(host, machine.environ, machine.made):
@@ -58,7 +57,6 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         tuple(looked_at),
         frozenset(missing),
         tuple(with_receipts(hooks, folders.state, _hash_of_project(machine))),
-        tuple(files),
         tuple(dict.fromkeys(unreadable)),
     )
 
@@ -66,28 +64,25 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
 def _read_hosts(
     machine: Machine, looked_at: Sequence[Host], records: Mapping[str, Record]
 ) -> Reading:
-    """The files with hooks of these hosts, and what keeps the hooks' programs from running."""
+    """The hooks of these hosts, with what keeps their programs from running."""
     programs = Programs(machine)
-    files: list[HookFile] = []
+    hooks: list[Hook] = []
     unreadable: list[Unreadable] = []
     for host in looked_at:
         for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
-            for file in reading.files:
-                files.append(programs.add_faults(_without_false_names(file, records)))
+            for hook in reading.hooks:
+                hooks.append(programs.add_fault(_without_false_name(hook, records)))
             unreadable += reading.unreadable
-    return Reading(tuple(files), tuple(unreadable))
+    return Reading(tuple(hooks), tuple(unreadable))
 
 
-def _without_false_names(file: HookFile, records: Mapping[str, Record]) -> HookFile:
-    """A project's file without names of ours that no record has: a stranger's can say anything."""
-    if file.scope not in ("project", "local") or not any(one.own_id for one in file.handlers):
-        return file
-    _, record = store.find_record(records, file.path)
-    known = {entry.id for entry in record.entries} if record else set()
-    handlers = []
-    for handler in file.handlers:
-        handlers.append(handler if handler.own_id in known else handler._replace(own_id=""))
-    return file._replace(handlers=tuple(handlers))
+def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:
+    """A project's hook without a name of ours that no record has: a stranger's can say anything."""
+    if hook.scope not in ("project", "local") or not hook.own_id:
+        return hook
+    _, record = store.find_record(records, hook.file)
+    is_known = record is not None and any(entry.id == hook.own_id for entry in record.entries)
+    return hook if is_known else hook._replace(own_id="")
 
 
 def _hash_of_project(machine: Machine) -> str:
@@ -106,4 +101,4 @@ def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
 
 
 def _is_read_by(hook: Hook, wanted: Container[str]) -> bool:
-    return hook.host in wanted or any(agent.host in wanted for agent in hook.readers)
+    return hook.host in wanted or any(agent.host in wanted for agent in hook.within.readers)

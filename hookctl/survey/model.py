@@ -1,8 +1,8 @@
-"""The values of this room: files with hooks, the handlers in them, and the hooks in the list."""
+"""The values of this room: files with hooks, and the hooks in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
@@ -38,32 +38,14 @@ class Obstacle(NamedTuple):
     fix: str = ""  # what to do, where the reason does not say it
 
 
-class Handler(NamedTuple):
-    """A handler in a file, as the file has it."""
-
-    path: Path
-    event: str
-    fields: Mapping[str, Any]
-    matcher: str = ""  # empty where it has none
-    line: int = 0  # where it begins; 0 where that is not known
-    own_id: str = ""  # PACK/ID of one of ours
-    lost: str = ""  # why the host does not load it, where that is a matter of its place
-    broken: Obstacle | None = None  # a script that is missing, not executable or does not compile
-    disabled: str = ""  # how `hookctl disable` took it out, in words; empty where it did not
-
-
 class HookFile(NamedTuple):
-    """A file with hooks, and what its host does with them."""
+    """A file with hooks, and what its host does with all of them."""
 
     host: Host  # in the variant of this file
     scope: str  # user | project | local | managed | plugin
     path: str  # as people know it
-    handlers: tuple[Handler, ...]
     plugin: str = ""  # the name of the plugin that the file belongs to
-    obstacle: Obstacle | None = None  # what keeps every hook of the file from running
-    shared: tuple[Obstacle, ...] = ()  # and what stops the host's hooks in other files too
-    hidden_events: Mapping[str, str] = {}  # and the file that the host takes the event from
-    closed: Mapping[Path, Obstacle] = {}  # hooks without an approval, and single ones that are off
+    shared: tuple[Obstacle, ...] = ()  # what stops its hooks, and those of other files too
     note: str = ""  # what to know about hooks of it that run
     readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
@@ -89,32 +71,97 @@ class Receipts(NamedTuple):
 
 
 class Hook(NamedTuple):
-    """A hook that a host would run here, or would not."""
+    """A hook that stands in a file: a host would run it here, or would not."""
 
-    id: str
-    host: str
-    scope: str
-    event: str
-    matcher: str
-    command: str  # in full, as the host gets it; nothing is masked
-    file: str
-    line: int
-    owner: str  # a pack or a plugin; empty where nobody is known
-    state: str
-    reason: (
-        str  # why it does not run, or what to know about it; empty where there is nothing to say
-    )
+    within: HookFile
     path: Path  # in the document of the file
+    event: str
     fields: Mapping[str, Any]
+    matcher: str = ""  # empty where it has none
+    line: int = 0  # where it begins; 0 where that is not known
     own_id: str = ""  # PACK/ID of one of ours
-    plugin: str = ""  # the plugin that it belongs to
-    readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
+    obstacles: tuple[Obstacle, ...] = ()  # its own, the one that counts first
+    note: str = ""  # what to know about it where it runs
+    id: str = ""
     receipts: Receipts = Receipts()
-    variables: Mapping[str, str] = {}  # that its command gets, as the root of a plugin
-    fix: str = ""  # what to do about it, where the reason does not say so
-    own_reason: str = ""  # both without what it shares with other hooks of the host
-    own_fix: str = ""
-    shared: tuple[Obstacle, ...] = ()  # what stops other hooks of the host, too
+
+    @property
+    def host(self) -> str:
+        """The name of its host."""
+        return self.within.host.name
+
+    @property
+    def scope(self) -> str:
+        return self.within.scope
+
+    @property
+    def file(self) -> str:
+        """The path of its file, as people know it."""
+        return self.within.path
+
+    @property
+    def plugin(self) -> str:
+        """The plugin that it belongs to."""
+        return self.within.plugin
+
+    @property
+    def owner(self) -> str:
+        """A pack or a plugin; empty where nobody is known."""
+        return self.own_id.partition("/")[0] or self.plugin
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether hookctl installed it."""
+        return bool(self.own_id)
+
+    @property
+    def command(self) -> str:
+        """What it runs, in one text: its command with its arguments, or what its type names.
+
+        It is as the host gets it; nothing is masked.
+        """
+        fields = self.fields
+        for key in self.within.host.registration.commands:
+            if isinstance(fields.get(key), str):
+                return " ".join([fields[key], *_texts(fields.get("args"))])
+        for key in ("url", "prompt"):
+            if isinstance(fields.get(key), str):
+                return str(fields[key])
+        return " ".join(_texts([fields.get("server"), fields.get("tool")]))
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether `hookctl disable` took it out."""
+        return any(obstacle.state == DISABLED for obstacle in self.obstacles)
+
+    @property
+    def shared(self) -> tuple[Obstacle, ...]:
+        """What stops other hooks of the host, too."""
+        return () if self.is_disabled else self.within.shared
+
+    @property
+    def state(self) -> str:
+        """The state of the first obstacle: of its own first, since it has them in any case."""
+        return (*(one.state for one in (*self.obstacles, *self.shared)), RUNS)[0]
+
+    @property
+    def reason(self) -> str:
+        """Why it does not run, or what to know about it; empty where there is nothing to say."""
+        return _list_reasons((*self.obstacles, *self.shared)) or self.note or self.within.note
+
+    @property
+    def fix(self) -> str:
+        """What to do about it, where the reason does not say so."""
+        return _list_fixes((*self.obstacles, *self.shared))
+
+    @property
+    def own_reason(self) -> str:
+        """The same without what it shares with other hooks of the host."""
+        return _list_reasons(self.obstacles) if self.shared else self.reason
+
+    @property
+    def own_fix(self) -> str:
+        return _list_fixes(self.obstacles)
 
     @property
     def is_started(self) -> bool:
@@ -122,6 +169,27 @@ class Hook(NamedTuple):
         return self.state == RUNS or (self.state in FAILING and not self.shared)
 
     @property
-    def is_ours(self) -> bool:
-        """Whether hookctl installed it."""
-        return bool(self.own_id)
+    def is_loaded(self) -> bool:
+        """Whether the host takes it from its file, or would if it had the event."""
+        states = (DISABLED, HIDDEN, IGNORED, *([OFF] if self.plugin else ()))
+        return not any(one.state in states for one in self.obstacles)
+
+    @property
+    def place(self) -> str:
+        """Its place in words."""
+        return f"line {self.line} of {self.file}"
+
+
+def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
+    return "; also: ".join(obstacle.reason for obstacle in obstacles)
+
+
+def _list_fixes(obstacles: Sequence[Obstacle]) -> str:
+    return "; ".join(dict.fromkeys(obstacle.fix for obstacle in obstacles if obstacle.fix))
+
+
+def _texts(values: object) -> list[str]:
+    """Those of some values that are texts."""
+    if not isinstance(values, list):
+        return []
+    return [value for value in values if isinstance(value, str)]

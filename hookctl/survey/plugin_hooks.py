@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, codex, shapes
+from hookctl.hosts import Host, codex, loading, shapes
+from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
-from hookctl.survey.model import IGNORED, NOT_APPROVED, OFF, Handler, HookFile, Obstacle
+from hookctl.survey.entries import judge_entry
+from hookctl.survey.model import IGNORED, NOT_APPROVED, OFF, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import Plugin, find_first
 from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
 from hookctl.survey.plugin_tables import PluginTable
@@ -59,24 +61,28 @@ class HookFinder:
         self._reader = reader
         self._shape = _FLAT if table.flat == "all" else _GROUPED
 
-    def find(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[HookFile]:
-        """The files of a plugin that have hooks."""
+    def find(
+        self,
+        plugin: Plugin,
+        obstacle: Obstacle | None,
+        shared: tuple[Obstacle, ...],
+        readers: tuple[OtherAgent, ...],
+    ) -> Iterator[Hook]:
+        """The hooks of a plugin; `obstacle` is what costs them, `shared` others' hooks as well."""
         manifest = self._read_manifest(plugin.folder)
         obstacle = obstacle or self._judge_manifest(manifest)
         for part in self._find_parts(plugin, manifest):
-            handlers = tuple(self._read_handlers(part))
-            if handlers:
-                yield HookFile(
-                    self._host._replace(shape=self._shape),
-                    "plugin",
-                    part.path,
-                    handlers,
-                    plugin=plugin.name,
-                    obstacle=obstacle,
-                    closed=self._find_closed(plugin, part),
-                    note=self._table.note or self._note_on_trust(plugin),
-                    variables=self._variables(plugin),
-                )
+            file = HookFile(
+                self._host._replace(shape=self._shape),
+                "plugin",
+                part.path,
+                plugin=plugin.name,
+                shared=shared,
+                note=self._table.note or self._note_on_trust(plugin),
+                readers=readers,
+                variables=self._variables(plugin),
+            )
+            yield from self._read_hooks(file, part, plugin, obstacle)
 
     def _note_on_trust(self, plugin: Plugin) -> str:
         """What to know of a plugin that a project switches on, where that needs an approval."""
@@ -195,27 +201,37 @@ class HookFinder:
             self._reader.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
         return found[:_MOST_HANDLERS]
 
-    def _read_handlers(self, part: _Part) -> Iterator[Handler]:
-        found = self._find_handlers(part)
+    def _read_hooks(
+        self, file: HookFile, part: _Part, plugin: Plugin, obstacle: Obstacle | None
+    ) -> Iterator[Hook]:
+        host, found = file.host, self._find_handlers(part)
         lines = part.document.lines((*part.above, *path) for path, _, _ in found)
-        for (path, fields, group), line in zip(found, lines, strict=True):
-            matcher = group.get("matcher")
-            matcher = matcher if isinstance(matcher, str) else ""
-            yield Handler((*part.above, *path), str(path[0]), fields, matcher, line)
+        for entry, line in zip(found, lines, strict=True):
+            path, fields, group = entry
+            event, matcher = str(path[0]), group.get("matcher")
+            own = [obstacle] if obstacle else []
+            if not obstacle:
+                place = loading.judge_alone(host, (*part.above, *path), event, fields, group)
+                closed = self._find_closed(plugin, part, entry)
+                own += judge_entry(host, part.document, place, closed)
+            yield Hook(
+                file,
+                (*part.above, *path),
+                event,
+                fields,
+                matcher if isinstance(matcher, str) else "",
+                line,
+                obstacles=tuple(own),
+            )
 
-    def _find_closed(self, plugin: Plugin, part: _Part) -> dict[Path, Obstacle]:
-        """The hooks without an approval, and those that are switched off by their names."""
-        closed = {}
-        roots = self._variables(plugin)
-        for entry in self._find_handlers(part):
-            path, handler, _ = entry
-            name = handler.get("name", expand(str(handler.get("command")), roots))
-            obstacle = self._disabled.get(name) if isinstance(name, str) else None
-            if obstacle is None and self._table.approvals:
-                obstacle = self._judge_approval(plugin, part, entry)
-            if obstacle:
-                closed[(*part.above, *path)] = obstacle
-        return closed
+    def _find_closed(self, plugin: Plugin, part: _Part, entry: _Entry) -> Obstacle | None:
+        """Why a hook waits for an approval, or is switched off by its name."""
+        _, handler, _ = entry
+        name = handler.get("name", expand(str(handler.get("command")), self._variables(plugin)))
+        obstacle = self._disabled.get(name) if isinstance(name, str) else None
+        if obstacle is None and self._table.approvals:
+            obstacle = self._judge_approval(plugin, part, entry)
+        return obstacle
 
     def _variables(self, plugin: Plugin) -> dict[str, str]:
         return dict.fromkeys(self._table.roots, plugin.folder)

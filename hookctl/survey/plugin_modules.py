@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hookctl.documents import value_at
+from hookctl.documents import Path, value_at
 from hookctl.hosts import Host
 from hookctl.settings.file_rules import FileRules, is_rule
-from hookctl.survey.model import MODULE, OFF, Handler, HookFile, Obstacle
+from hookctl.survey.model import MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, printable
 from hookctl.survey.plugin_tables import Packages, PluginTable
 
@@ -36,7 +36,7 @@ class ModuleFinder:
         self._find_off = find_off
         self._seen: set[str] = set()  # files that are listed
 
-    def find(self, table: PluginTable) -> Iterator[HookFile]:
+    def find(self, table: PluginTable) -> Iterator[Hook]:
         """Every module, also of those that are off."""
         own = {os.path.basename(file) for file in self._host.files.values()}
         for pattern in table.modules:
@@ -45,14 +45,13 @@ class ModuleFinder:
                 name = os.path.basename(path)
                 if name not in own and os.path.isfile(path) and path not in self._seen:
                     self._seen.add(path)
-                    handler = Handler((), MODULE, {"command": path}, line=1)
                     obstacle = self._find_off(scope, path) or self._obstacles[scope]
-                    yield self._describe(path, name, handler, obstacle)
+                    yield self._describe(path, name, (), 1, path, obstacle)
         for row in table.packages:
             for path in self._reader.expand(row.file):
                 yield from self._read_list(row, path)
 
-    def _read_list(self, row: Packages, path: str) -> Iterator[HookFile]:
+    def _read_list(self, row: Packages, path: str) -> Iterator[Hook]:
         document = self._reader.document(path)
         key, scope = tuple(row.path), _scope_of(row.file)
         entries = value_at(document.value, key) if document else None
@@ -67,8 +66,8 @@ class ModuleFinder:
                 continue
             off = self._find_off(scope, rules.locate(name)) if rules else _judge_entry(row, entry)
             line = document.position((*key, number))[0]
-            handler = Handler((*key, number), MODULE, {"command": name}, line=line)
-            yield self._describe(path, name, handler, off or self._obstacles[scope])
+            obstacle = off or self._obstacles[scope]
+            yield self._describe(path, name, (*key, number), line, name, obstacle)
 
     def _is_new(self, name: str, rules: FileRules) -> bool:
         """Whether an entry names a file that is not listed yet; a rule names none."""
@@ -78,10 +77,11 @@ class ModuleFinder:
         return is_new
 
     def _describe(
-        self, path: str, name: str, handler: Handler, obstacle: Obstacle | None
-    ) -> HookFile:
-        plugin = printable(name)
-        return HookFile(self._host, "plugin", path, (handler,), plugin=plugin, obstacle=obstacle)
+        self, path: str, name: str, at: Path, line: int, command: str, obstacle: Obstacle | None
+    ) -> Hook:
+        file = HookFile(self._host, "plugin", path, plugin=printable(name))
+        own = (obstacle,) if obstacle else ()
+        return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=own)
 
 
 def _judge_entry(row: Packages, entry: Any) -> Obstacle | None:

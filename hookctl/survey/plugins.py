@@ -15,7 +15,7 @@ from hookctl.hosts import Host, config_folder
 from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
 from hookctl.survey.gathering import Reading, judge_switches, judge_trust, list_disabled
-from hookctl.survey.model import HIDDEN, OFF, Obstacle
+from hookctl.survey.model import HIDDEN, OFF, Hook, Obstacle
 from hookctl.survey.plugin_folders import PluginFinder
 from hookctl.survey.plugin_hooks import HookFinder
 from hookctl.survey.plugin_modules import FindOff, ModuleFinder
@@ -68,7 +68,7 @@ def find_plugin_hooks(
     reader = PluginReader(places, managed, read)
     finder = HookFinder(host, table, reader, disabled, places["project"])
     shared_folders = _find_shared_folders(host, reader)
-    files = []
+    hooks: list[Hook] = []
     names: dict[str, str] = {}
     for plugin in PluginFinder(table, reader, places["start"]).find():
         of_plugin = None
@@ -81,11 +81,10 @@ def find_plugin_hooks(
         both = (obstacle, untrusted.get(plugin.scope))
         shared = tuple(each for each in both if each)
         readers = shared_folders.get(os.path.realpath(plugin.folder), ())
-        for file in finder.find(plugin, of_plugin):
-            files.append(file._replace(shared=shared, readers=tuple(readers)))
+        hooks += finder.find(plugin, of_plugin, shared, tuple(readers))
     obstacles = {scope: obstacle or untrusted.get(scope) for scope in ("user", "project")}
-    files += ModuleFinder(host, reader, obstacles, find_off).find(table)
-    return Reading(tuple(files), tuple(reader.unreadable))
+    hooks += ModuleFinder(host, reader, obstacles, find_off).find(table)
+    return Reading(tuple(hooks), tuple(reader.unreadable))
 
 
 def find_places(host: Host, environ: Mapping[str, str], start: str, project: str) -> dict[str, str]:

@@ -27,16 +27,7 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
-from hookctl.survey import states
-from hookctl.survey.model import (
-    MISSING,
-    MODULE,
-    NO_COMPILE,
-    NOT_EXECUTABLE,
-    Handler,
-    HookFile,
-    Obstacle,
-)
+from hookctl.survey.model import MISSING, MODULE, NO_COMPILE, NOT_EXECUTABLE, Hook, Obstacle
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
@@ -61,18 +52,17 @@ class Programs:
         self._readers: dict[str, str] = {}
         self._left: float = _SECONDS_OF_ALL
 
-    def add_faults(self, file: HookFile) -> HookFile:
-        """The file with what keeps its programs from running, where the host loads their hooks."""
-        handlers = []
-        for handler in file.handlers:
-            if handler.event != MODULE and states.is_loaded(file, handler):
-                handler = handler._replace(broken=self._find_fault(file, handler))
-            handlers.append(handler)
-        return file._replace(handlers=tuple(handlers))
+    def add_fault(self, hook: Hook) -> Hook:
+        """The hook with what keeps its program from running, where the host loads it."""
+        fault = None
+        if hook.event != MODULE and hook.is_loaded:
+            fault = self._find_fault(hook)
+        return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
 
-    def _find_fault(self, file: HookFile, handler: Handler) -> Obstacle | None:
-        command, folder = _command_of(file.host, handler), self._machine.start_of(file.host)
-        if handler.own_id and command:
+    def _find_fault(self, hook: Hook) -> Obstacle | None:
+        file = hook.within
+        command, folder = _command_of(hook), self._machine.start_of(file.host)
+        if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
                 environment = file.host.environment
@@ -82,7 +72,7 @@ class Programs:
             lost = self._find_lost_program(text)
             if lost:
                 return Obstacle(MISSING, f"{lost} is not there")
-            command = _command_inside(handler.own_id, command, text)
+            command = _command_inside(hook.own_id, command, text)
         home = self._machine.environ["HOME"]
         for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
             fault = self._judge(script, file.host)
@@ -214,9 +204,9 @@ def compile_python(text: bytes) -> str:
     return ""
 
 
-def _command_of(host: Host, handler: Handler) -> str:
+def _command_of(hook: Hook) -> str:
     """The command that a shell runs for a hook; '' where it is of another type."""
-    fields = handler.fields
+    fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
     for key in host.registration.commands:

@@ -61,7 +61,6 @@ class _Selection:
         # Of the hooks of another host that a wanted one reads too, none is meant.
         self._known = [hook for hook in self._inventory.hooks if hook.host in self._hosts]
         self._records, _ = store.read_known(folders)
-        self._files = {(file.host.name, file.path): file for file in self._inventory.files}
         self._hooks: dict[tuple[str, str, object], Hook] = {}
         self._off: set[tuple[str, str, object]] = set()  # by their host's own switch
         self._packs: set[tuple[str, str]] = set()  # key of the record, and name
@@ -95,8 +94,7 @@ class _Selection:
 
         Its state may be another one: of several obstacles the first counts.
         """
-        obstacle = self._files[hook.host, hook.file].closed.get(hook.path)
-        return obstacle.reason if obstacle and obstacle.state == OFF else ""
+        return "; ".join(one.reason for one in hook.obstacles if one.state == OFF)
 
     def _is_here(self, record: Record, pack: str) -> bool:
         is_here = record.scope == "user" or record.project == self._here
@@ -121,8 +119,6 @@ class _Selection:
                 f"{self._name(hook)} is in managed settings, which only an administrator edits"
             )
             hint = "Ask whoever manages this machine."
-        elif (hook.host, hook.file) not in self._files:
-            message, hint = f"{self._name(hook)} cannot be edited", "Take it out by hand."
         else:
             return
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
@@ -139,10 +135,9 @@ class _Selection:
         return hooks, values
 
     def _choose(self, hook: Hook) -> Chosen:
-        file = self._files[hook.host, hook.file]
         is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
         return Chosen(
-            file.host,
+            hook.within.host,
             hook.scope,
             hook.file,
             self._here if is_inside else "",

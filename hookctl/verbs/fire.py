@@ -144,7 +144,7 @@ def _name_foreign_hooks(
     for host in looked_at:
         counts: Counter[str] = Counter()
         for hook in inventory.hooks:
-            is_read = any(agent.host == host.name for agent in hook.readers)
+            is_read = any(agent.host == host.name for agent in hook.within.readers)
             of_host = find_event(hosts.load(hook.host), asked.event, asked.tool)[0]
             if is_read and hook.event == of_host and hook.host not in names:
                 counts[hook.host] += 1

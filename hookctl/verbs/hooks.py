@@ -123,7 +123,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
 
 
 def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
-    for agent in hook.readers:
+    for agent in hook.within.readers:
         yield {"agent": readers.title_of(agent), "only": readers.condition(agent)}
 
 

@@ -168,7 +168,7 @@ def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(
     (root,) = ran(case, client, place)
     (hook,) = listed(case, place)
     assert (hook.owner, hook.event, hook.state) == (case.owner, case.event, "runs"), hook.reason
-    assert root == hook.variables.get(case.root, "")
+    assert root == hook.within.variables.get(case.root, "")
     case.switch_off(client, place)
     assert ran(case, client, place) == []
     (hook,) = listed(case, place)
