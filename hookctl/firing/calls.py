@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl import clock
 from hookctl.errors import usage_error
 from hookctl.firing.model import Call
 from hookctl.hosts import Host
-from hookctl.hosts.matchers import explain_mismatch, fits
+from hookctl.hosts.matchers import explain_mismatch, fits, fits_word
 from hookctl.packs.native import mark_failed, native_payload
 from hookctl.packs.protocol import (
     EVENTS,
@@ -156,15 +157,16 @@ def read_payload(path: str) -> bytes:
 def is_meant(call: Call, matcher: str | None) -> bool:
     """Whether the host runs a hook with this matcher for the call."""
     if SHORT.get(call.protocol) in TOOL_EVENTS:
-        return _fits_soon(call.host, matcher, _names_of(call.host, call.tool))
+        return _in_time(partial(fits, call.host, matcher, _names_of(call.host, call.tool)))
     if explain_mismatch(call.host, call.event, matcher):
         return False
     values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
-    texts = [value for value in values if isinstance(value, str)]
-    return not texts or not matcher or matcher == "*" or _fits_soon(call.host, matcher, texts)
+    words = [value for value in values if isinstance(value, str)]
+    fit = partial(fits_word, call.host, call.event, matcher)
+    return not words or any(_in_time(partial(fit, word)) for word in words)
 
 
-def _fits_soon(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
+def _in_time(fits: Callable[[], bool]) -> bool:
     """Whether a matcher fits; not, where its expression takes longer than a second to say so."""
 
     def end(*_: object) -> None:
@@ -173,7 +175,7 @@ def _fits_soon(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, _MATCHER_S)
     try:
-        return fits(host, matcher, names)
+        return fits()
     except TimeoutError:
         return False
     finally:

@@ -129,7 +129,7 @@ def _why_not(hook: Hook, host: Host, chosen: Chosen) -> str | None:
         return None
     if hook.plugin:
         return f"it is a plugin's: --hook {hook.id} runs it"
-    if "if" in hook.fields:
+    if "if" in hook.fields and "if" in host.handlers.fields:
         return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
     return None
 

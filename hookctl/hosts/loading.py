@@ -413,8 +413,8 @@ def _needed(value: Any, rule: dict[str, Any]) -> str:
         return "more than blanks"
     if rule.get("url") and not re.fullmatch(_URL, value.strip()):
         return "a URL"
-    if "pattern" in rule and not re.match(rule["pattern"], value):
-        return f"a text like {rule['pattern']}"
+    if not str(value).startswith(rule.get("begins", "")):
+        return f"a text that begins with {rule['begins']}"
     return ""
 
 
@@ -504,7 +504,7 @@ def _fits_row(row: str, event: str, handler: dict[str, Any]) -> bool:
     what, _, except_events = row.partition(" except ")
     what, _, events = what.partition(" at ")
     name, _, text = what.partition("=")
-    if name not in handler or (text and handler[name] != text):
+    if not handler.get(name) or (text and handler[name] != text):
         return False
     if except_events:
         return event not in except_events.split()

@@ -49,7 +49,7 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
         return _explain_elsewhere(host, event, matcher)
     if not host.tools:
         return ""
-    if matcher in FOR_ALL:
+    if matcher in (*FOR_ALL, *host.matchers.all):
         what = "where a hook for all tools has no matcher"
         return "" if matcher in host.matchers.all else _reason(host, matcher, what)
     prefix = host.matchers.prefix
@@ -61,9 +61,10 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
 def _explain_elsewhere(host: Host, event: str, matcher: str) -> str:
     """Why a matcher fits nothing on an event without a tool; '' if it does, or may."""
     name, words = json.dumps(matcher), host.matchers.words.get(event)
-    if words is not None:
-        is_fit = fits(host, matcher, words)
-        return "" if is_fit else f"the matcher {name} fits none of {', '.join(words)} of {event}"
+    if words:
+        if any(fits_word(host, event, matcher, word) for word in words):
+            return ""
+        return f"the matcher {name} fits none of {', '.join(words)}, what {event} is about"
     if not host.matchers.every_event or fits(host, matcher, [""]):
         return ""
     if compile_for(host, matcher) is None:
@@ -116,7 +117,7 @@ def _explain_expression(host: Host, matcher: str, text: str) -> str:
     candidates += [form.format(server=word, tool=word) for word in words]
     if "mcp" in text.lower() or fits(host, matcher, candidates):
         return ""
-    if not any(_is_known(word) for word in words):
+    if words and not any(_is_known(word) for word in words):
         return ""
     tools = dict.fromkeys(tool for word in words for tool in _tools_instead(host, word) or ())
     return _reason(host, matcher, f"which has {', '.join(tools) or 'none of that kind'}")
@@ -143,14 +144,15 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     if rules.none or matcher is None:
         return True
     matcher = matcher.strip() if rules.trims else matcher
-    if matcher in FOR_ALL:
+    if matcher in (*FOR_ALL, *rules.all):
         return matcher in rules.all
     if rules.prefix and not matcher.startswith(rules.prefix):
         pattern = matcher.lower() if rules.any_case else matcher
         return any(fnmatchcase(name.lower() if rules.any_case else name, pattern) for name in names)
     matcher = matcher.removeprefix(rules.prefix)
     separators = "[|,] ?" if rules.commas else "[|]"
-    if re.fullmatch(r"[\w|, -]+", matcher) and not (rules.parts or rules.prefix):
+    is_list = r"[\w|, -]+" if rules.commas else r"[\w|-]+"
+    if re.fullmatch(is_list, matcher) and not (rules.parts or rules.prefix):
         listed = [part.strip() for part in re.split(separators, matcher)]
         if rules.any_case:
             listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
@@ -169,6 +171,15 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
 
 def _other_names(host: Host) -> list[str]:
     return [name for names in host.matchers.names.values() for name in names]
+
+
+def fits_word(host: Host, event: str, matcher: str | None, word: str) -> bool:
+    """Whether a matcher fits the word that an event without a tool is about, if that counts."""
+    if event not in host.matchers.words and not host.matchers.every_event:
+        return True
+    if host.matchers.exact_words:
+        return matcher is None or matcher.strip() in (*FOR_ALL, word)
+    return fits(host, matcher, [word])
 
 
 def sent_names(host: Host, name: str) -> list[str]:

@@ -228,6 +228,7 @@ class Matchers(NamedTuple):
     every_event: bool = False  # a matcher counts on events without a tool, too
     tool_events: Sequence[str] = ()  # those about a tool; empty: its pre-tool and post-tool
     words: Mapping[str, Sequence[str]] = {}  # by the other events: what a matcher is held against
+    exact_words: bool = False  # such a matcher is one of them, and no expression
     engine: str = "js"  # js | rust | python
     trims: bool = False  # blanks around it do not count
     plain_names: bool = False  # the other names count in a list of names alone
