@@ -83,6 +83,11 @@ _PREPARES = (
 _BEFORE_COMMANDS = ("if", "then", "else", "elif", "while", "until", "do", "!", "{", "}")
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 _KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
+_BUILTINS = (
+    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "eval", "exec", "fg"),
+    *("getopts", "hash", "history", "jobs", "kill", "let", "local", "popd", "read", "readonly"),
+    *("return", "set", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait", "("),
+)
 _LOSES_STATUS = (";", "|", "&", "\n")
 _QUOTE = "'"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -135,6 +140,24 @@ def name_program(command: str) -> str:
             return name
         prepares = prepares or name
     return prepares
+
+
+def find_bare_program(command: str) -> str:
+    """The program that a command starts by its name alone, to be looked for on PATH; or ''.
+
+    There is no answer where the shell itself may know the name, or the author what may be missing.
+    """
+    tokens = deque(_tokens(_without_own_head(command), {}))
+    words, operator = _take_command(tokens)
+    while _is_preparation(words, operator):
+        words, operator = _take_command(tokens)
+    words.reverse()
+    _skip_prefixes(words)
+    name = words[-1] if words else None
+    if not name or operator in ("||", "?") or not _FILE_NAME.fullmatch(name.replace(" ", "_")):
+        return ""
+    is_shells = name in (*_KEYWORDS, *_PREPARES, *_BEFORE_COMMANDS, *_BUILTINS)
+    return "" if is_shells or re.search(rf"{re.escape(name)} *\(\)", command) else name
 
 
 def called_program(command: str) -> str:

@@ -56,10 +56,18 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
 def approvals(
     shape: Shape, file: str, root: Any, paths: Container[Path]
 ) -> Iterator[tuple[Path, str]]:
-    """The approval's path and hash, for each hook at these paths of a settings file."""
+    """The approval's path and hash, for each hook at these paths of a settings file.
+
+    The hash is empty where it is not known: of what is no command.
+    """
     for path, handler, group in shapes.handlers(shape, root):
         if path in paths and _is_loaded(handler):
-            yield state_path(file, path), trusted_hash(shapes.event_of(shape, path), group, handler)
+            event, is_command = (
+                shapes.event_of(shape, path),
+                isinstance(handler.get("command"), str),
+            )
+            digest = trusted_hash(event, group, handler) if is_command else ""
+            yield state_path(file, path), digest
 
 
 def _is_loaded(handler: dict[str, Any]) -> bool:

@@ -238,7 +238,8 @@ def _own_tools(host: Host) -> list[str]:
 
 def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:
     """Whether a name, or an expression that is one, matches a tool of the host."""
-    for tool in _own_tools(host):
+    is_plain = not is_whole or not host.matchers.plain_names
+    for tool in _own_tools(host) if is_plain else _sent_tools(host):
         if host.matchers.any_case:
             name, tool = name.lower(), tool.lower()
         if name == tool or (host.matchers.parts and not is_whole and name in tool):
@@ -250,12 +251,23 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
     """The tools with the purpose or nearly the spelling of a name; None where it is unknown."""
     found, is_known = [], False
     for other in map(hosts.load, hosts.names()):
-        kinds = [kind for kind, tools in other.tools.items() if name in tools]
+        kinds = [kind for kind, tools in other.tools.items() if _is_called(other, name, tools)]
         if kinds and kinds[0] in host.tools:  # one tool may have several purposes
             is_known = True
             found += host.tools[kinds[0]]
-    found += difflib.get_close_matches(name, _own_tools(host), 1, 0.75)
+    own = _own_tools(host)
+    found += difflib.get_close_matches(name, own, 1, 0.75)
+    found += [] if host.matchers.parts else [tool for tool in own if tool.startswith(name)]
     return found if found or is_known else None
+
+
+def _is_called(host: Host, name: str, tools: Sequence[str]) -> bool:
+    """Whether a host calls one of these tools so, in whatever spelling."""
+    for tool in tools:
+        for other in (tool, *host.matchers.names.get(tool, ())):
+            if other.replace("_", "").lower() == name.replace("_", "").lower():
+                return True
+    return False
 
 
 def _mcp_instead(host: Host, server: str, tool: str | None, *, is_whole: bool) -> list[str] | None:

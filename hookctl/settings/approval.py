@@ -68,7 +68,7 @@ def _find_unapproved(
             yield Closed(hook, OFF, state)
         if approved is None:
             yield Closed(hook, UNKNOWN, state)
-        elif approved != digest:
+        elif digest and approved != digest:
             yield Closed(hook, CHANGED, state)
 
 
@@ -82,7 +82,7 @@ def _find_not_agreed(
     agreed = _agreed_commands(memory)
     for path, handler, _ in shapes.handlers(host.shape, root):
         event = shapes.event_of(host.shape, path)
-        if path in hooks and (event, handler["command"]) not in agreed:
+        if path in hooks and (event, handler.get("command")) not in agreed:
             yield Closed(hooks[path], UNKNOWN)
 
 

@@ -180,6 +180,14 @@ class Hook(NamedTuple):
         return f"line {self.line} of {self.file}"
 
 
+def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
+    """Whether a hook's command is one for PowerShell."""
+    if "shell" in host.handlers.fields and fields.get("shell") == "powershell":
+        return True
+    used = [key for key in host.registration.commands if isinstance(fields.get(key), str)]
+    return used[:1] == ["powershell"]
+
+
 def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
     return "; also: ".join(obstacle.reason for obstacle in obstacles)
 

@@ -17,7 +17,7 @@ import warnings
 from hookctl.checks.gather_hooks import find_broken, find_interpreter, find_scripts
 from hookctl.checks.machine import Machine
 from hookctl.checks.scripts import NOT_EXECUTABLE as HAS_NO_MODE
-from hookctl.checks.scripts import Script
+from hookctl.checks.scripts import Script, find_bare_program
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
@@ -27,13 +27,22 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
-from hookctl.survey.model import MISSING, MODULE, NO_COMPILE, NOT_EXECUTABLE, Hook, Obstacle
+from hookctl.survey.model import (
+    MISSING,
+    MODULE,
+    NO_COMPILE,
+    NOT_EXECUTABLE,
+    Hook,
+    Obstacle,
+    is_powershell,
+)
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 _SECONDS = 5  # for a shell to read a script
 _SECONDS_OF_ALL = 10  # for all scripts; the syntax of those behind is not looked at
+_OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
     **dict.fromkeys(("sh", "dash", "bash", "ksh"), ("-n",)),
@@ -61,6 +70,8 @@ class Programs:
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file = hook.within
+        if lost := self._find_lost_interpreter(hook):
+            return lost
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
@@ -79,6 +90,25 @@ class Programs:
             if fault:
                 return fault
         return None
+
+    def _find_lost_interpreter(self, hook: Hook) -> Obstacle | None:
+        """What a hook needs that is not on PATH: PowerShell, or the program that it names."""
+        fields, host = hook.fields, hook.within.host
+        path = self._machine.environ.get("PATH", "")
+        if is_powershell(host, fields):
+            is_there = any(shutil.which(name, path=path) for name in ("pwsh", "powershell"))
+            return (
+                None
+                if is_there
+                else Obstacle(MISSING, "its command needs pwsh, which is not there")
+            )
+        command = _command_of(hook)
+        if _OF_WINDOWS.match(command):
+            return Obstacle(MISSING, "its command names a program of Windows")
+        name = "" if hook.own_id else find_bare_program(command)
+        if not name or shutil.which(name, path=path):
+            return None
+        return Obstacle(MISSING, f"{name} is not on PATH")
 
     def _find_lost_program(self, command: str) -> str:
         """The program that one of our commands runs, and that is not there; or ''."""
@@ -209,13 +239,11 @@ def _command_of(hook: Hook) -> str:
     fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
-    for key in host.registration.commands:
+    for key in () if is_powershell(host, fields) else host.registration.commands:
         command = fields.get(key)
         if isinstance(command, str):
-            is_of_sh = key != "powershell" and fields.get("shell", "bash") != "powershell"
-            if is_of_sh and "args" in fields:  # without a shell
-                return shlex.quote(command)
-            return command if is_of_sh else ""
+            is_direct = "args" in fields and ("args" in host.handlers.fields or key == "exec")
+            return shlex.quote(command) if is_direct else command  # without a shell
     return ""
 
 
