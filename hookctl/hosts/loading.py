@@ -44,6 +44,7 @@ _USUAL = {
     "list": EVENT,
     "null": EVENT,
 }
+_NO_GROUP = "is not a group: it has no `hooks` array"
 _CODES = {"known": "wrong_type", "key": "wrong_key", "top": "wrong_key", "event": "unknown_event"}
 
 
@@ -149,8 +150,10 @@ def read(host: Host, document: Document) -> Contents:
 
 def describe(document: Document, fault: Fault) -> str:
     """A fault with its line and the name of its place."""
-    place = f"line {document.position(fault.path)[0]}: " if fault.path else ""
-    return f"{place}{document.name_of(fault.path)} {fault.reason}"
+    if not fault.path:
+        return f"the file {fault.reason}"
+    line = document.position(fault.path)[0]
+    return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 
 
 def reason_not_loaded(host: Host, document: Document) -> str:
@@ -185,7 +188,8 @@ def reach_of(host: Host, kind: str, event: str = "") -> str:
     return _USUAL.get(kind, ITEM)
 
 
-def _fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") -> Fault:
+def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") -> Fault:
+    """A fault of a kind at a path, with what it costs on a host."""
     length = len(host.shape.root)
     event = str(path[length]) if len(path) > length else ""
     return Fault(kind, path, reason, reach_of(host, kind, event), fix)
@@ -198,7 +202,7 @@ def wrong_keys(host: Host, root: Any) -> Iterator[Fault]:
         value = value_at(root, path)
         needed = "" if value is MISSING else _needed(value, rule)
         if needed:
-            yield _fault(host, "known", path, f"must be {needed}")
+            yield make_fault(host, "known", path, f"must be {needed}")
 
 
 def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
@@ -207,19 +211,19 @@ def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     for name in root if host.loading.root_keys else ():
         if name not in host.loading.root_keys:
             fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."
-            yield _fault(host, "key", (name,), "is not allowed at the root of this file", fix)
+            yield make_fault(host, "key", (name,), "is not allowed at the root of this file", fix)
     has_hooks = bool(shapes.handlers(host.shape, root))
     for name, value in host.registration.top.items() if has_hooks else ():
         text = json.dumps(value)
         if json.dumps(root.get(name)) != text:
             reason = f"at the root of this file must be {text}"
-            yield _fault(host, "top", (name,), reason, f"Set {name} to {text}.")
+            yield make_fault(host, "top", (name,), reason, f"Set {name} to {text}.")
     path = host.shape.root[:1]
     value = root.get(path[0]) if path else None
     is_null = value is None and (host.null_is_absent or not path or path[0] not in root)
     if path and "{" not in path[0] and path[0] in root and not is_null:
         if not isinstance(value, dict):
-            yield _fault(host, "hooks", path, "is not an object")
+            yield make_fault(host, "hooks", path, "is not an object")
 
 
 def _read_event(
@@ -234,11 +238,11 @@ def _read_event(
         faults += _judge_event(host, path, event)
     if items is None:
         if is_known and not host.null_is_absent:
-            faults.append(_fault(host, "null", path, "is not an array"))
+            faults.append(make_fault(host, "null", path, "is not an array"))
         return
     if not isinstance(items, list):
         if is_known:
-            faults.append(_fault(host, "list", path, "is not an array"))
+            faults.append(make_fault(host, "list", path, "is not an array"))
         if isinstance(items, dict):
             _read_item(host, path, items, entries, [])
         return
@@ -249,10 +253,10 @@ def _read_event(
 def _judge_event(host: Host, path: Path, event: str) -> Iterator[Fault]:
     """An event that the host does not have, where all that it has are known."""
     if not event:
-        yield _fault(host, "event", path, "names no event", "Give it one.")
+        yield make_fault(host, "event", path, "names no event", "Give it one.")
     elif host.handlers.events and not is_event(host, event):
         reason = f"is no event of {host.title} {host.client.seen}"
-        yield _fault(host, "event", path, reason, _suggest_event(host, event))
+        yield make_fault(host, "event", path, reason, _suggest_event(host, event))
 
 
 def _read_item(
@@ -270,13 +274,12 @@ def _read_item(
         if takes_flat:
             faults += _judge_handler(host, path, event, item)
         else:
-            reason = "is not a group: it has no `hooks` array"
-            faults.append(_fault(host, "flat", path, reason))
+            faults.append(make_fault(host, "flat", path, _NO_GROUP))
         return
     if not is_group:
         is_empty = isinstance(item, dict) and "hooks" not in item and host.handlers.group_default
         if not is_empty:
-            faults.append(_fault(host, "group", path, "is not a group: it has no `hooks` array"))
+            faults.append(make_fault(host, "group", path, _NO_GROUP))
         return
     faults += _judge_matcher(host, path, event, item)
     for number, handler in enumerate(inner or ()):
@@ -350,13 +353,13 @@ def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) ->
     matcher = group.get("matcher", "")
     if not (isinstance(matcher, str) or (matcher is None and host.handlers.nulls)):
         kind = "matcher" if matchers.is_about_tools(host, event) else "idle"
-        yield _fault(host, kind, path, "has a matcher that is not a string")
+        yield make_fault(host, kind, path, "has a matcher that is not a string")
 
 
 def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> Iterator[Fault]:
     kind, reason = judge_fields(host, event, handler)
     if reason:
-        yield _fault(host, kind, path, reason)
+        yield make_fault(host, kind, path, reason)
     elif isinstance(handler, dict) and (reason := never_runs(host, event, handler)):
         yield Fault("never", path, reason, ITEM)
 

@@ -12,6 +12,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import effective
+from hookctl.settings.stopping import find_stopping
 from hookctl.settings.targets import GUARD, Target, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
@@ -24,6 +25,7 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     if draft.not_loaded:
         text = f"{draft.before.where}: {draft.not_loaded}"
         notices.append(("not_loaded", text))
+    notices += _tell_of_stopping(draft)
     notices.append(("hooks_disabled", _say_switched_off(draft, pack)))
     if draft.snapshot.data is None and draft.is_edited:
         notices += _tell_of_new_file(draft)
@@ -39,15 +41,29 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     return messages
 
 
+def _tell_of_stopping(draft: Draft) -> Iterator[tuple[str, str]]:
+    """The messages about other files with which the client does not start here."""
+    start, user = _find_start(draft)
+    for stopping in find_stopping(draft.folders, draft.host, user, start, draft.sources.read):
+        if stopping.path != draft.target.path:
+            yield "not_loaded", stopping.reason
+
+
+def _find_start(draft: Draft) -> tuple[str, str]:
+    """The folder that the host is started in, and the user's settings file."""
+    folders, user = draft.folders, draft.target.path
+    if draft.target.scope != "user":
+        user = active_file(draft.host, "user", folders.environ, read=draft.sources.read)[1]
+    return draft.target.project or folders.cwd, user
+
+
 def _say_switched_off(draft: Draft, pack: Pack) -> str:
     """The message about what switches hooks off where the host is started, or ''.
 
     That is noted in the draft, except where only this file says so and another one wins.
     """
     folders, host, read = draft.folders, draft.host, draft.sources.read
-    start, user = draft.target.project or folders.cwd, draft.target.path
-    if draft.target.scope != "user":
-        user = active_file(host, "user", folders.environ, read=read)[1]
+    start, user = _find_start(draft)
     sources = effective.sources(folders, host, user, start, read)
     sources = effective.with_switches(folders, host, sources, start, read)
     target = draft.target

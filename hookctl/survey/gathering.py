@@ -18,14 +18,15 @@ from hookctl.checks.machine import Machine
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
-from hookctl.hosts.loading import CLIENT, Contents, Entry, Fault
+from hookctl.hosts.loading import Contents, Entry
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
 from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import Read, variant_of_file
+from hookctl.settings.stopping import find_stopping, find_whole
+from hookctl.settings.targets import Read
 from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.model import (
     FOLDER_UNTRUSTED,
@@ -75,7 +76,8 @@ class _HostReader:
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
         self._read: Read = machine.reader.patient_document
-        self._stopping: list[Obstacle] = []  # why the client does not start
+        stopping = find_stopping(machine.folders, host, self._user, self._start, machine.read)
+        self._stopping = [Obstacle(IGNORED, found.reason) for found in stopping]
         self.unreadable: list[Unreadable] = []
 
     def read(self) -> Iterator[Hook]:
@@ -125,7 +127,7 @@ class _HostReader:
         try:
             snapshot, document = self._read(path, variant.format)
         except HookctlError as error:
-            self._note(scope, variant, path, error.line, error.message)
+            self.unreadable.append(Unreadable(path, error.line, error.message))
             return None
         is_users = scope != "user" and snapshot.path == files.real(self._user)
         is_empty = document.value is MISSING and variant.empty
@@ -133,38 +135,20 @@ class _HostReader:
             return None
         return Source(scope, path, document, variant)
 
-    def _note(self, scope: str, host: Host, path: str, line: int, message: str) -> None:
-        """Keep in mind that the host cannot read a file, and perhaps not start."""
-        self.unreadable.append(Unreadable(path, line, message))
-        if loading.reach_of(host, "text") == CLIENT:
-            self._stop(scope, f"{loading.cost(host)}, because of {path}: {message}")
-
-    def _stop(self, scope: str, reason: str) -> None:
-        """Keep in mind why the client does not start; for a file that it trusts, if it asks."""
-        if not judge_trust(self._machine, self._host, scope, self._start):
-            self._stopping.append(Obstacle(IGNORED, reason))
-
     def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
         """Why the host takes nothing from a file that hookctl can parse."""
         host, document = source.host, source.document
-        refusal, whole = loading.refusal(host, document), contents.whole
-        if not refusal and not whole and not isinstance(document.value, dict):
-            is_empty = document.value is MISSING
-            kind, reason = ("text", "is empty") if is_empty else ("hooks", "is not an object")
-            whole = Fault(kind, (), f"the file {reason}", loading.reach_of(host, kind))
+        refusal, whole = loading.refusal(host, document), find_whole(host, document)
         if refusal:
             line, message = refusal.line, refusal.message
-            reach = loading.reach_of(host, "text")
+            reason, reach = f"line {line}: {message}", loading.reach_of(host, "text")
         elif whole:
-            line, message = document.position(whole.path)[0], loading.describe(document, whole)
-            reach = whole.reach
+            line, reach = document.position(whole.path)[0], whole.reach
+            reason = message = loading.describe(document, whole)
         else:
             return None
-        reason = f"line {line}: {message}" if refusal and line else message
         if not contents.entries:
             self.unreadable.append(Unreadable(source.path, line, message))
-        if reach == CLIENT:
-            self._stop(source.scope, f"{loading.cost(host, reach)}, because of {source.path}")
         return Obstacle(IGNORED, f"{loading.cost(host, reach)}: {reason}")
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
@@ -185,23 +169,9 @@ class _HostReader:
     def _with_switches(self, sources: Sequence[Source]) -> list[Source]:
         """The files that the host reads, after those that only have its switches."""
         machine = self._machine
-        for scope, path in effective.switch_files(machine.folders, self._host, self._start):
-            if os.path.lexists(path) and path not in [source.path for source in sources]:
-                self._check_switch_file(scope, path)
         return effective.with_switches(
             machine.folders, self._host, sources, self._start, machine.read
         )
-
-    def _check_switch_file(self, scope: str, path: str) -> None:
-        """Keep in mind that the client cannot read a file without hooks, and does not start."""
-        variant = variant_of_file(hosts.load(self._host.name), path, self._machine.read)
-        if variant.format != self._host.switches.format:
-            return  # else its faults are not those known
-        try:
-            self._read(path, variant.format)
-        except HookctlError as error:
-            if path not in [file.path for file in self.unreadable]:
-                self._note(scope, variant, path, error.line, error.message)
 
     def _list_hooks(
         self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
