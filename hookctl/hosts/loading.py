@@ -39,13 +39,20 @@ _USUAL = {
     "text": FILE,
     "key": FILE,
     "top": NOWHERE,
+    "bare": NOWHERE,
     "known": FILE,
     "hooks": FILE,
     "list": EVENT,
     "null": EVENT,
 }
 _NO_GROUP = "is not a group: it has no `hooks` array"
-_CODES = {"known": "wrong_type", "key": "wrong_key", "top": "wrong_key", "event": "unknown_event"}
+_CODES = {
+    "known": "wrong_type",
+    "key": "wrong_key",
+    "top": "wrong_key",
+    "bare": "wrong_key",
+    "event": "unknown_event",
+}
 
 
 class Fault(NamedTuple):
@@ -216,14 +223,14 @@ def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     for name, value in host.registration.top.items() if has_hooks else ():
         text = json.dumps(value)
         if json.dumps(root.get(name)) != text:
+            kind = "top" if name in root else "bare"
             reason = f"at the root of this file must be {text}"
-            yield make_fault(host, "top", (name,), reason, f"Set {name} to {text}.")
+            yield make_fault(host, kind, (name,), reason, f"Set {name} to {text}.")
     path = host.shape.root[:1]
-    value = root.get(path[0]) if path else None
-    is_null = value is None and (host.null_is_absent or not path or path[0] not in root)
-    if path and "{" not in path[0] and path[0] in root and not is_null:
-        if not isinstance(value, dict):
-            yield make_fault(host, "hooks", path, "is not an object")
+    value = value_at(root, path) if path else MISSING
+    is_none = value is MISSING or (value is None and host.null_is_absent)
+    if not is_none and not isinstance(value, dict):
+        yield make_fault(host, "hooks", path, "is not an object")
 
 
 def _read_event(

@@ -79,7 +79,7 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
 def _say_woken_hooks(draft: Draft) -> str:
     """The message that a required key from this install activates other tools' hooks too."""
     before, host = draft.before.value, draft.host
-    if not isinstance(before, dict) or loading.reach_of(host, "top") == loading.NOWHERE:
+    if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
         return ""
     missing = [key for key in host.registration.top if key not in before]
     handlers = shapes.handlers(host.shape, before) if missing else []
