@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import clock
@@ -29,7 +27,6 @@ from hookctl.system.package_data import guard_module
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
 _LARGEST = 16 << 20  # bytes of a payload
-_MATCHER_S = 1.0  # seconds that a matcher may take: one can be written to take hours
 _EVENT_FIELDS = ("hook_event_name", "event_type")
 _TOOL_FIELDS = ("tool_name", "toolName")
 # What an event is matched by, where it is no call of a tool.
@@ -157,30 +154,12 @@ def read_payload(path: str) -> bytes:
 def is_meant(call: Call, matcher: str | None) -> bool:
     """Whether the host runs a hook with this matcher for the call."""
     if SHORT.get(call.protocol) in TOOL_EVENTS:
-        return _in_time(partial(fits, call.host, matcher, _names_of(call.host, call.tool)))
+        return fits(call.host, matcher, _names_of(call.host, call.tool))
     if explain_mismatch(call.host, call.event, matcher):
         return False
     values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
     words = [value for value in values if isinstance(value, str)]
-    fit = partial(fits_word, call.host, call.event, matcher)
-    return not words or any(_in_time(partial(fit, word)) for word in words)
-
-
-def _in_time(fits: Callable[[], bool]) -> bool:
-    """Whether a matcher fits; not, where its expression takes longer than a second to say so."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, _MATCHER_S)
-    try:
-        return fits()
-    except TimeoutError:
-        return False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    return not words or any(fits_word(call.host, call.event, matcher, word) for word in words)
 
 
 def _names_of(host: Host, tool: str) -> list[str]:

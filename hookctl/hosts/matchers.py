@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Sequence
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from hookctl import hosts
@@ -24,6 +26,9 @@ _NOT_IN = {
     "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
     "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9]|\[\]",
 }
+# Seconds that all expressions may take: one can be written to take hours. Then each has little.
+_left = [2.0]
+_SHORTEST = 0.01
 _MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
 
@@ -157,16 +162,33 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
         if rules.any_case:
             listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
         return not set(listed).isdisjoint(names)
+    if rules.plain_names:
+        if set(names) & set(matcher.split("|")):
+            return True
+        names = [name for name in names if name not in _other_names(host)]
     expression = compile_for(host, matcher)
     if expression is None:
         return False
-    if rules.plain_names:
-        others = set(names) & set(_other_names(host))
-        if others & set(matcher.split("|")):
-            return True
-        names = [name for name in names if name not in others]
-    find = expression.fullmatch if rules.whole else expression.search
-    return any(find(name) for name in names)
+    return _finds(expression.fullmatch if rules.whole else expression.search, names)
+
+
+def _finds(find: Callable[[str], object], names: Iterable[str]) -> bool:
+    """Whether an expression finds one of these names; not, where it takes too long to say so."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    begin = time.monotonic()
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, max(_left[0], _SHORTEST))
+    try:
+        return any(find(name) for name in names)
+    except TimeoutError:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _left[0] -= time.monotonic() - begin
 
 
 def _other_names(host: Host) -> list[str]:
