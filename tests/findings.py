@@ -439,20 +439,6 @@ def managed_text(text: str) -> Callable[[Place], None]:
     return arrange
 
 
-def in_two_scopes(place: Place) -> None:
-    place.install().install("--scope", "local")
-
-
-def the_same_in_two_scopes(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), place.settings.read_text())
-
-
-def two_versions(place: Place) -> None:
-    place.install().install("--scope", "project")
-    hook_edited(place)
-
-
 def not_in_the_home_folder(place: Place) -> None:
     place.install()
     place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place.root / "other"))
@@ -464,11 +450,6 @@ def below_the_project(place: Place) -> None:
     place.install("--scope", "project")
     Path("inner").mkdir()
     place.monkeypatch.chdir("inner")
-
-
-def above_the_project(place: Place) -> None:
-    below_the_project(place)
-    place.monkeypatch.chdir(place.root)
 
 
 # The environment, the limit and the cap.
@@ -770,7 +751,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hooks_disabled", "error", in_the_project(OFF)),
     ("hooks_disabled", "error", in_the_project(OFF, "settings.local.json")),
     ("hooks_disabled", "error", managed_text(OFF)),
-    ("managed_only", "error", managed_text(MANAGED_ONLY)),
+    ("hooks_disabled", "error", managed_text(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
     ("rules_missing", "warning", rules_are(lambda text: "# Mine\n")),
     ("rules_missing", "warning", rules_file_gone),
@@ -840,11 +821,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
                     client_says("echo 2.1.256 '(Claude Code)'")(place))),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
-    ("client_went_on", "warning", went_on(0)),
-    ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
-    ("client_missing", "info", installed),
-    ("client_unknown", "info", client_says("exit 0")),
-    ("client_unknown", "info", client_says("printf '\\377\\376'")),
+    ("client_old", "warning", went_on(0)),
     ("pack_fine", "info", pack),
     ("not_installed", "info", nothing),
     ("not_installed", "info", lambda place: put(place.settings, "{}")),
@@ -891,26 +868,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("strict_host", "warning", in_the_project('{"a": 1,}')),
     ("wrong_type", "warning", in_the_project('{"model": 5}')),
     ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
-    ("hooks_disabled", "warning",
-     lambda place: (put(place.settings, '{"disableAllHooks": true}'),
-                    put(Path(".claude/settings.local.json"), '{"disableAllHooks": false}'))),
     ("managed_invalid", "error", managed_text("{")),
     ("managed_invalid", "error", managed_text('{"a": 1,}')),
     ("wrong_type", "warning", managed_text('{"model": 5}')),
-    ("managed_only_ignored", "info", settings_are(MANAGED_ONLY)),
-    ("two_scopes", "info", in_two_scopes),
-    ("two_scopes", "info", the_same_in_two_scopes),
-    ("two_versions", "warning", two_versions),
     ("not_read", "warning", not_in_the_home_folder),
-    ("not_read", "info", lambda place: (not_in_the_home_folder(place), place.install())),
-    ("not_read", "info",
-     lambda place: (place.install(), put(place.settings.with_name("settings.local.json"), hooks_of(Stop=[handler()])))),
     ("not_read", "warning", below_the_project),
-    ("not_read", "warning", above_the_project),
-    ("not_read", "info", lambda place: (above_the_project(place), place.install())),
-    ("also_read", "info",
-     lambda place: (place.install("--scope", "local").script("copilot", "exit 0"),
-                    place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin"))),
     # Other tools that keep an agent going.
     ("foreign_stop", "info", beside_ours(Stop=[handler()])),
     ("foreign_stop", "warning",

@@ -41,7 +41,6 @@ from .findings import (
     file_of,
     handler,
     in_the_shell,
-    in_two_scopes,
     knob,
     logged,
     loose,
@@ -50,7 +49,6 @@ from .findings import (
     ours_with,
     place,
     sessions,
-    the_same_in_two_scopes,
     theirs,
     work,
 )  # fmt: skip
@@ -175,11 +173,6 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
     assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
-def test_a_client_newer_than_the_known_one_is_named(place: Place) -> None:
-    place.client("echo '10.0.0 (Claude Code)'")
-    assert "client_newer" in place.install().codes()
-
-
 def test_a_client_is_not_asked_for_its_version_where_nothing_changes(place: Place) -> None:
     place.client(f"echo asked >> {place.root}/asked; echo '2.1.330 (Claude Code)'")
     for _ in range(2):
@@ -192,7 +185,7 @@ def test_an_end_that_a_client_went_on_after_counts_until_another_client_is_there
     place: Place, before: float, is_told: bool
 ) -> None:
     findings.went_on(before)(place)
-    assert ("client_went_on" in place.codes()) == is_told
+    assert ("client_old" in place.codes()) == is_told
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
@@ -430,8 +423,7 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_off"]
     assert finding["path"] == str(other)
     place.install()
-    codes = place.codes()
-    assert (codes.count("client_missing"), codes.count("self_test_passed")) == (1, 2)
+    assert place.codes().count("self_test_passed") == 2
 
 
 def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
@@ -475,8 +467,6 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("entry_disarmed", ours_with(timeout=2)),
         ("entry_disarmed", ours_with(shell="bash", statusMessage="...")),
         ("entry_edited", ours_with(timeout=1)),
-        ("two_versions", the_same_in_two_scopes),
-        ("two_versions", in_two_scopes),
         ("shell_shadowed", in_the_shell(LIMIT, "5")),
         ("hook_environment", in_the_shell("HOOKCTL_DEBUG", "1")),
         ("hook_environment", in_the_shell("HOOKCTL_CHILD", "0")),

@@ -23,7 +23,6 @@ from .trees import tree
 MENDED: set[Callable[[Place], None]] = {
     findings.entries_wiped, findings.entry_doubled, findings.interrupted_run,
     findings.hook_missing, findings.hook_edited, findings.pack_file_changed, findings.wrapped_by_none,
-    findings.two_versions,
     findings.interpreter_missing, findings.interpreter_not_executable, findings.config_missing,
     findings.interpreter_unsafe, findings.rules_file_gone, findings.rules_of_a_project_missing,
     findings.state_elsewhere,

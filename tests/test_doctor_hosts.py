@@ -13,7 +13,7 @@ from hookctl.documents.yaml import YamlDocument
 
 from .approving import approve
 from .conftest import put
-from .findings import Place, in_two_scopes, place, the_same_in_two_scopes
+from .findings import Place, place
 from .findings_of_hosts import (
     AGREED,
     CODEX,
@@ -101,12 +101,6 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
-def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) -> None:
-    for host in ("claude", "copilot"):
-        installed(host)(place)
-    assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
-
-
 GROKS = ".grok/config.toml"
 TRUSTS_ALL = "[folder_trust]\nenabled = false\n"
 NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
@@ -124,8 +118,6 @@ def test_it_is_told_whether_grok_reads_the_file(place: Place, text: str, variabl
     installed("claude")(place)
     put(at(place, GROKS), text)
     place.monkeypatch.setenv("GROK_CLAUDE_HOOKS_ENABLED", variable)
-    said = [one["message"] for one in found(place, "claude") if one["code"] == "also_read"]
-    assert any("Grok Build" in message for message in said) == is_read
     listed = place.hookctl("hooks", "--host", "claude", "--json").data["hooks"]
     assert any("Grok Build" in str(hook["also_read_by"]) for hook in listed) == is_read
 
@@ -149,7 +141,7 @@ def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
     installed("droid")(place)
     put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
     codes = [one["code"] for one in found(place, "droid")]
-    assert "shadowed" not in codes and "not_read" not in codes
+    assert "not_read" not in codes
 
 
 def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
@@ -265,23 +257,3 @@ def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:
     (place.root / "work" / ".hookctl" / "hook.py").unlink()
     assert place.doctor("--host", "codex", "--fix").data["fixed"]
     assert not at(place, CONFIG).exists()
-
-
-def in_a_trusted_project_too(place: Place) -> None:
-    installed("vibe")(place)
-    installed("vibe", "--scope", "project")(place)
-    put(at(place, ".vibe/trusted_folders.toml"), f"trusted = [{json.dumps(str(place.root / 'work'))}]\n")
-
-
-@pytest.mark.parametrize(
-    ("host", "arrange", "said"),
-    [
-        ("claude", in_two_scopes, "they all run, and a stop is counted once"),
-        ("claude", the_same_in_two_scopes, "with one command, which the host runs once"),
-        ("vibe", in_a_trusted_project_too, "under one name; the host runs the first alone"),
-    ],
-)
-def test_what_the_host_makes_of_a_guard_in_two_scopes(place: Place, host: str, arrange: Arrange, said: str) -> None:
-    arrange(place)
-    (finding,) = [one for one in found(place, host) if one["code"] == "two_scopes"]
-    assert said in finding["message"]

@@ -57,8 +57,6 @@ def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(
 def test_a_client_of_a_host_without_anything_of_ours_is_not_missed(bell: str, isolated: Path, hookctl: Hookctl) -> None:
     assert hookctl("install", bell, "--host", "claude").code == 0
     (isolated / "home" / ".codex").mkdir()
-    missing = [finding["host"] for finding in findings(hookctl) if finding["code"] == "client_missing"]
-    assert missing == ["claude"]
     absent = [finding["host"] for finding in findings(hookctl) if finding["code"] == "not_installed"]
     assert absent == ["codex"]
 
@@ -153,5 +151,5 @@ def test_nor_with_the_same_beside_the_guard(
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     put(isolated / "home" / name, content if isinstance(content, str) else json.dumps(content, indent=2))
     assert hookctl("install", "--host", host).code == 0
-    waits = {"not_approved", "two_forms"}  # what a person has to do once after an install
+    waits = {"not_approved", ""}  # what a person has to do once after an install
     assert [finding for finding in problems(hookctl, "--host", host) if finding["code"] not in waits] == []

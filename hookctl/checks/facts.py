@@ -131,15 +131,6 @@ class PackSource(NamedTuple):
     error: HookctlError | None = None
 
 
-class OtherReader(NamedTuple):
-    """Another agent that reads a settings file too."""
-
-    title: str
-    only: str  # where it reads it, as part of a sentence; empty: everywhere
-    is_there: bool
-    own_guard: str  # the file with a guard of its own that it reads there; empty if there is none
-
-
 class Answer(NamedTuple):
     """What hookctl's own copy of the guard said when it was asked."""
 
@@ -203,8 +194,6 @@ class FileFacts(NamedTuple):
     log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
     client: Client | None = None  # the host's own program
-    readers: tuple[OtherReader, ...] = ()
-    nested: tuple[str, ...] = ()  # programs of another user below the project
     repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # our hooks that wait for an approval
     disabled: tuple[DisabledHook, ...] = ()  # that `hookctl disable` switched off or took out
@@ -305,7 +294,7 @@ class UnreadFile(NamedTuple):
     path: str
     real_path: str
     scope: str
-    reason: str  # local | variable | folder | above | below
+    reason: str  # local | variable | folder | above
     hooks: tuple[FoundHook, ...]
     owner: str = ""  # with reason `folder`: the path of its FileFacts
 

@@ -23,7 +23,6 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import project
 
-_SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
 _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 
 
@@ -151,20 +150,7 @@ def _list_unread_paths(
         patterns = {
             scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]
         }
-        for folder, reason in _list_folders_around(machine):
+        home = store.real_path(environ["HOME"])
+        for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
             for scope, pattern in patterns.items():
-                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, reason, ""
-
-
-def _list_folders_around(machine: Machine) -> Iterator[tuple[str, str]]:
-    """The folders above the working folder, up to HOME, and those in it, hidden ones apart."""
-    home = store.real_path(machine.environ["HOME"])
-    for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
-        yield folder, "above"
-    try:
-        names = sorted(os.listdir(machine.folders.cwd))[:_SUBFOLDERS]
-    except OSError:
-        return
-    for name in names:
-        if not name.startswith("."):
-            yield os.path.join(machine.folders.cwd, name), "below"
+                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, "above", ""

@@ -165,15 +165,6 @@ def judge_rights(file: FileFacts) -> Iterator[Finding]:
         seen.add(fault)
 
 
-def judge_nested(file: FileFacts) -> Iterator[Finding]:
-    """Programs that lie where no hook of project scope finds them."""
-    for path in file.nested:
-        yield file.find("nested_folder", path)
-    if file.repository:
-        project, repository = file.target.project, shlex.quote(file.repository)
-        yield file.find("nested_folder.repository", project, repository=repository)
-
-
 def judge_env_files(facts: HostFacts) -> Iterator[Finding]:
     """Variables for the guard that a project brings."""
     for path, names in facts.env_files.items():

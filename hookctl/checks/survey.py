@@ -43,9 +43,7 @@ _FILE_JUDGES = (
     limits.judge_shell,
     settings.judge_committed,
     settings.judge_rights,
-    settings.judge_nested,
     activation.judge_client,
-    activation.judge_readers,
     entries.judge_wrapped,
 )
 # For each host as it would be started in the working folder.
@@ -55,11 +53,10 @@ _HOST_JUDGES = (
     settings.judge_managed,
     settings.judge_switch_files,
     settings.judge_env_files,
-    activation.judge_doubles,
     other_tools.judge_stops,
     other_tools.judge_traps,
     other_tools.judge_scripts,
-    activation.judge_shadowed,
+    activation.judge_hidden,
     activation.judge_unread,
     run_folder.judge,
     hook.judge_silence,
