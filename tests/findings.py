@@ -680,9 +680,11 @@ def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place]
     return arrange
 
 
-def chain_that_was_seen(place: Place) -> None:
-    beside_ours(Stop=[handler()])(place)
+def chain_that_was_seen(place: Place, *hooks: dict[str, Any]) -> None:
+    """A chain that the guard saw, and that nothing ends now."""
+    beside_ours(Stop=[*hooks] or [handler()])(place)
     place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+    place.change(lambda page: page["env"].update({CAP: "0"}))
     place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
     logged(place, {"t": 999000, "decision": "end", "code": "stop_loop", "session": session_hash("S1")})
 
@@ -848,14 +850,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("unknown_event", "warning", hooks_are({"stop": []})),
     ("lost_env", "warning", settings_are('{"env": {"A=B": "1"}}')),
     ("link_chain", "info", link_chain),
-    ("never_runs", "warning", theirs(Stop=[handler(**{"if": "Bash(*)"})])),
-    ("ignored_field", "info", theirs(PreToolUse=[handler(once=True)])),
-    ("ignored_field", "info", theirs(Stop=[handler(onFailure="block")])),
-    ("script_missing", "warning", theirs(Stop=[handler("python3 -u /gone/stop.py")])),
-    ("script_missing", "info", theirs(PostToolUse=[handler("python3 -u /gone/log.py")])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
-    ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
-    ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
     # Hooks of others that the guard wraps.
     ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
     ("wrap_unknown", "warning", wrapping_one(forgotten)),
@@ -874,17 +869,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("not_read", "warning", not_in_the_home_folder),
     ("not_read", "warning", below_the_project),
     # Other tools that keep an agent going.
-    ("foreign_stop", "info", beside_ours(Stop=[handler()])),
-    ("foreign_stop", "warning",
-     lambda place: (beside_ours(Stop=[RALPH])(place),
-                    place.change(lambda page: page.update(end_foreign_chains=False), place.config))),
-    ("foreign_stop", "warning", chain_that_was_seen),
-    ("foreign_stop", "info", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "info", beside_ours(SubagentStop=[NIGHTLY])),
-    ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
-    ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),
-    ("two_systems", "warning", theirs(Stop=[NIGHTLY, RALPH])),
+    ("foreign_stop", "error", chain_that_was_seen),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),

@@ -226,10 +226,6 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
      both(installed("gemini"), there("project/.env", "HOOKCTL_MODE=off\n"))),
     ("not_read", "warning", "codex",
      both(installed("codex", "--scope", "project"), there("project/../.git/HEAD", ""))),
-    ("script_missing", "warning", "codex",
-     there(CODEX, {"hooks": {"Stop": groups({**HOOK, "command": "python3 /gone/stop.py"})}})),
-    ("foreign_stop", "info", "droid",
-     both(installed("droid"), changed(DROID, lambda page: page["hooks"]["Stop"].append({"hooks": [HOOK]})))),
     # The client.
     ("client_old", "error", "pi", both(installed("pi"), says("pi", "echo 0.86.9"))),
     ("client_old", "error", "vibe", both(installed("vibe"), says("vibe", "echo vibe 2.20.0"))),

@@ -44,6 +44,7 @@ from .findings import (
     knob,
     logged,
     loose,
+    no_cap_and,
     no_limit,
     not_committed,
     ours_with,
@@ -57,16 +58,6 @@ from .test_check import MADE as MADE_BY_CHECK
 from .trees import tree
 
 __all__ = ["place"]  # a fixture
-
-
-def both_without_end(arrange: Callable[[Place], None]) -> Callable[[Place], None]:
-    """The same, where the guard ends no chain and only the host's own cap does."""
-
-    def without_end(place: Place) -> None:
-        arrange(place)
-        place.change(lambda page: page.update(end_foreign_chains=False), place.config)
-
-    return without_end
 
 
 def named(case: object) -> str:
@@ -291,7 +282,7 @@ def test_project_hooks_are_judged_in_a_subfolder_where_the_host_reads_them(
     Path(".git").mkdir()
     put(
         Path(hosts.settings_path(host, "project", environ, ".")),
-        findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]),
+        findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]),
     )
     assert "script_missing" in place.codes()
     Path("sub").mkdir()
@@ -446,22 +437,15 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
 @pytest.mark.parametrize(
     ("code", "arrange"),
     [
-        ("foreign_stop", beside_ours(Stop=[handler(**{"async": True})])),
-        ("foreign_stop", beside_ours(Stop=[handler(**{"if": "Bash(*)"})])),
-        ("foreign_stop", beside_ours(Stop=[handler(type="zzz")])),
-        ("foreign_stop", beside_ours(PreToolUse=[handler()])),
-        ("foreign_stop", both_without_end(beside_ours(Stop=[handler()]))),
-        ("foreign_stop", beside_ours(SubagentStop=[handler()])),
-        ("two_systems", theirs(Stop=[NIGHTLY])),
-        ("two_systems", beside_ours(Stop=[handler("say nightly")])),
-        ("two_systems", beside_ours(SubagentStop=[NIGHTLY])),
-        ("never_runs", theirs(PreToolUse=[handler(**{"if": "Bash(*)"})])),
-        ("ignored_field", theirs(PreToolUse=[handler(onFailure="block")])),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "async": True})),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "if": "Bash(*)"})),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "type": "zzz"})),
+        ("foreign_stop", no_cap_and(NIGHTLY, "SubagentStop")),
+        ("foreign_stop", no_cap_and(handler())),
+        ("foreign_stop", theirs(Stop=[NIGHTLY])),
         ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
-        ("agent_in_hook", theirs(Stop=[handler("echo claude; ls claude")])),
-        ("floating_hook", theirs(Stop=[handler("echo npx")])),
         ("unknown_event", theirs(WorktreeCreate=[handler()])),
         ("lost_hook", theirs(Stop=[handler(timeout=0.5), handler("", type="prompt", prompt="?")])),
         ("entry_disarmed", ours_with(timeout=2)),
@@ -549,16 +533,16 @@ def test_an_owner_that_was_seen_or_is_new_is_no_stranger(place: Place) -> None:
 
 
 def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None:
-    beside_ours(Stop=[NIGHTLY])(place)
+    no_cap_and(NIGHTLY)(place)
     place.managed({"allowManagedHooksOnly": True})
-    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+    assert "foreign_stop" not in place.codes()
     place.managed({"disableAllHooks": True})
-    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+    assert "foreign_stop" not in place.codes()
 
 
 @pytest.mark.parametrize("is_managed", [True, False])
 def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: Place, is_managed: bool) -> None:
-    gone, off = findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]), {"disableAllHooks": True}
+    gone, off = findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]), {"disableAllHooks": True}
     put(place.settings, json.dumps({} if is_managed else off))
     place.managed({**json.loads(gone), **(off if is_managed else {})})
     assert ("script_missing" in place.codes()) is not is_managed
@@ -577,10 +561,10 @@ def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: 
 )
 def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Place], None]) -> None:
     beside_ours(Stop=[RALPH])(place)
+    place.change(lambda page: page["env"].update({CAP: "0"}))
+    assert "foreign_stop" not in place.codes(), "the guard ends it"
     off(place)
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
-    assert finding["level"] == "warning"
-    assert "after 8 blocks" in finding["message"]
+    assert "foreign_stop" in place.codes()
 
 
 SECRET = "sk-abcdef0123456789"
@@ -606,8 +590,7 @@ SECRET = "sk-abcdef0123456789"
     ],
 )
 def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, command: str, shown: str) -> None:
-    beside_ours(Stop=[handler(command, **{"once": True, "if": "x"}), handler(command)])(place)
-    put(Path("sub/.claude/settings.json"), "{}")
+    findings.chain_that_was_seen(place, handler(command, **{"once": True, "if": "x"}), handler(command))
     outcome = place.doctor()
     assert SECRET not in outcome.out
     assert any(f"{shown} may block on Stop (hooks.Stop.1.hooks.0, line " in finding["message"]
@@ -616,7 +599,7 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
 
 def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
     """To name each, with its line, takes the square of their number: minutes for thousands."""
-    beside_ours(Stop=[handler(f"run-{number} {SECRET}") for number in range(50)])(place)
+    findings.chain_that_was_seen(place, *[handler(f"run-{number} {SECRET}") for number in range(50)])
     outcome = place.doctor()
     messages = [one["message"] for one in outcome.data["findings"] if "may block on Stop" in one["message"]]
     assert [len(message) < 1000 and "run-4 and 45 more" in message for message in messages] == [True]

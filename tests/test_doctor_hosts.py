@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -145,29 +144,14 @@ def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
 
 
 def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
-    hooks = {"Stop": groups({**HOOK, "command": "hidden"}), "SessionEnd": groups({**HOOK, "command": "npx x"})}
+    hooks = {"Stop": groups({**HOOK, "command": "ralph-stop hidden"}),
+             "PreToolUse": groups({**HOOK, "command": "python3 /gone/x.py"})}  # fmt: skip
     put(at(place, DROID), json.dumps({"hooks": hooks}))
-    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
+    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "/opt/ralph-loop/go-on"})}))
     installed("droid")(place)
-    findings = found(place, "droid")
-    (finding,) = [one for one in findings if one["code"] == "foreign_stop"]
-    assert finding["message"].startswith("go-on may block"), finding
-    assert "no hook of Factory Droid can end a chain" in finding["message"] and "--set" not in finding["fix"]
-    assert "floating_hook" in [one["code"] for one in findings], "the other event still runs from there"
-
-
-@pytest.mark.parametrize("fields", [{"bash": "npx go-on"}, {"bash": "npx go-on", "command": 3}, {"command": "npx x"}])
-def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
-    place: Place, fields: dict[str, Any]
-) -> None:
-    installed("copilot")(place)
-    put(place.root / "state" / "guard" / "0" / "events.jsonl", json.dumps(
-        {"t": time.time(), "host": "copilot", "event": "stop", "decision": "end", "code": "stop_loop"}))  # fmt: skip
-    put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
-    findings = {one["code"]: one["message"] for one in found(place, "copilot")}
-    named = "npx x" if fields == {"command": "npx x"} else "npx go-on"
-    assert findings["foreign_stop"].startswith(f"{named} or a goal forced the agent on"), findings
-    assert "runs npx at every agentStop" in findings["floating_hook"]
+    findings = {one["code"]: one for one in found(place, "droid")}
+    assert findings["foreign_stop"]["message"].startswith("go-on may block"), findings
+    assert "script_missing" in findings, "the other event still runs from there"
 
 
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:

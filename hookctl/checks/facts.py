@@ -272,14 +272,6 @@ class FileFacts(NamedTuple):
 # One host.
 
 
-class KnownTool(NamedTuple):
-    """A tool that keeps an agent going from a Stop hook of its own."""
-
-    name: str
-    commands: tuple[str, ...]  # a part of its hook's command is one of these
-    preset: str = ""  # the guard's preset that does the tool's work
-
-
 class ManagedFile(NamedTuple):
     """A managed settings file, which hookctl only reads."""
 
@@ -357,8 +349,6 @@ class HostFacts(NamedTuple):
     guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that it runs
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
-    agents: frozenset[str] = frozenset()  # the programs of all hosts
-    systems: tuple[KnownTool, ...] = ()  # tools that keep an agent going
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
     sessions: tuple[
         tuple[str, float], ...

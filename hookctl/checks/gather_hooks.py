@@ -6,17 +6,14 @@ import glob
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookctl import hosts
 from hookctl.checks import run_folder, scripts
 from hookctl.checks.facts import (
     FoundHook,
     GuardRegistration,
     HostFacts,
-    KnownTool,
     Layer,
     Run,
     RunPath,
@@ -36,7 +33,6 @@ from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import project
-from hookctl.system.package_data import read_data
 
 _NONE: dict[str, str] = {}
 _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="
@@ -50,12 +46,6 @@ def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
         running=tuple(_find_running(facts)),
         missing_scripts=_find_missing_scripts(machine, facts.layers),
     )
-    if any(not hook.id for layer in facts.layers for hook in layer.hooks):
-        rows = tomllib.loads(read_data("checks", "continuations.toml").decode())["systems"]
-        facts = facts._replace(
-            agents=frozenset(machine.load(name).client.command for name in hosts.names()),
-            systems=tuple(KnownTool(**row) for row in rows),
-        )
     if registrations:
         facts = facts._replace(
             guards=tuple(_find_guards(facts)),

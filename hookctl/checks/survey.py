@@ -54,7 +54,6 @@ _HOST_JUDGES = (
     settings.judge_switch_files,
     settings.judge_env_files,
     other_tools.judge_stops,
-    other_tools.judge_traps,
     other_tools.judge_scripts,
     activation.judge_hidden,
     activation.judge_unread,

@@ -97,12 +97,6 @@ def test_m07_ruflo_166_an_agent_that_a_hook_started_goes(lab: Lab) -> None:
     play(lab, {}, "work 2; env HOOKCTL_CHILD=1; 0=A[child]")
 
 
-@pytest.mark.parametrize(("command", "code"), [("claude -c -p go", "agent_in_hook"), ("npx x@latest", "floating_hook")])
-def test_m07_ruflo_166_doctor_names_a_hook_that_does(command: str, code: str, settings: Path, hookctl: Hookctl) -> None:
-    put(settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}))
-    assert code in findings(hookctl)
-
-
 def test_m08_claude_code_85422_a_ceiling_holds_whatever_the_settings_say(lab: Lab) -> None:
     lab.config(max_stop_blocks=0, latch=False)
     lab.environment[CAP] = "0"
