@@ -326,10 +326,6 @@ def config_missing(place: Place) -> None:
     place.install().config.unlink()
 
 
-def no_limit(place: Place) -> None:
-    place.install("--set", f"{LIMIT}=0")
-
-
 def last_ran(place: Place) -> None:
     place.install()
     event = {"t": 4e9, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
@@ -418,14 +414,6 @@ def forgotten(place: Place) -> None:
             page["entries"] = [one for one in page["entries"] if not one.get("id", "").startswith("guard/wrap-")]
 
     place.change(forget, place.ledger)
-
-
-def link_chain(place: Place) -> None:
-    place.install()
-    real, middle = place.settings.with_name("real.json"), place.settings.with_name("middle.json")
-    place.settings.rename(real)
-    middle.symlink_to(real)
-    place.settings.symlink_to(middle.name)
 
 
 # Several settings files.
@@ -799,15 +787,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
     ("self_test_failed", "warning", owner_of_a_project),
     ("self_test_passed", "info", installed),
-    ("masked", "warning",
-     lambda place: (place.install(), put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}})))),
-    ("cap_invalid", "warning", cap_is("abc")),
-    ("cap_off", "warning", cap_is("0")),
-    ("cap_off", "warning",
-     lambda place: (place.install(), put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}})))),
     ("cap_below_limit", "warning", cap_is("4")),
-    ("no_limit", "warning", no_limit),
-    ("limit_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
+    ("config_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
     ("hook_environment", "error", env_is(HOOKCTL_DISABLE="yes")),
     ("hook_environment", "warning",
      lambda place: (place.install(),
@@ -848,8 +829,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [{"command": "x"}]}]})),
     ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [handler(timeout="5")]}]})),
     ("unknown_event", "warning", hooks_are({"stop": []})),
-    ("lost_env", "warning", settings_are('{"env": {"A=B": "1"}}')),
-    ("link_chain", "info", link_chain),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     # Hooks of others that the guard wraps.
     ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
@@ -863,9 +842,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("strict_host", "warning", in_the_project('{"a": 1,}')),
     ("wrong_type", "warning", in_the_project('{"model": 5}')),
     ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
-    ("managed_invalid", "error", managed_text("{")),
-    ("managed_invalid", "error", managed_text('{"a": 1,}')),
-    ("wrong_type", "warning", managed_text('{"model": 5}')),
+    ("unparsable", "error", managed_text("{")),
+    ("strict_host", "error", managed_text('{"a": 1,}')),
     ("not_read", "warning", not_in_the_home_folder),
     ("not_read", "warning", below_the_project),
     # Other tools that keep an agent going.
@@ -875,12 +853,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),
     ("hook_environment", "error", env_is(HOOKCTL_CHILD="1")),
-    ("hook_environment", "info", in_the_shell("HOOKCTL_LATCH", "0")),
-    ("shell_shadowed", "info", in_the_shell(LIMIT, "9")),
-    ("shell_shadowed", "info", in_the_shell(CAP, "9")),
-    ("cap_tight", "warning", cap_is("5")),
-    ("cap_tight", "info", cap_is("7")),
-    ("cap_high", "info", cap_is("5000")),
     ("no_soft_limit", "warning", knob(max_soft_resets=0)),
     ("setting_idle", "warning", knob(dispatch_tools=["Bash"])),
     ("config_changed", "warning", knob(mode="keepalive")),

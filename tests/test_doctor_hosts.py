@@ -72,9 +72,6 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
     codes = [one["code"] for one in findings]
     blocks = bool(hosts.load(host).dialect.block)  # else there is nothing to try
     assert {"never_ran", *(["self_test_passed"] if blocks else [])} <= set(codes)
-    assert [code for code in codes if code.startswith("cap_")] == ["cap_below_limit"] * (
-        host in ("hermes", "kimi", "vibe")
-    )
 
 
 @pytest.mark.parametrize(
@@ -221,11 +218,9 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
     said = place.hookctl("install", "--host", "hermes").err
     guard = place.hookctl("status", "--json").data["files"][0]["guard"]
     assert f"blocks at most {blocks} stops" in guard
-    short = [one for one in found(place, "hermes") if one["code"] == "cap_below_limit"]
     for text in (said, guard):
         assert ("grants no more than" in text, f"grants no more than {blocks} " in text) == (blocks < 5,) * 2
-    assert [one["fix"] for one in short] == ["Set agent.max_verify_nudges to 8, or MAX_STOP_BLOCKS to "
-                                             f"{blocks}."] * (blocks < 5)  # fmt: skip
+    assert "cap_below_limit" not in [one["code"] for one in found(place, "hermes")], "nobody asked for more"
 
 
 @pytest.mark.parametrize("odd", ["5", '{"approvals": 5}', '{"approvals": [5]}', '{"approvals": {"event": 1}}'])

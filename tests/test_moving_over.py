@@ -166,13 +166,6 @@ def test_a_run_that_was_cut_off_is_told_of_by_the_next_start_and_to_the_next_ses
     assert "cut off" not in call("SessionStart", session_id="S2", source="resume")
 
 
-def test_a_cap_of_nightly_that_stays_is_named_in_mode_breaker(work: Path, hookctl: Hookctl) -> None:
-    put(work / ".claude" / "settings.local.json", '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}\n')
-    assert hookctl("install", "--host", "claude").code == 0
-    assert "[masked]" in hookctl("doctor").out
-    assert "[cap_high]" in hookctl("doctor", "--verbose").out
-
-
 def test_a_second_install_changes_nothing_and_a_cap_of_yours_comes_back(settings: Path, hookctl: Hookctl) -> None:
     before = put(settings, '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "50"}}\n').read_bytes()
     install = steps("Nightly")[0]

@@ -594,7 +594,7 @@ def test_doctor_names_variables_of_ours_in_a_projects_env_file(
     assert hookctl("install", "--host", host).code == 0
     put(isolated / "work" / name, "A=1\nexport HOOKCTL_DISABLE=1\n#HOOKCTL_MODE=off\nMAX_STOP_BLOCKS = 0\n")
     found = hookctl("doctor", "--host", host, "--json").data["findings"]
-    (finding,) = [one for one in found if one["code"] == "env_file"]
+    (finding,) = [one for one in found if one["code"] == "hook_environment"]
     assert finding["path"] == str(isolated / "work" / name)
     assert "HOOKCTL_DISABLE, MAX_STOP_BLOCKS" in finding["message"]
 

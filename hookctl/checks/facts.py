@@ -174,7 +174,6 @@ class FileFacts(NamedTuple):
     is_read_only: bool = False
     other_owner: str = ""
     written_at: float | None = None
-    links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
     loose: Mapping[str, PathFault] = {}  # what lets another user change it, by the path
     ignored: tuple[IgnoreRule, ...] = ()  # rules by which git ignores it, or hookctl's folder
@@ -272,14 +271,6 @@ class FileFacts(NamedTuple):
 # One host.
 
 
-class ManagedFile(NamedTuple):
-    """A managed settings file, which hookctl only reads."""
-
-    path: str
-    document: Document | None
-    error: HookctlError | None
-
-
 class UnreadFile(NamedTuple):
     """A settings file that is there although the host does not read it when it is started here."""
 
@@ -340,10 +331,7 @@ class HostFacts(NamedTuple):
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
-    managed: tuple[ManagedFile, ...] = ()
-    switch_files: tuple[
-        tuple[Host, str, HookctlError], ...
-    ] = ()  # files without hooks that cannot be read
+    broken: tuple[tuple[str, HookctlError], ...] = ()  # files that keep it from starting
     registrations: tuple[GuardRegistration, ...] = ()
     running: tuple[FoundHook, ...] = ()  # the hooks that it runs
     guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that it runs

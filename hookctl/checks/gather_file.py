@@ -26,8 +26,6 @@ from hookctl.settings.targets import (
 )
 from hookctl.system import files, owners, project
 
-_MOST_HOPS = 40
-
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
     """The facts about a file with hookctl's entries, or the user's file of a host in use."""
@@ -105,7 +103,6 @@ def bare_facts(
         is_read_only=is_read_only,
         other_owner=owners.other_owner(path) if is_read_only else "",
         written_at=written_at(path),
-        links=_list_links(path),
         document=document,
         error=error,
         layers=layers,
@@ -113,15 +110,6 @@ def bare_facts(
         backup=_find_last_backup(machine, path) if error else 0,
         disabled=machine.disabled_in(path),
     )
-
-
-def _list_links(path: str) -> tuple[str, ...]:
-    """The targets of the chain of links at a path, in order."""
-    hops: list[str] = []
-    while os.path.islink(path) and len(hops) < _MOST_HOPS:
-        path = os.path.join(os.path.dirname(path), os.readlink(path))
-        hops.append(path)
-    return tuple(hops)
 
 
 def _find_last_backup(machine: Machine, path: str) -> int:

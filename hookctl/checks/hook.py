@@ -256,7 +256,10 @@ def _judge_causes(
         given = value_of(file.reaching, {}, name)
         # Every variable that switches the guard off has a finding of its own.
         if not limits.off_by_variable(name, given.text, config.value):
-            yield file.find("hook_environment.self-test", given.path, name=name, effect=fails)
+            place = f"{given.source.scope} scope" if given.source else "this shell"
+            yield limits.report_variable(
+                file, given.path, name, f"is set, so the guard {fails}", place
+            )
 
 
 def _find_time_limit(file: FileFacts) -> float:

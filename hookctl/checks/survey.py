@@ -50,9 +50,8 @@ _FILE_JUDGES = (
 _HOST_JUDGES = (
     settings.judge_nothing,
     settings.judge_guests,
-    settings.judge_managed,
-    settings.judge_switch_files,
-    settings.judge_env_files,
+    settings.judge_broken,
+    limits.judge_env_files,
     other_tools.judge_stops,
     other_tools.judge_scripts,
     activation.judge_hidden,

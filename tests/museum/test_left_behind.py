@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Hookctl, put
-from tests.findings import CAP, LIMIT
+from tests.findings import LIMIT
 from tests.hostfiles import BY_NAME
 from tests.museum.conftest import FOREIGN, as_the_host, findings, ours, run, value_of
 from tests.templates.lab import Lab
@@ -206,14 +206,6 @@ def test_m25_gascity_4298_force_alone_takes_over(settings: Path, hookctl: Hookct
     edit_hook(settings, timeout=77)
     run(hookctl, *INSTALL, "--force")
     assert ours(settings)[0]["timeout"] == 10
-
-
-def test_m25_gascity_4298_a_shell_that_is_shadowed_is_told(
-    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(hookctl, *INSTALL)
-    monkeypatch.setenv(CAP, "99")
-    assert "shell_shadowed" in findings(hookctl)
 
 
 def test_m25_gascity_4298_registered_is_told_from_seen_to_run(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
