@@ -41,7 +41,6 @@ from .findings import (
     file_of,
     handler,
     in_the_shell,
-    knob,
     logged,
     loose,
     no_cap_and,
@@ -68,8 +67,7 @@ def named(case: object) -> str:
 def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
     before = tree(place.root)
-    more = {"fix_failed": ["--fix"], "project_gone": ["--all"], "not_read": ["--all"]}.get(code, [])
-    outcome = place.doctor("--strict", *more)
+    outcome = place.doctor("--strict", *(["--fix"] if code == "fix_failed" else []))
     findings = outcome.data["findings"]
     found = [finding for finding in findings if finding["code"] == code]
     assert [finding["level"] for finding in found] == [level], findings
@@ -293,8 +291,8 @@ def test_a_changed_hook_is_not_started(place: Place) -> None:
     marker = place.root / "started"
     place.install().hook.write_text(f"open({str(marker)!r}, 'w')\n")
     codes = place.codes()
-    assert "hook_unknown" in codes
-    assert not {"self_test_passed", "self_test_failed"} & set(codes)
+    assert "hook_changed" in codes and "self_test_failed" not in codes
+    assert place.trials() == []
     assert not marker.exists()
 
 
@@ -303,13 +301,13 @@ def test_a_python_of_the_projects_is_not_started(place: Place) -> None:
     place.install("--scope", "project")
     place.script("python3", f"touch {marker}").rename("python3")
     place.monkeypatch.setenv("PATH", ":.:/usr/bin:/bin")
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     assert not marker.exists()
 
 
 def test_the_self_test_leaves_the_sessions_and_the_log_alone(place: Place) -> None:
     place.install()
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     assert not (place.root / "state" / "guard").exists()
 
 
@@ -334,17 +332,17 @@ def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, 
     place.install("--scope", scope)
     config = place.config if scope == "user" else Path(".hookctl/guard/claude.json")
     place.change(lambda page: page.update(knobs), config)
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     if scope == "project":
         found = {one["code"] for one in place.hookctl("check", "--json").data["findings"]}
-        assert found <= {"no_repository", "config_changed", "config_invalid", "guard_off", "setting_idle"}
+        assert found <= {"config_changed", "config_invalid", "guard_off"}
 
 
 @pytest.mark.parametrize("knobs", [{"require_arm": True}, {"owner": "somebody"}], ids=str)
 def test_a_person_may_have_a_session_or_a_run_of_their_own(place: Place, knobs: dict[str, Any]) -> None:
     """In a project, where nobody who clones it has those, tests/test_asking_the_guard.py has it named."""
     place.install().change(lambda page: page.update(knobs), place.config)
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
 
 
 @pytest.mark.parametrize(
@@ -355,20 +353,6 @@ def test_a_person_may_have_a_session_or_a_run_of_their_own(place: Place, knobs: 
 def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -> None:
     place.install().change(lambda page: page.update(knobs), place.config)
     assert "self_test_failed" in place.codes()
-
-
-def test_after_the_hook_ran_doctor_says_when(place: Place) -> None:
-    place.install()
-    command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    payload = json.dumps({"session_id": "S1", "cwd": str(Path.cwd()), "hook_event_name": "Stop"})
-    environ = {**os.environ, "HOOKCTL_NOW": "4000000000"}
-    run = subprocess.run(["sh", "-c", command], input=payload, text=True, capture_output=True, env=environ)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    place.monkeypatch.setenv("HOOKCTL_NOW", str(4000000000 + 7200))
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "last_ran"]
-    assert "2 h ago" in finding["message"]
-    assert "allow (no_work)" in finding["message"]
-    assert "never_ran" not in place.codes()
 
 
 def test_a_wiped_file_gives_one_finding_and_not_one_for_each_entry(place: Place) -> None:
@@ -399,7 +383,6 @@ def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) ->
     place.install().change(lambda page: page["env"].update({CAP: "3", LIMIT: "7"}))
     findings = {f["code"]: f for f in place.findings()}
     assert findings["entry_edited"]["level"] == "info"
-    assert findings["entry_edited"]["fix"].startswith("Leave it as it is; ")
     assert findings["cap_below_limit"]["fix"] == f"Set {CAP} to 10."
 
 
@@ -412,13 +395,7 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
     assert finding["path"] == str(other)
     place.install()
-    assert place.codes().count("self_test_passed") == 2
-
-
-def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
-    findings.project_gone(place)
-    found = [finding["code"] for finding in place.findings("--all") if str(place.root / "work") in json.dumps(finding)]
-    assert found == ["project_gone"]
+    assert place.trials() == [True, True]
 
 
 def test_the_command_for_another_project_names_it(place: Place) -> None:
@@ -453,18 +430,13 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("hook_environment", in_the_shell("HOOKCTL_CHILD", "0")),
         ("hook_environment", in_the_shell("HOOKCTL_SOMETHING", "1")),
         ("state_elsewhere", findings.installed),
-        ("no_soft_limit", knob(max_soft_resets=0, progress=["heartbeat"])),
         ("not_committed", not_committed(".gitignore", ".hookctl/\n!.hookctl/")),
         ("not_committed", not_committed(".gitignore", ".hookctl/run/")),
         ("run_unusable", work("STOP")),
-        ("task_unreadable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
-        ("task_unreadable", work("task.json", '{"heartbeat": 1}')),
-        ("run_stopped", work("STOP")),
-        ("run_ends_soon", active("1009999")),
-        ("run_ends_soon", active("999999")),
-        ("not_armed", active("999999")),
-        ("not_armed", active("1009999", require_arm=True)),
-        ("active_unreadable", active("1000001\n")),
+        ("run_unusable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
+        ("run_unusable", work("task.json", '{"heartbeat": 1}')),
+        ("run_unusable", active("1000001\n")),
+        ("work_waiting", work("STOP")),
         ("cap_below_limit", lambda place: place.install("--set", f"{LIMIT}=0")),
         ("unparsable", findings.managed_text(findings.MANAGED_ONLY)),
         ("strict_host", findings.managed_text("")),
@@ -484,14 +456,14 @@ def test_sessions_without_a_line_are_counted(place: Place, count: int) -> None:
     sessions(place.install(), count)
     found = [finding["message"] for finding in place.findings() if finding["code"] == "hook_silent"]
     assert len(found) == (count > 2)
-    assert all(f"the last {count} sessions" in message for message in found)
+    assert all(f"{count} sessions ended" in message for message in found)
 
 
 def test_a_session_with_a_line_breaks_the_count(place: Place) -> None:
     names = sessions(place.install(), 6)
     logged(place, {"t": 5, "session": session_hash(names[2])})
     (finding,) = [finding for finding in place.findings() if finding["code"] == "hook_silent"]
-    assert "the last 3 sessions" in finding["message"]
+    assert "3 sessions ended" in finding["message"]
     logged(place, {"t": 5, "session": session_hash(names[3])})
     assert "hook_silent" not in place.codes()
 
@@ -521,14 +493,6 @@ def test_transcripts_are_never_opened(place: Place) -> None:
         os.mkfifo(path)
         os.utime(path, (at, at))
     assert "hook_silent" in place.codes()
-
-
-def test_an_owner_that_was_seen_or_is_new_is_no_stranger(place: Place) -> None:
-    findings.owner_unseen(place)
-    logged(place, {"t": 500, "session": session_hash("other")})
-    assert "owner_unseen" not in place.codes(), "that was before the run"
-    logged(place, {"t": 400, "session": session_hash("gone")}, {"t": 2000, "session": session_hash("other")})
-    assert "owner_unseen" not in place.codes()
 
 
 def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None:
@@ -739,10 +703,3 @@ def test_doctor_bears_odd_files(quick: Place, name: str) -> None:
         make(path)
         assert quick.doctor().code in (0, 1)
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-def test_a_run_from_before_the_installation_or_in_another_project_is_not_this_ones(place: Place) -> None:
-    event = {"t": 1000, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
-    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
-    place.install()
-    assert "never_ran" in place.codes() and "last_ran" not in place.codes()

@@ -39,19 +39,12 @@ def bell(isolated: Path, fixed_python: None) -> str:
 
 
 @pytest.mark.parametrize("host", hosts.names())
-def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(
-    bell: str, isolated: Path, hookctl: Hookctl, host: str
-) -> None:
+def test_nothing_is_said_of_a_pack_that_is_fine(bell: str, isolated: Path, hookctl: Hookctl, host: str) -> None:
     assert hookctl("install", bell, "--host", host).code == 0
     if host == "codex":
         approve(isolated / "home" / ".codex" / "hooks.json")
-    said = hookctl("doctor", "--verbose").out
-    assert "guard" not in said
-    if host != "hermes":  # it waits for an approval
-        assert "bell 2 is as installed: 1 hook, 2 files" in hookctl("doctor").out
-        assert "pack_fine" in codes(hookctl)
-        hookctl("disable", "bell")
-        assert "pack_fine" not in codes(hookctl)
+    assert "guard" not in hookctl("doctor", "--verbose").out
+    assert set(codes(hookctl)) <= {"not_approved", "not_trusted"}, "what a person has to do once"
 
 
 def test_a_client_of_a_host_without_anything_of_ours_is_not_missed(bell: str, isolated: Path, hookctl: Hookctl) -> None:

@@ -122,15 +122,6 @@ class Python(NamedTuple):
     fault: PathFault | None = None  # what lets another user change it; then it was not started
 
 
-class PackSource(NamedTuple):
-    """The file that a pack was installed from, as it is now."""
-
-    path: str
-    name: str = ""
-    version: str = ""
-    error: HookctlError | None = None
-
-
 class Answer(NamedTuple):
     """What hookctl's own copy of the guard said when it was asked."""
 
@@ -180,17 +171,13 @@ class FileFacts(NamedTuple):
     config: Configuration | None = None
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that a project's settings give
-    has_other_state: bool = False  # the folder that the guard's configuration names is there
     lost_programs: Mapping[str, str] = {}  # the missing programs of our hooks elsewhere, by id
     fault: ProgramFault | None = None  # what is wrong with the programs of the file's hooks
     pack_faults: Mapping[str, ProgramFault] = {}  # with the packs' own files, by pack
-    pack_sources: Mapping[str, PackSource] = {}
     runner_python: Python | None = None  # that starts the commands of packs
     runs: Mapping[HookName, Runs] = {}  # by their receipts; a project's file: in the project alone
     stops: tuple[float, ...] = ()  # when the host ended a turn, by the guard's log
     trial: Trial | None = None  # of the guard, if it was asked
-    program_since: float | None = None
-    log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
     client: Client | None = None  # the host's own program
     repository: str = ""  # where the host looks for the project's programs, if not in the project
@@ -262,10 +249,10 @@ class FileFacts(NamedTuple):
         project = self.workplace.project
         return fixes.repair_command(self.target.project or project, project)
 
-    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this file, unless it names another path."""
         values |= {"file": self, "host": self.host}
-        return finding(entry, self.host.name, path or self.path, level, **values)
+        return finding(code, self.host.name, path or self.path, level, **values)
 
 
 # One host.
@@ -282,21 +269,11 @@ class UnreadFile(NamedTuple):
     owner: str = ""  # with reason `folder`: the path of its FileFacts
 
 
-class RunPath(NamedTuple):
-    """A file or folder of the work in hand that is there."""
-
-    path: str
-    mode: int
-    may_read: bool
-    may_enter: bool  # of a folder
-
-
 class WaitingWork(NamedTuple):
     """How much work waits, whose it is, and how old."""
 
     remaining: int
     owner: str  # in words
-    is_fixed: bool  # it never passes to another session
     age: float  # seconds since it was touched
     is_stale: bool
 
@@ -304,19 +281,12 @@ class WaitingWork(NamedTuple):
 class Run(NamedTuple):
     """The work in hand of one project, as this guard sees it."""
 
-    own: str  # the project's .hookctl
-    folder: str
     task_path: str
     task_names: dict[str, str]  # of its fields, where another system writes it
     task: Any  # what the task says; None where there is none
-    task_error: HookctlError | None
-    paths: tuple[RunPath, ...]
-    owner_path: str
-    owner: str
-    owner_since: float
-    log_folder: str
-    active_path: str
-    active: bytes | None  # empty where it cannot be read
+    faults: Mapping[str, str]  # why the guard cannot read a file of it, by the path
+    mark: str  # the name of the file that lets the agent stop; empty where there is none
+    is_active: bool  # a run that has an end is under way
     work: WaitingWork
 
 
@@ -349,9 +319,9 @@ class HostFacts(NamedTuple):
         """The guards that really do something here."""
         return [registration for registration in self.guards if registration.mode != "off"]
 
-    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
-        return finding(entry, self.host.name, path, level, host=self.host, **values)
+        return finding(code, self.host.name, path, level, host=self.host, **values)
 
 
 class RulesFile(NamedTuple):

@@ -14,7 +14,6 @@ from hookctl.checks.facts import (
     FileFacts,
     FoundHook,
     GuardRegistration,
-    PackSource,
     Python,
     value_of,
 )
@@ -58,19 +57,12 @@ def add_guard(machine: Machine, facts: FileFacts) -> FileFacts:
     target, settings = facts.target, facts.settings
     config = facts.config
     assert config is not None
-    paths = (config.path, guard.launcher_of(config.path)) if config.path else ()
     facts = facts._replace(
-        has_other_state=os.path.isdir(str(config.value.get("state_dir"))),
         python=_find_python(machine, target, settings.python)
         if settings and settings.events
         else None,
-        # An edit, or an upgrade, writes one of the guard's files anew.
-        program_since=min(map(written_at, filter(os.path.isfile, paths)), default=None),
         log=tuple(_find_stops(machine, facts.host.name)),
     )
-    if target.project:
-        state = project.state_folder(machine.folders.state, target.project)
-        facts = facts._replace(log_folder=os.path.basename(state))
     if target.shared:
         outside = tuple(describe_outside(config.value, target.project, machine.environ))
         path_python = first_python(value_of(facts.reaching, {}, "PATH").text, target.project)
@@ -159,17 +151,15 @@ def describe_registration(
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
-    """The facts with the installed files of the other packs, and what those came from."""
-    faults, sources = {}, {}
+    """The facts with the installed files of the other packs, and what ran of them."""
+    faults = {}
     for name, pack_record in sorted(facts.packs.items()):
         if name == GUARD:
             continue
         fault = programs.find_pack_fault(pack_record, machine.reader.snapshot)
         if fault:
             faults[name] = fault
-        if pack_record.source and not pack_record.commit and not facts.target.shared:
-            sources[name] = _read_pack_source(pack_record.source)
-    facts = facts._replace(pack_faults=faults, pack_sources=sources)
+    facts = facts._replace(pack_faults=faults)
     if not facts.run_packs:
         return facts
     python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
@@ -189,14 +179,3 @@ def _add_runs(machine: Machine, facts: FileFacts) -> FileFacts:
         if is_here and line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS:
             stops.append(line["t"])
     return facts._replace(runs=machine.runs(log_folder), stops=tuple(stops))
-
-
-def _read_pack_source(path: str) -> PackSource:
-    """The file that a pack was installed from, as it is now."""
-    from hookctl.packs.pack import load_file  # late: most records are the guard's
-
-    try:
-        pack = load_file(path)
-    except HookctlError as error:
-        return PackSource(path, error=error)
-    return PackSource(path, pack.name, pack.version)

@@ -7,8 +7,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from hookctl import clock
 from hookctl.checks import run_folder, scripts
 from hookctl.checks.facts import (
     FoundHook,
@@ -16,7 +16,6 @@ from hookctl.checks.facts import (
     HostFacts,
     Layer,
     Run,
-    RunPath,
     WaitingWork,
 )
 from hookctl.checks.gather_guard import describe_registration
@@ -31,7 +30,7 @@ from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, OWN
+from hookctl.settings.targets import GUARD
 from hookctl.system import project
 
 _NONE: dict[str, str] = {}
@@ -220,44 +219,36 @@ def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistrat
     return locate(root, registration.config, variables, state, now, is_brought=is_brought)
 
 
-def _read_task(machine: Machine, path: str) -> tuple[Any, HookctlError | None]:
-    """The values in the task of the work in hand, or why the hook cannot read it."""
-    try:
-        data = machine.reader.snapshot(path).data
-        return None if data is None else parse(data, path).value, None
-    except HookctlError as error:
-        return None, error
-
-
 def _read_run(machine: Machine, run_files: RunFiles) -> Run:
-    """The content of the run folder, and the owner of the work."""
+    """What the files of the work in hand say, and which of them cannot be read."""
     folder, task_path = run_files.folder, run_files.task
-    own = os.path.join(run_files.project, OWN)
-    owner_path = os.path.join(folder, run_folder.OWNER)
     active_path = os.path.join(run_files.state, "ACTIVE")
-    marks = [os.path.join(folder, name) for name in project.MARKS]
-    task, task_error = _read_task(machine, task_path)
-    owner = _read_bytes(machine, owner_path)[0] or b""
-    active, active_error = _read_bytes(machine, active_path)
+    faults, task, end = {}, None, None
+    try:
+        data = machine.reader.snapshot(task_path).data
+        task = None if data is None else parse(data, task_path).value
+    except HookctlError as error:
+        faults[task_path] = error.message
+    for path in (os.path.join(folder, run_folder.OWNER), active_path):
+        data, error = _read_bytes(machine, path)
+        if error:
+            faults[path] = error.message
+        elif path == active_path and data is not None:
+            end = clock.timestamp(data.decode("ascii", "replace").strip())
+            if end is None:
+                faults[path] = "it does not say when the run ends"
+    marks = [name for name in project.MARKS if os.path.lexists(os.path.join(folder, name))]
     work = find_work(run_files)
     return Run(
-        own=own,
-        folder=folder,
         task_path=task_path,
         task_names=run_files.fields,
         task=task,
-        task_error=task_error,
-        paths=tuple(_describe_run_paths([own, folder, task_path, *marks, owner_path])),
-        owner_path=owner_path,
-        owner=owner[:256].decode("utf-8", "replace").strip(),
-        owner_since=written_at(owner_path) or 0.0,
-        log_folder=os.path.basename(run_files.state),
-        active_path=active_path,
-        active=b"" if active_error else active,
+        faults=faults,
+        mark=marks[0] if marks else "",
+        is_active=end is not None and end > run_files.now,
         work=WaitingWork(
             remaining=work.remaining,
             owner=describe_owner(run_files, work),
-            is_fixed=work.holder.fixed,
             age=run_files.now - work.touched,
             is_stale=work.is_stale,
         ),
@@ -278,13 +269,3 @@ def _read_bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError
         return machine.reader.snapshot(path).data, None
     except HookctlError as error:
         return None, error
-
-
-def _describe_run_paths(paths: list[str]) -> Iterator[RunPath]:
-    """The paths that exist, with their modes and rights."""
-    for path in dict.fromkeys(paths):
-        try:
-            mode = os.lstat(path).st_mode
-        except (OSError, ValueError):
-            continue
-        yield RunPath(path, mode, os.access(path, os.R_OK), os.access(path, os.X_OK))

@@ -28,9 +28,8 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     config = file.config.value if file.config else {}
     limit = value_of(file.reaching, file.workplace.environ, LIMIT_KEY)
     if limit.is_set and whole_number(limit.text) is None:
-        name, wrong = shown(LIMIT_KEY, limit.text), "it is not a whole number"
-        values = {"name": name, "wrong": wrong, "outcome": "ignores it"}
-        yield file.find("config_invalid", limit.path, **values)
+        wrong = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook ignores it"
+        yield file.find("config_invalid", limit.path, wrong=wrong)
     mode = value_in_effect("mode", config, {})
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
     if mode in ("breaker", "keepalive") and not file.has_other_mode:

@@ -19,9 +19,10 @@ def judge_reading(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
-    """A host in use without any of hookctl's entries."""
-    if facts.files and not any(file.record or file.elements for file in facts.files):
-        yield facts.files[0].find("not_installed")
+    """A host without any of hookctl's entries."""
+    if not any(file.record or file.elements for file in facts.files):
+        path = facts.files[0].path if facts.files else ""
+        yield facts.find("not_installed", path, title=facts.host.title, name=facts.host.name)
 
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
