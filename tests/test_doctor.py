@@ -368,17 +368,6 @@ def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
     assert "ackups" not in finding["fix"], "there are none"
 
 
-@pytest.mark.parametrize(
-    ("value", "codes"),
-    [("0", ["entry_edited"]), ("3abc", ["cap_below_limit"]), ("12", ["entry_edited"])],
-)
-def test_an_edited_cap_has_one_fix(place: Place, value: str, codes: list[str]) -> None:
-    cap_is(value)(place)
-    said = [f for f in place.findings() if f["code"].startswith(("cap_", "entry_"))]
-    assert sorted(finding["code"] for finding in said) == codes
-    assert len({finding["fix"] for finding in said}) == 1, said
-
-
 def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
     place.install().change(lambda page: page["env"].update({CAP: "3", LIMIT: "7"}))
     findings = {f["code"]: f for f in place.findings()}

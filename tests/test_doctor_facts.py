@@ -87,9 +87,7 @@ def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(plac
     put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
     put(Path("hook.py"), "")
     _, facts = gathered()
-    (registration,) = facts.registrations
-    assert (registration.since, registration.program) == (None, b"")
-    assert facts.run is None
+    assert (facts.guards, facts.run) == ((), None)
 
 
 # Every file once.

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookctl import __version__, clock, engine
-from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts
 from hookctl.checks.scripts import name_program
-from hookctl.documents import MISSING
 from hookctl.hosts import loading
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
-from hookctl.packs.choices import LIMIT_KEY
 from hookctl.planner import fixes
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
@@ -105,12 +101,9 @@ def _report_wiped(file: FileFacts, count: int) -> Finding:
     if file.written_at is not None:  # there may be no file any more
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
-    command, project, start = file.repair, file.target.project, file.workplace.project
+    command = file.repair
     if file.target.shared:
-        command = fixes.upgrade_command(file.target, start)
-        if not file.is_file:
-            name = os.path.relpath(file.path, project)
-            command = fixes.checkout_command(project, name, start)
+        command = fixes.upgrade_command(file.target, file.workplace.project)
     return file.find("entries_wiped", count=count, when=when, command=command)
 
 
@@ -119,7 +112,7 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
-        fix = f"`{install} --force` restores it{_list_taken_over(file, current, entry)}."
+        fix = f"`{install} --force` restores it, and takes over what else of it you changed."
         yield file.find("entry_missing", level=_level(file), name=name, fix=fix)
     elif state == "overridden" and not _has_other_finding(file, current, entry):
         names = list_changed_fields(current, entry)
@@ -137,29 +130,8 @@ def _level(file: FileFacts) -> str:
 
 
 def _has_other_finding(file: FileFacts, current: Current, entry: Entry) -> bool:
-    """Whether a changed entry has a finding of its own: it does not work, or it is the cap."""
-    for hook_entry in current.elements.by_id.get(entry.id, []):
-        if _find_defect(file, hook_entry):
-            return True
-    return limits.is_at_fault(file, entry.path)
-
-
-def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
-    """The operator's other changes that `--force` would overwrite too, in words for a hint."""
-    names = []
-    owned = set()
-    for other in file.entries:
-        owned.add(other.path)
-        is_own = other.mode == "owned" and other.kind != "container" and other is not entry
-        if is_own and engine.state(other, current, other.path, other.id) == "overridden":
-            names.append(other.id or str(other.path[-1]))
-    for key in (LIMIT_KEY, file.host.cap_key) if GUARD in entry.owners else ():
-        path = file.host.env_leaf(key) if key else None
-        if not path or path in owned or file.document is None:
-            continue
-        if file.document.get(path) is not MISSING:
-            names.append(key)
-    return f"; it also takes over your {' and '.join(names)}" if names else ""
+    """Whether a changed entry has a finding of its own: it does not work."""
+    return any(_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, []))
 
 
 def _describe_change(current: Current, entry: Entry, changed: list[str]) -> str:

@@ -96,8 +96,7 @@ class GuardRegistration(NamedTuple):
     hook: FoundHook
     config: dict[str, Any]  # what its configuration says
     since: float | None  # when that was written; None where there is no regular file
-    program: bytes  # its launcher; empty where it cannot be read
-    mode: str = "off"  # the mode in effect; off where it does nothing
+    mode: str = ""  # the mode in effect
 
 
 # What belongs to an installation.
@@ -163,7 +162,6 @@ class FileFacts(NamedTuple):
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
     switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
     is_read_only: bool = False
-    other_owner: str = ""
     written_at: float | None = None
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
     loose: Mapping[str, PathFault] = {}  # what lets another user change it, by the path
@@ -302,9 +300,8 @@ class HostFacts(NamedTuple):
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
     broken: tuple[tuple[str, HookctlError], ...] = ()  # files that keep it from starting
-    registrations: tuple[GuardRegistration, ...] = ()
     running: tuple[FoundHook, ...] = ()  # the hooks that it runs
-    guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that it runs
+    guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that do something here
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
@@ -313,11 +310,6 @@ class HostFacts(NamedTuple):
     ] = ()  # the host's own, by name and when they were last written
     run: Run | None = None
     env_files: Mapping[str, list[str]] = {}  # the guard's variables in the project's own files
-
-    @property
-    def at_work(self) -> list[GuardRegistration]:
-        """The guards that really do something here."""
-        return [registration for registration in self.guards if registration.mode != "off"]
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""

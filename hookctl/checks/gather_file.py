@@ -101,7 +101,6 @@ def bare_facts(
         start=target.project or machine.start_of(target.host),
         is_file=os.path.isfile(path),
         is_read_only=is_read_only,
-        other_owner=owners.other_owner(path) if is_read_only else "",
         written_at=written_at(path),
         document=document,
         error=error,

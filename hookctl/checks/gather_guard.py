@@ -134,8 +134,11 @@ def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:
 
 def describe_registration(
     machine: Machine, hook: FoundHook, facts: FileFacts | None
-) -> GuardRegistration:
-    """A hook of the guard's on a stop, and what it runs; `facts` are of its file, if known."""
+) -> GuardRegistration | None:
+    """A hook of the guard's on a stop, and what it runs; None where its program is not there.
+
+    `facts` are of its file, if known.
+    """
     pack_record, source = facts.guard if facts else None, hook.source
     target = facts.target if facts else Target(source.host, source.scope, source.path)
     command, read = str(hook.fields["command"]), machine.reader.snapshot
@@ -143,11 +146,13 @@ def describe_registration(
         config = pack_record.config
     else:
         config = guard.config_path(command, hook.id, "stop", target)
-    program = b""
-    with contextlib.suppress(HookctlError):
-        program = read(guard.launcher_of(config)).data or b"" if config else b""
+    try:
+        if not config or not read(guard.launcher_of(config)).data:
+            return None
+    except HookctlError:
+        return None
     since = written_at(config) if os.path.isfile(config) else None
-    return GuardRegistration(hook, configuration(config, read).value, since, program)
+    return GuardRegistration(hook, configuration(config, read).value, since)
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:

@@ -39,32 +39,20 @@ _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)
 
 def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     """The facts with the hooks that the host runs here, and everything needed to judge them."""
-    registrations = tuple(_find_registrations(machine, facts))
     facts = facts._replace(
-        registrations=registrations,
         running=tuple(_find_running(facts)),
         missing_scripts=_find_missing_scripts(machine, facts.layers),
     )
-    if registrations:
-        facts = facts._replace(
-            guards=tuple(_find_guards(facts)),
-            env_files=_find_env_files(machine, facts),
-            log=machine.log(),
-            sessions=tuple(_find_sessions(facts)),
-        )
-    for registration in facts.at_work[:1]:
-        run_files = _locate_run(machine, facts, registration)
-        facts = facts._replace(run=_read_run(machine, run_files))
-    return facts
-
-
-def _find_registrations(machine: Machine, facts: HostFacts) -> Iterator[GuardRegistration]:
-    """Every hook of the guard's on a stop, and what it runs."""
-    by_real_path = {file.real_path: file for file in reversed(facts.files)}
-    for layer in facts.layers:
-        for hook in layer.hooks:
-            if hook.id == effective.STOP:
-                yield describe_registration(machine, hook, by_real_path.get(layer.real_path))
+    facts = facts._replace(guards=tuple(_find_guards(machine, facts)))
+    if not facts.guards:
+        return facts
+    run_files = _locate_run(machine, facts, facts.guards[0])
+    return facts._replace(
+        env_files=_find_env_files(machine, facts),
+        log=machine.log(),
+        sessions=tuple(_find_sessions(facts)),
+        run=_read_run(machine, run_files),
+    )
 
 
 def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
@@ -77,24 +65,22 @@ def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
                 yield hook
 
 
-def _find_guards(facts: HostFacts) -> Iterator[GuardRegistration]:
-    """The guard's registrations that the host runs on the stop event, by their entries alone."""
-    stop = facts.host.events.get("stop")
-    running = [(hook.source.path, hook.path) for hook in facts.running]
-    for registration in facts.registrations:
-        hook = registration.hook
-        if hook.event != stop or (hook.source.path, hook.path) not in running:
-            continue
-        if not loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
-            yield registration._replace(mode=_mode_of(facts, registration))
-
-
-def _mode_of(facts: HostFacts, registration: GuardRegistration) -> str:
-    """The mode of a guard: variables override its configuration; without its program, off."""
+def _find_guards(machine: Machine, facts: HostFacts) -> Iterator[GuardRegistration]:
+    """The guards that the host runs on the stop event, and that do something there."""
+    real_paths = {layer.source.path: layer.real_path for layer in facts.layers}
+    by_real_path = {file.real_path: file for file in reversed(facts.files)}
     is_disabled = is_true(facts.variables.get("HOOKCTL_DISABLE", ""))
-    if not registration.program or is_disabled:
-        return "off"
-    return str(value_in_effect("mode", registration.config, facts.variables))
+    for hook in () if is_disabled else facts.running:
+        is_guard = hook.id == effective.STOP and hook.event == facts.host.events.get("stop")
+        if not is_guard or loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
+            continue
+        registration = describe_registration(
+            machine, hook, by_real_path.get(real_paths[hook.source.path])
+        )
+        if registration:
+            mode = str(value_in_effect("mode", registration.config, facts.variables))
+            if mode != "off":
+                yield registration._replace(mode=mode)
 
 
 def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
@@ -116,7 +102,7 @@ def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
 def _find_sessions(facts: HostFacts) -> Iterator[tuple[str, float]]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
     pattern = facts.host.transcripts
-    registered = {registration.hook.source.scope for registration in facts.registrations}
+    registered = {registration.hook.source.scope for registration in facts.guards}
     if not pattern or "user" not in registered:
         return
     for path in glob.iglob(pattern.format(config=glob.escape(facts.config_folder))):

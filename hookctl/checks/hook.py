@@ -254,7 +254,7 @@ def _find_time_limit(file: FileFacts) -> float:
 def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     """Sessions of the host that should have left a line in the guard's log, but did not."""
     everywhere = []
-    for registration in facts.at_work:
+    for registration in facts.guards:
         if registration.hook.source.scope == "user":
             everywhere.append(registration)
     # A guard of one project says nothing about sessions elsewhere.

@@ -11,7 +11,6 @@ from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts, Layer, value_of
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
-from hookctl.model import Path
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
 from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, whole_number
@@ -61,14 +60,6 @@ def _judge_cap(file: FileFacts, mode: str, config: Any, text: str) -> Iterator[F
     if best < blocks and mode == "breaker" and not is_theirs:
         fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
     yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
-
-
-def is_at_fault(file: FileFacts, path: Path) -> bool:
-    """Whether this path holds the cap, and a finding about the cap already names its fix."""
-    key = file.host.cap_key
-    if not key or path != (*file.host.env_path, key):
-        return False
-    return any(found.code == "cap_below_limit" for found in judge(file) if found.path == file.path)
 
 
 # Variables that reach the hook: from the env of every scope, and from the shell.

@@ -45,7 +45,7 @@ def judge_stops(facts: HostFacts) -> Iterator[Finding]:
     hooks = [hook for hook in hooks if can_block(facts.host, hook.event, hook.fields)]
     if not hooks or _read_cap_of_hooks(facts, hooks) > 0:
         return
-    if any(_ends_chains(facts, registration) for registration in facts.at_work):
+    if any(_ends_chains(facts, registration) for registration in facts.guards):
         return
     known = [hook for hook in hooks if any(part in hook.command for part in _KEEP_GOING)]
     if known or any(_tells_of_chain(facts, line) for line in facts.log):

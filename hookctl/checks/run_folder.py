@@ -16,9 +16,9 @@ OWNER = "OWNER"
 
 def judge(facts: HostFacts) -> Iterator[Finding]:
     """The work of the project that the working folder is in, if a guard reads it."""
-    if not facts.at_work or facts.run is None:
+    if not facts.guards or facts.run is None:
         return
-    run, registration = facts.run, facts.at_work[0]
+    run, registration = facts.run, facts.guards[0]
     for path, fault in (*run.faults.items(), (run.task_path, _find_fault_in_task(run))):
         if fault:
             yield facts.find("run_unusable", path, fault=fault)

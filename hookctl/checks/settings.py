@@ -52,8 +52,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or keep hookctl from changing it."""
     is_object = file.document is not None and isinstance(file.document.value, dict)
     if is_object and file.is_read_only:
-        whose = file.other_owner and f" and belongs to {file.other_owner}"
-        yield file.find("read_only", whose=whose)
+        yield file.find("read_only")
     yield from judge_content(file)
 
 

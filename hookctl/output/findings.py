@@ -10,6 +10,7 @@ from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 _MARKS = {"error": ERROR, "warning": WARN}
+_HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
 _SAID_BELOW = ("disabled", "work_waiting")  # each with a line of its own
 
 
@@ -23,8 +24,7 @@ def finding_lines(
     for finding in once:
         if verbose or finding.level in _MARKS:
             lines += _problem_lines(finding)
-    # What an error that is no host's hides, such as one of the record, is not known to be fine.
-    is_known = not any(found.level == "error" and not found.host for found in findings)
+    is_known = not any(finding.code in _HIDING for finding in findings)
     for host in hosts if is_known and not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
     for finding in once if not verbose else ():
