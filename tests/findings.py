@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import __version__, hosts
-from hookctl.checks import survey
+from hookctl.checks import self_test, survey
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
 from hookctl.system.project import session_hash, state_folder
@@ -91,6 +91,20 @@ class Place(NamedTuple):
 
     def doctor(self, *options: str) -> Outcome:
         return self.hookctl("doctor", "--json", *options)
+
+    def trials(self) -> list[bool]:
+        """Whether the guard did what it promises, for each time that doctor asked it."""
+        run, kept = self_test.run, []
+
+        def ask(*arguments: Any) -> Any:
+            trial = run(*arguments)
+            kept.append(bool(trial and trial.is_kept))
+            return trial
+
+        with self.monkeypatch.context() as patch:
+            patch.setattr(self_test, "run", ask)
+            assert "self_test_failed" not in self.codes()
+        return kept
 
     def findings(self, *options: str) -> list[dict[str, str]]:
         return self.doctor(*options).data["findings"]
@@ -307,10 +321,6 @@ def interpreter_missing(place: Place) -> None:
     with_python(place, "exit 0").unlink()
 
 
-def interpreter_not_executable(place: Place) -> None:
-    with_python(place, "exit 0").chmod(0o644)
-
-
 def interpreter_unsafe(place: Place) -> None:
     with_python(place, "exit 0").chmod(0o777)
 
@@ -324,16 +334,6 @@ def config_unreadable(text: str) -> Callable[[Place], None]:
 
 def config_missing(place: Place) -> None:
     place.install().config.unlink()
-
-
-def no_limit(place: Place) -> None:
-    place.install("--set", f"{LIMIT}=0")
-
-
-def last_ran(place: Place) -> None:
-    place.install()
-    event = {"t": 4e9, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
-    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
 
 
 _REFUSES = ("--mode", "off", "--dispatch", "*", "--set", "dispatch_end=0")  # and ends no turn
@@ -405,6 +405,9 @@ def wrapping_one(change: Callable[[Place], Any]) -> Callable[[Place], None]:
     return arrange
 
 
+wrap_gone = wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))
+
+
 def wrapped_by_none(place: Place) -> None:
     """A wrapped hook alone needs the program too."""
     wrapping_one(lambda place: place.install("--mode", "off").hook.unlink())(place)
@@ -420,12 +423,7 @@ def forgotten(place: Place) -> None:
     place.change(forget, place.ledger)
 
 
-def link_chain(place: Place) -> None:
-    place.install()
-    real, middle = place.settings.with_name("real.json"), place.settings.with_name("middle.json")
-    place.settings.rename(real)
-    middle.symlink_to(real)
-    place.settings.symlink_to(middle.name)
+wrap_forgotten = wrapping_one(forgotten)
 
 
 # Several settings files.
@@ -439,20 +437,6 @@ def managed_text(text: str) -> Callable[[Place], None]:
     return arrange
 
 
-def in_two_scopes(place: Place) -> None:
-    place.install().install("--scope", "local")
-
-
-def the_same_in_two_scopes(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), place.settings.read_text())
-
-
-def two_versions(place: Place) -> None:
-    place.install().install("--scope", "project")
-    hook_edited(place)
-
-
 def not_in_the_home_folder(place: Place) -> None:
     place.install()
     place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place.root / "other"))
@@ -464,11 +448,6 @@ def below_the_project(place: Place) -> None:
     place.install("--scope", "project")
     Path("inner").mkdir()
     place.monkeypatch.chdir("inner")
-
-
-def above_the_project(place: Place) -> None:
-    below_the_project(place)
-    place.monkeypatch.chdir(place.root)
 
 
 # The environment, the limit and the cap.
@@ -557,16 +536,6 @@ def pack_file_missing(place: Place) -> None:
     pack_file(place).unlink()
 
 
-def pack_renamed(place: Place) -> None:
-    file = pack(place)
-    place.edit('"notify"', '"other"', file)
-
-
-def pack_old(place: Place) -> None:
-    file = pack(place)
-    place.edit('"1.0"', '"1.1"', file)
-
-
 def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         place.install()
@@ -576,12 +545,6 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
 
 
 # The project.
-
-
-def project_gone(place: Place) -> None:
-    place.install("--scope", "local")
-    place.monkeypatch.chdir(place.root)
-    (place.root / "work").rename(place.root / "moved")
 
 
 def settings_leave_the_project(place: Place) -> None:
@@ -629,13 +592,6 @@ def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
     return arrange
 
 
-def linked_work(place: Place) -> None:
-    place.install()
-    put(place.root / "task.json", '{"remaining": 1}')
-    Path(".hookctl/run").mkdir(parents=True)
-    Path(".hookctl/run/task.json").symlink_to(place.root / "task.json")
-
-
 def run_stopped(name: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         work("task.json", '{"remaining": "3"}')(place)
@@ -649,12 +605,6 @@ def logged(place: Place, *lines: dict[str, Any]) -> None:
     folder = Path(state_folder(str(place.root / "state"), os.getcwd()))
     base = {"host": "claude", "event": "stop", "decision": "allow", "code": "no_work"}
     put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
-
-
-def owner_unseen(place: Place) -> None:
-    work("OWNER", "gone\n")(place)
-    os.utime(".hookctl/run/OWNER", (1000, 1000))
-    logged(place, {"t": 2000, "session": session_hash("other")})
 
 
 def refused_report(place: Place) -> None:
@@ -699,9 +649,11 @@ def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place]
     return arrange
 
 
-def chain_that_was_seen(place: Place) -> None:
-    beside_ours(Stop=[handler()])(place)
+def chain_that_was_seen(place: Place, *hooks: dict[str, Any]) -> None:
+    """A chain that the guard saw, and that nothing ends now."""
+    beside_ours(Stop=[*hooks] or [handler()])(place)
     place.change(lambda page: page.update(end_foreign_chains=False), place.config)
+    place.change(lambda page: page["env"].update({CAP: "0"}))
     place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
     logged(place, {"t": 999000, "decision": "end", "code": "stop_loop", "session": session_hash("S1")})
 
@@ -770,82 +722,65 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hooks_disabled", "error", in_the_project(OFF)),
     ("hooks_disabled", "error", in_the_project(OFF, "settings.local.json")),
     ("hooks_disabled", "error", managed_text(OFF)),
-    ("managed_only", "error", managed_text(MANAGED_ONLY)),
+    ("hooks_disabled", "error", managed_text(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
-    ("rules_missing", "warning", rules_are(lambda text: "# Mine\n")),
-    ("rules_missing", "warning", rules_file_gone),
-    ("rules_missing", "error", rules_of_a_project_missing),
-    ("rules_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
+    ("entry_missing", "warning", rules_are(lambda text: "# Mine\n")),
+    ("entry_missing", "warning", rules_file_gone),
+    ("entry_missing", "error", rules_of_a_project_missing),
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
     ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),
-    ("rules_unreadable", "warning", rules_are(lambda text: b"\xe9" + text.encode())),
+    ("not_utf8", "warning", rules_are(lambda text: b"\xe9" + text.encode())),
     ("entry_missing", "warning", lambda place: place.install().change(lambda page: page["env"].pop(LIMIT))),
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
     ("disabled", "info", disabled),
     ("disabled", "info", hook_alone_disabled),
-    ("disabled", "warning", lambda place: (disabled(place), (place.root / "state" / "disabled.json").unlink())),
+    ("entry_missing", "warning", lambda place: (disabled(place), (place.root / "state" / "disabled.json").unlink())),
     ("entry_edited", "info", lambda place: place.install().edit('"timeout": 10', '"timeout": 20')),
     ("entry_edited", "info", lambda place: place.install().edit('"5"', '"6"')),
     ("entry_edited", "warning", command_edited),
     ("entry_doubled", "error", entry_doubled),
-    ("edited_copy", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
+    ("ledger_missing", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
     ("ledger_missing", "error", lambda place: (place.install(), place.ledger.unlink())),
     ("ledger_unreadable", "error", ledger_unreadable),
     ("ledger_unreadable", "error", state_has("journal.json", "{")),
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),
     ("interrupted_run", "error", interrupted_run),
     ("hook_missing", "error", hook_missing),
-    ("hook_unknown", "error", hook_edited),
-    ("hook_unreadable", "error", lambda place: (place.install().hook.unlink(), place.hook.mkdir())),
+    ("hook_changed", "error", hook_edited),
+    ("unreadable", "error", lambda place: (place.install().hook.unlink(), place.hook.mkdir())),
     ("hook_old", "info", hook_old),
     ("hook_newer", "warning", hook_newer),
-    ("interpreter_missing", "error", interpreter_missing),
-    ("interpreter_missing", "error", interpreter_not_executable),
+    ("interpreter_broken", "error", interpreter_missing),
     ("interpreter_broken", "error", lambda place: with_python(place, "exit 1")),
-    ("interpreter_unsafe", "error", interpreter_unsafe),
-    ("interpreter_old", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
+    ("loose_mode", "error", interpreter_unsafe),
+    ("interpreter_broken", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
     ("config_unreadable", "error", config_unreadable("[1]")),
     ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
-    ("config_missing", "warning", config_missing),
+    ("config_unreadable", "error", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
     ("self_test_failed", "error", with_hooks_python("exit 0")),
     ("self_test_failed", "error", with_hooks_python("exit 1")),
     ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
     ("self_test_failed", "warning", owner_of_a_project),
-    ("self_test_passed", "info", installed),
-    ("masked", "warning",
-     lambda place: (place.install(), put(Path(".claude/settings.json"), json.dumps({"env": {CAP: "9"}})))),
-    ("cap_invalid", "warning", cap_is("abc")),
-    ("cap_off", "warning", cap_is("0")),
-    ("cap_off", "warning",
-     lambda place: (place.install(), put(Path(".claude/settings.local.json"), json.dumps({"env": {CAP: "0"}})))),
     ("cap_below_limit", "warning", cap_is("4")),
-    ("no_limit", "warning", no_limit),
-    ("limit_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
+    ("config_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
     ("hook_environment", "error", env_is(HOOKCTL_DISABLE="yes")),
     ("hook_environment", "warning",
      lambda place: (place.install(),
                     put(place.root / "work" / ".claude" / "settings.json", '{"env": {"HOOKCTL_LATCH": "0"}}'))),
     ("read_only", "error", lambda place: place.install().settings.chmod(0o444)),
     ("guard_off", "info", lambda place: place.install().install("--mode", "off")),
-    ("guard_off", "info", knob(mode="off")),
-    ("never_ran", "info", installed),
-    ("last_ran", "info", last_ran),
+    ("config_changed", "warning", knob(mode="off")),
     ("client_old", "error", client_says("echo 2.1.142 '(Claude Code)'", *_REFUSES)),
     ("client_old", "error",
      lambda place: (put(place.settings, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}})),
                     client_says("echo 2.1.256 '(Claude Code)'")(place))),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
-    ("client_went_on", "warning", went_on(0)),
-    ("client_newer", "info", client_says("echo 9.9.9 '(Claude Code)'")),
-    ("client_missing", "info", installed),
-    ("client_unknown", "info", client_says("exit 0")),
-    ("client_unknown", "info", client_says("printf '\\377\\376'")),
-    ("pack_fine", "info", pack),
+    ("client_old", "warning", went_on(0)),
     ("not_installed", "info", nothing),
     ("not_installed", "info", lambda place: put(place.settings, "{}")),
     # Hook entries.
@@ -859,7 +794,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_disarmed", "warning", ours_with(type="prompt")),
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"].update(SubagentStop=page["hooks"].pop("Stop")))),
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"]["Stop"][0].update(matcher=5))),
-    ("orphan_hook", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
+    ("ledger_missing", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
     ("lost_hook", "warning", hooks_are([])),
     ("lost_hook", "warning", hooks_are({"Stop": {}})),
@@ -869,20 +804,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [{"command": "x"}]}]})),
     ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [handler(timeout="5")]}]})),
     ("unknown_event", "warning", hooks_are({"stop": []})),
-    ("lost_env", "warning", settings_are('{"env": {"A=B": "1"}}')),
-    ("link_chain", "info", link_chain),
-    ("never_runs", "warning", theirs(Stop=[handler(**{"if": "Bash(*)"})])),
-    ("ignored_field", "info", theirs(PreToolUse=[handler(once=True)])),
-    ("ignored_field", "info", theirs(Stop=[handler(onFailure="block")])),
-    ("script_missing", "warning", theirs(Stop=[handler("python3 -u /gone/stop.py")])),
-    ("script_missing", "info", theirs(PostToolUse=[handler("python3 -u /gone/log.py")])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
-    ("agent_in_hook", "warning", theirs(Stop=[handler("cd /tmp && X=1 timeout 5 claude -c -p go")])),
-    ("floating_hook", "warning", theirs(Stop=[handler("npx some-tool@latest stop")])),
     # Hooks of others that the guard wraps.
-    ("wrap_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
-    ("wrap_unknown", "warning", wrapping_one(forgotten)),
-    ("wrap_gone", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
+    ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
+    ("ledger_missing", "warning", wrap_forgotten),
+    ("entry_missing", "info", wrap_gone),
     # Several settings files.
     ("unparsable", "warning", in_the_project("{")),
     ("not_utf8", "warning", in_the_project(b'{"a": "\xe9"}')),
@@ -891,73 +817,34 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("strict_host", "warning", in_the_project('{"a": 1,}')),
     ("wrong_type", "warning", in_the_project('{"model": 5}')),
     ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
-    ("hooks_disabled", "warning",
-     lambda place: (put(place.settings, '{"disableAllHooks": true}'),
-                    put(Path(".claude/settings.local.json"), '{"disableAllHooks": false}'))),
-    ("managed_invalid", "error", managed_text("{")),
-    ("managed_invalid", "error", managed_text('{"a": 1,}')),
-    ("wrong_type", "warning", managed_text('{"model": 5}')),
-    ("managed_only_ignored", "info", settings_are(MANAGED_ONLY)),
-    ("two_scopes", "info", in_two_scopes),
-    ("two_scopes", "info", the_same_in_two_scopes),
-    ("two_versions", "warning", two_versions),
+    ("unparsable", "error", managed_text("{")),
+    ("strict_host", "error", managed_text('{"a": 1,}')),
     ("not_read", "warning", not_in_the_home_folder),
-    ("not_read", "info", lambda place: (not_in_the_home_folder(place), place.install())),
-    ("not_read", "info",
-     lambda place: (place.install(), put(place.settings.with_name("settings.local.json"), hooks_of(Stop=[handler()])))),
     ("not_read", "warning", below_the_project),
-    ("not_read", "warning", above_the_project),
-    ("not_read", "info", lambda place: (above_the_project(place), place.install())),
-    ("also_read", "info",
-     lambda place: (place.install("--scope", "local").script("copilot", "exit 0"),
-                    place.monkeypatch.setenv("PATH", f"{place.root / 'bin'}:/usr/bin:/bin"))),
     # Other tools that keep an agent going.
-    ("foreign_stop", "info", beside_ours(Stop=[handler()])),
-    ("foreign_stop", "warning",
-     lambda place: (beside_ours(Stop=[RALPH])(place),
-                    place.change(lambda page: page.update(end_foreign_chains=False), place.config))),
-    ("foreign_stop", "warning", chain_that_was_seen),
-    ("foreign_stop", "info", no_cap_and(handler())),
     ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "info", beside_ours(SubagentStop=[NIGHTLY])),
-    ("foreign_stop", "warning", no_cap_and(NIGHTLY, "SubagentStop")),
-    ("two_systems", "warning", beside_ours(Stop=[NIGHTLY])),
-    ("two_systems", "warning", theirs(Stop=[NIGHTLY, RALPH])),
+    ("foreign_stop", "error", chain_that_was_seen),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),
     ("hook_environment", "error", env_is(HOOKCTL_CHILD="1")),
-    ("hook_environment", "info", in_the_shell("HOOKCTL_LATCH", "0")),
-    ("shell_shadowed", "info", in_the_shell(LIMIT, "9")),
-    ("shell_shadowed", "info", in_the_shell(CAP, "9")),
-    ("cap_tight", "warning", cap_is("5")),
-    ("cap_tight", "info", cap_is("7")),
-    ("cap_high", "info", cap_is("5000")),
-    ("no_soft_limit", "warning", knob(max_soft_resets=0)),
-    ("setting_idle", "warning", knob(dispatch_tools=["Bash"])),
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
-    ("hook_slow", "error",
+    ("self_test_failed", "error",
      lambda place: (with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place),
                     place.edit('"timeout": 10', '"timeout": 0.3'))),
-    ("hook_slow", "warning", receipts({"ms": 3}, {"ms": 1001}, {"ms": 60_000})),
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
-    ("hook_context", "warning", receipts(*[{"bytes": 10_001, "outcome": "context"}] * 3)),
-    ("hook_never_ran", "warning", receipts({}, {}, {}, id="notes/other")),
+    ("hook_silent", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
     ("hook_missing", "error", wrapped_by_none),
     ("hook_changed", "warning", pack_file_changed),
-    ("hook_unreadable", "error", lambda place: (pack_file_missing(place), pack_file(place).mkdir())),
-    ("pack_gone", "info", lambda place: pack(place).unlink()),
-    ("pack_gone", "info", pack_renamed),
-    ("pack_old", "info", pack_old),
+    ("unreadable", "error", lambda place: (pack_file_missing(place), pack_file(place).mkdir())),
     ("loose_mode", "error", loose(lambda place: place.settings, 0o666)),
     ("loose_mode", "error", loose(lambda place: place.config, 0o606)),
     ("loose_mode", "error", loose(lambda place: place.hook, 0o602)),
     ("loose_mode", "error", loose(lambda place: place.root / "state", 0o777)),
     # The project and its ledger.
-    ("project_gone", "info", project_gone),
     ("link_leaves_project", "error", lambda place: Path(".hookctl").symlink_to(place.root)),
     ("link_leaves_project", "error", settings_leave_the_project),
     ("ledger_missing", "error", clone_without_our_folder),
@@ -967,27 +854,23 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("not_committed", "warning", not_committed(".gitignore", "/.claude/*")),
     ("not_committed", "warning", not_committed(".git/info/exclude", ".claude/settings.json")),
     # The work in hand.
-    ("run_unusable", "warning", linked_work),
     ("run_unusable", "warning",
      lambda place: (place.install(), Path(".hookctl/run").mkdir(parents=True), os.mkfifo(".hookctl/run/OWNER"))),
-    ("task_unreadable", "warning", work("task.json", "{")),
-    ("task_unreadable", "warning", work("task.json", b"\xff")),
-    ("task_unreadable", "warning", work("task.json", "[1]")),
-    ("task_unreadable", "warning", work("task.json", '{"remaining": true}')),
-    ("task_unreadable", "warning", work("task.json", '{"remaining": 1} // left')),
-    ("run_stopped", "info", run_stopped("STOP")),
-    ("run_stopped", "info", run_stopped("CONCLUDE")),
-    ("owner_unseen", "warning", owner_unseen),
+    ("run_unusable", "warning", work("task.json", "{")),
+    ("run_unusable", "warning", work("task.json", b"\xff")),
+    ("run_unusable", "warning", work("task.json", "[1]")),
+    ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
+    ("run_unusable", "warning", work("task.json", '{"remaining": 1} // left')),
+    ("work_waiting", "info", run_stopped("STOP")),
+    ("work_waiting", "info", run_stopped("CONCLUDE")),
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", refused_report),
-    ("work_stale", "warning",
+    ("work_waiting", "warning",
      lambda place: (work("task.json", '{"remaining": 2}')(place), os.utime(".hookctl/run/task.json", (1000, 1000)))),
-    ("active_unreadable", "warning", active("soon")),
-    ("active_unreadable", "warning", active("")),
-    ("run_ends_soon", "info", active("1000600")),
-    ("run_ends_soon", "warning", active("1000600", require_arm=True)),
-    ("not_armed", "info", active("999999", require_arm=True)),
+    ("run_unusable", "warning", active("soon")),
+    ("run_unusable", "warning", active("")),
+    ("work_waiting", "info", active("999999", require_arm=True)),
     ("hook_silent", "warning", lambda place: sessions(place.install(), 3)),
     ("fix_failed", "error", ledger_unreadable),
 ]  # fmt: skip

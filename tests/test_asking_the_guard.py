@@ -121,7 +121,10 @@ def test_refusals_alone_are_asked_for_too(isolated: Path, hookctl: Hookctl) -> N
     clone = Clone(hookctl, "--mode", "off", "--dispatch", "Bash")
     clone.set(HOOKCTL_DISPATCH_MAX="100000")
     (found,) = clone.findings("check", "--require", "guard", code=1)
-    assert found["message"] == "HOOKCTL_DISPATCH_MAX is set, so the guard does not refuse a tool call that is repeated"
+    assert (
+        found["message"]
+        == "HOOKCTL_DISPATCH_MAX of project scope is set, so the guard does not refuse a tool call that is repeated"
+    )
 
 
 def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:

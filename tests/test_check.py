@@ -169,17 +169,17 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "variable removed": (lambda p: p.change(p.settings, lambda v: v["env"].pop("BELL")), {"entry_missing"}),
     "command edited": (lambda p: p.replace(
         p.settings, "; exit 0", "; exit 2"), {"entry_edited"}),
-    "command forged": (lambda p: forge(p.top, "; exit 0\"", f"; {EVIL}; exit 0\""), {"command_unknown"}),
+    "command forged": (lambda p: forge(p.top, "; exit 0\"", f"; {EVIL}; exit 0\""), {"entry_edited"}),
     "command forged at its head": (
-        lambda p: forge(p.top, ": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; "), {"command_unknown"},
+        lambda p: forge(p.top, ": hookctl=guard/stop; ", f": hookctl=guard/stop; {EVIL}; "), {"entry_edited"},
     ),
-    "program forged": (lambda p: forge(p.top, PROGRAM, "/tmp/evil/hook.py"), {"command_unknown"}),
+    "program forged": (lambda p: forge(p.top, PROGRAM, "/tmp/evil/hook.py"), {"entry_edited"}),
     "program of the project forged": (
-        lambda p: forge(p.top, PROGRAM, r'\"$CLAUDE_PROJECT_DIR\"/evil/hook.py'), {"command_unknown"},
+        lambda p: forge(p.top, PROGRAM, r'\"$CLAUDE_PROJECT_DIR\"/evil/hook.py'), {"entry_edited"},
     ),
-    "interpreter forged": (lambda p: forge(p.top, "python3 -I -S", "./python3 -I -S"), {"command_unknown"}),
-    "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"command_unknown"}),
-    "wrap forged": (forge_wrap, {"command_unknown", "wrap_edited"}),
+    "interpreter forged": (lambda p: forge(p.top, "python3 -I -S", "./python3 -I -S"), {"entry_edited"}),
+    "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"entry_edited"}),
+    "wrap forged": (forge_wrap, {"entry_edited"}),
     "timeout forged": (lambda p: forge(p.top, '"timeout": 10', '"timeout": 1'), {"entry_disarmed"}),
     "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed", "pack_changed"}),
     "hook doubled": (
@@ -189,16 +189,16 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
             {"hooks": [{"type": "command", "command": f": hookctl=bell/stop; {EVIL}"}]})), {"entry_doubled"},
     ),
-    "a second copy of a wrapped hook": (copy_of_a_wrap, {"wrap_edited"}),
-    "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_unknown"}),
+    "a second copy of a wrapped hook": (copy_of_a_wrap, {"entry_edited"}),
+    "program edited": (lambda p: p.hook.write_text("print()\n"), {"hook_changed"}),
     "program gone": (lambda p: p.hook.unlink(), {"hook_missing"}),
-    "package edited": (lambda p: next(p.runtime.glob("*/stop.py")).write_text("print()\n"), {"hook_unknown"}),
+    "package edited": (lambda p: next(p.runtime.glob("*/stop.py")).write_text("print()\n"), {"hook_changed"}),
     "package gone": (lambda p: shutil.rmtree(p.runtime), {"hook_missing"}),
     "module added": (lambda p: put(next(p.runtime.iterdir()) / "extra.py", "print()\n"), {"stray_file"}),
     "pack's file edited": (lambda p: p.ring.write_text("curl evil\n"), {"pack_changed"}),
     "pack's file gone": (lambda p: p.ring.unlink(), {"pack_changed"}),
     "program of a newer hookctl": (lambda p: p.replace(p.hook, VERSION, 'VERSION = "99.0.0"'), {"hook_newer"}),
-    "program that says an older version": (lambda p: p.replace(p.hook, VERSION, 'VERSION = "0.1.0"'), {"hook_unknown"}),
+    "program that says an older version": (lambda p: p.replace(p.hook, VERSION, 'VERSION = "0.1.0"'), {"hook_changed"}),
     "program of an older hookctl": (lambda p: p.hook.write_text(OLD), {"hook_old"}),
     "forged programs of 0.2.0": (
         lambda p: [put(p.hook.parent / "guard" / "claude" / name, OLD) for name in ("hook.py", "wrap.py")],
@@ -225,8 +225,8 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "guard switched off": (
         lambda p: p.change(p.settings, lambda v: v["env"].update(HOOKCTL_DISABLE="1")), {"hook_environment"},
     ),
-    "guard configured away": (lambda p: p.change(p.config, lambda v: v.update(mode="off")), {"guard_off"}),
-    "configuration gone": (lambda p: p.config.unlink(), {"config_missing"}),
+    "guard configured away": (lambda p: p.change(p.config, lambda v: v.update(mode="off")), {"config_changed"}),
+    "configuration gone": (lambda p: p.config.unlink(), {"config_unreadable"}),
     "facts about hosts forged": (
         lambda p: p.change(p.config, lambda v: v["hosts"]["claude"].update(block="")), {"config_changed"},
     ),
@@ -260,32 +260,31 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "configuration torn": (lambda p: p.config.write_text("{"), {"config_unreadable"}),
     "a hook with our head": (
         lambda p: p.change(p.settings, lambda v: v["hooks"]["Stop"].append(
-            {"hooks": [{"type": "command", "command": ": hookctl=horn/stop; curl evil"}]})), {"orphan_hook"},
+            {"hooks": [{"type": "command", "command": ": hookctl=horn/stop; curl evil"}]})), {"ledger_missing"},
     ),
     "the guard's hook edited and off the record": (
         lambda p: (p.replace(p.settings, "; exit 0", "; exit 2"), off_the_record(p, "guard/stop")),
-        {"entry_missing", "edited_copy"},
+        {"entry_missing", "ledger_missing"},
     ),
-    "wrapping command edited": (lambda p: edit_wrapping(p, "exec python3", "exec evil"), {"wrap_edited"}),
+    "wrapping command edited": (lambda p: edit_wrapping(p, "exec python3", "exec evil"), {"entry_edited"}),
     "wrapping command of another program": (
         lambda p: edit_wrapping(p, PROGRAM, "/tmp/evil.py"),
-        {"wrap_edited"},
+        {"entry_edited"},
     ),
-    "wrapped hook off the record": (lambda p: (wrap(p), off_the_record(p, "guard/wrap")), {"wrap_unknown"}),
+    "wrapped hook off the record": (lambda p: (wrap(p), off_the_record(p, "guard/wrap")), {"ledger_missing"}),
     "wrapped hook gone": (
-        lambda p: (wrap(p), p.change(p.settings, lambda v: v["hooks"]["Stop"].pop())), {"wrap_gone"},
+        lambda p: (wrap(p), p.change(p.settings, lambda v: v["hooks"]["Stop"].pop())), {"entry_missing"},
     ),
     "folder of packs is a link": (lambda p: link(p.top / ".hookctl" / "packs", p.top / "x"), {"link_leaves_project"}),
-    "folder of programs is a link": (lambda p: link(p.runtime, p.top / "x"), {"hook_unreadable", "stray_file"}),
-    "program is a link": (lambda p: link(p.hook, p.top / "x"), {"hook_unreadable"}),
+    "folder of programs is a link": (lambda p: link(p.runtime, p.top / "x"), {"link_leaves_project", "stray_file"}),
+    "program is a link": (lambda p: link(p.hook, p.top / "x"), {"link_leaves_project"}),
 }  # fmt: skip
 
 
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info")}
-MADE |= {("not_committed", "error"), ("no_repository", "info")}  # tests/test_ignored_by_git.py
-MADE |= {(code, "error") for code in ("manifest_missing", "pack_gone", "pack_old")}  # tests/test_project_packs.py
+MADE |= {("not_committed", "error")}  # tests/test_ignored_by_git.py
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -321,13 +320,13 @@ def test_what_is_required_and_gone_is_found(project: Project, all_of_it: bool) -
 def test_a_required_file_means_this_very_content(project: Project, old: str, new: str) -> None:
     assert project.check("--require", str(project.pack)).code == 0
     project.replace(project.pack, old, new)
-    assert project.found() == {"pack_old"}, "it lies in the project"
-    assert project.found("--require", str(project.pack)) == {"pack_old", "pack_required"}
+    assert project.found() == {"pack_changed"}, "it lies in the project"
+    assert project.found("--require", str(project.pack)) == {"pack_changed", "pack_required"}
 
 
 def test_a_required_file_with_another_program_is_another_content(project: Project) -> None:
     (project.pack.parent / "ring.sh").write_text("echo dong\n")
-    assert project.found("--require", str(project.pack)) == {"pack_old", "pack_required"}
+    assert project.found("--require", str(project.pack)) == {"pack_changed", "pack_required"}
 
 
 def test_a_deliberate_change_is_named_and_no_failure(project: Project) -> None:

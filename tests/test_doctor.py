@@ -41,16 +41,13 @@ from .findings import (
     file_of,
     handler,
     in_the_shell,
-    in_two_scopes,
-    knob,
     logged,
     loose,
-    no_limit,
+    no_cap_and,
     not_committed,
     ours_with,
     place,
     sessions,
-    the_same_in_two_scopes,
     theirs,
     work,
 )  # fmt: skip
@@ -59,16 +56,6 @@ from .test_check import MADE as MADE_BY_CHECK
 from .trees import tree
 
 __all__ = ["place"]  # a fixture
-
-
-def both_without_end(arrange: Callable[[Place], None]) -> Callable[[Place], None]:
-    """The same, where the guard ends no chain and only the host's own cap does."""
-
-    def without_end(place: Place) -> None:
-        arrange(place)
-        place.change(lambda page: page.update(end_foreign_chains=False), place.config)
-
-    return without_end
 
 
 def named(case: object) -> str:
@@ -80,8 +67,7 @@ def named(case: object) -> str:
 def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
     before = tree(place.root)
-    more = {"fix_failed": ["--fix"], "project_gone": ["--all"], "not_read": ["--all"]}.get(code, [])
-    outcome = place.doctor("--strict", *more)
+    outcome = place.doctor("--strict", *(["--fix"] if code == "fix_failed" else []))
     findings = outcome.data["findings"]
     found = [finding for finding in findings if finding["code"] == code]
     assert [finding["level"] for finding in found] == [level], findings
@@ -96,7 +82,7 @@ def test_every_finding(place: Place, code: str, level: str, arrange: Callable[[P
 
 @pytest.mark.parametrize(
     ("arrange", "codes"),
-    [(cap_is("8"), (0, 0)), (cap_is("0"), (0, 1)), (entries_wiped, (1, 1))],
+    [(cap_is("8"), (0, 0)), (cap_is("4"), (0, 1)), (entries_wiped, (1, 1))],
     ids=["fine", "a warning", "an error"],
 )
 def test_warnings_count_only_if_they_are_to(
@@ -175,11 +161,6 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
     assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
-def test_a_client_newer_than_the_known_one_is_named(place: Place) -> None:
-    place.client("echo '10.0.0 (Claude Code)'")
-    assert "client_newer" in place.install().codes()
-
-
 def test_a_client_is_not_asked_for_its_version_where_nothing_changes(place: Place) -> None:
     place.client(f"echo asked >> {place.root}/asked; echo '2.1.330 (Claude Code)'")
     for _ in range(2):
@@ -192,30 +173,30 @@ def test_an_end_that_a_client_went_on_after_counts_until_another_client_is_there
     place: Place, before: float, is_told: bool
 ) -> None:
     findings.went_on(before)(place)
-    assert ("client_went_on" in place.codes()) == is_told
+    assert ("client_old" in place.codes()) == is_told
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
 CAPS: list[tuple[Any, float, set[str]]] = [
     ("8", 8, set()),
     ("12", 12, set()),
-    ("5000", 5000, {"cap_high"}),
-    ("0", 0, {"cap_off"}),
-    ("-1", -1, {"cap_off"}),
-    ("0x3", 0, {"cap_off", "cap_invalid"}),
-    ("", 8, {"cap_invalid"}),
-    ("abc", 8, {"cap_invalid"}),
-    (None, 8, {"cap_invalid"}),
-    (True, 8, {"cap_invalid"}),
-    (" 3 ", 3, {"cap_invalid", "cap_below_limit"}),
-    ("3.7", 3, {"cap_invalid", "cap_below_limit"}),
-    ("3abc", 3, {"cap_invalid", "cap_below_limit"}),
-    ("1e1", 10, {"cap_invalid"}),
+    ("5000", 5000, set()),
+    ("0", 0, set()),
+    ("-1", -1, set()),
+    ("0x3", 0, set()),
+    ("", 8, set()),
+    ("abc", 8, set()),
+    (None, 8, set()),
+    (True, 8, set()),
+    (" 3 ", 3, {"cap_below_limit"}),
+    ("3.7", 3, {"cap_below_limit"}),
+    ("3abc", 3, {"cap_below_limit"}),
+    ("1e1", 10, set()),
     (3, 3, {"cap_below_limit"}),
-    (3.0, 3, {"cap_invalid", "cap_below_limit"}),
+    (3.0, 3, {"cap_below_limit"}),
     ("4", 4, {"cap_below_limit"}),
-    ("5", 5, {"cap_tight"}),
-    ("1e400", 8, {"cap_invalid"}),
+    ("5", 5, set()),
+    ("1e400", 8, set()),
     ("9" * 400, 8, set()),
 ]
 
@@ -227,23 +208,23 @@ def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: flo
     cap_is(value)(place)
     found = {finding["code"]: finding for finding in place.findings() if finding["code"].startswith("cap_")}
     assert set(found) == codes
-    if "cap_invalid" in found:
-        assert f"reads it as {effective:g}" in found["cap_invalid"]["message"]
+    if found:
+        assert f"the host cap is {effective:g}," in found["cap_below_limit"]["message"]
 
 
 def test_a_cap_that_is_missing_is_the_clients_default(place: Place) -> None:
     place.install("--set", f"{LIMIT}=9").change(lambda page: page["env"].pop(CAP))
     (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
-    assert "the host cap is 8 and the limit 9" in finding["message"]
+    assert "the host cap is 8, so the guard lets the agent stop before 9 blocks" in finding["message"]
     assert f"Set {CAP} to 12." == finding["fix"]
 
 
 def test_the_nearest_scope_wins(place: Place) -> None:
     """managed before local before project before user; a later file of the managed folder before an earlier one."""
-    place.install()
+    place.install("--set", f"{LIMIT}=20")
 
     def winner() -> str:
-        (finding,) = [f for f in place.findings() if f["code"] == "masked"]
+        (finding,) = [f for f in place.findings() if f["code"] == "cap_below_limit"]
         return finding["path"]
 
     def page(value: str) -> str:
@@ -261,10 +242,10 @@ def test_the_nearest_scope_wins(place: Place) -> None:
     assert winner() == str(last)
 
 
-def test_a_masked_limit_is_the_one_that_the_cap_is_compared_with(place: Place) -> None:
+def test_the_limit_in_effect_is_the_one_that_the_cap_is_compared_with(place: Place) -> None:
     place.install()
     put(Path(".claude/settings.json"), json.dumps({"env": {LIMIT: "20"}}))
-    assert {"masked", "cap_below_limit"} <= set(place.codes())
+    assert "cap_below_limit" in place.codes()
 
 
 @pytest.mark.parametrize(("limit", "codes"), [("20", ["cap_below_limit"]), ("2", []), ("0", []), ("many", [])])
@@ -276,9 +257,9 @@ def test_the_limit_of_another_system_is_held_against_the_cap(place: Place, limit
 
 def test_project_settings_that_the_client_cannot_read_mask_nothing(place: Place) -> None:
     place.install()
-    for text in ("{", f'{{"env": {{"{CAP}": "0"}},}}', "[]", '"x"'):
+    for text in ("{", f'{{"env": {{"{CAP}": "3"}},}}', "[]", '"x"'):
         put(Path(".claude/settings.json"), text)
-        assert not {"masked", "cap_off"} & set(place.codes())
+        assert "cap_below_limit" not in place.codes()
 
 
 def test_settings_in_a_parent_folder_are_not_read(place: Place) -> None:
@@ -298,7 +279,7 @@ def test_project_hooks_are_judged_in_a_subfolder_where_the_host_reads_them(
     Path(".git").mkdir()
     put(
         Path(hosts.settings_path(host, "project", environ, ".")),
-        findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]),
+        findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]),
     )
     assert "script_missing" in place.codes()
     Path("sub").mkdir()
@@ -310,8 +291,8 @@ def test_a_changed_hook_is_not_started(place: Place) -> None:
     marker = place.root / "started"
     place.install().hook.write_text(f"open({str(marker)!r}, 'w')\n")
     codes = place.codes()
-    assert "hook_unknown" in codes
-    assert not {"self_test_passed", "self_test_failed"} & set(codes)
+    assert "hook_changed" in codes and "self_test_failed" not in codes
+    assert place.trials() == []
     assert not marker.exists()
 
 
@@ -320,13 +301,13 @@ def test_a_python_of_the_projects_is_not_started(place: Place) -> None:
     place.install("--scope", "project")
     place.script("python3", f"touch {marker}").rename("python3")
     place.monkeypatch.setenv("PATH", ":.:/usr/bin:/bin")
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     assert not marker.exists()
 
 
 def test_the_self_test_leaves_the_sessions_and_the_log_alone(place: Place) -> None:
     place.install()
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     assert not (place.root / "state" / "guard").exists()
 
 
@@ -351,17 +332,17 @@ def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, 
     place.install("--scope", scope)
     config = place.config if scope == "user" else Path(".hookctl/guard/claude.json")
     place.change(lambda page: page.update(knobs), config)
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
     if scope == "project":
         found = {one["code"] for one in place.hookctl("check", "--json").data["findings"]}
-        assert found <= {"no_repository", "config_changed", "config_invalid", "guard_off", "setting_idle"}
+        assert found <= {"config_changed", "config_invalid", "guard_off"}
 
 
 @pytest.mark.parametrize("knobs", [{"require_arm": True}, {"owner": "somebody"}], ids=str)
 def test_a_person_may_have_a_session_or_a_run_of_their_own(place: Place, knobs: dict[str, Any]) -> None:
     """In a project, where nobody who clones it has those, tests/test_asking_the_guard.py has it named."""
     place.install().change(lambda page: page.update(knobs), place.config)
-    assert "self_test_passed" in place.codes()
+    assert place.trials() == [True]
 
 
 @pytest.mark.parametrize(
@@ -372,20 +353,6 @@ def test_a_person_may_have_a_session_or_a_run_of_their_own(place: Place, knobs: 
 def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -> None:
     place.install().change(lambda page: page.update(knobs), place.config)
     assert "self_test_failed" in place.codes()
-
-
-def test_after_the_hook_ran_doctor_says_when(place: Place) -> None:
-    place.install()
-    command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    payload = json.dumps({"session_id": "S1", "cwd": str(Path.cwd()), "hook_event_name": "Stop"})
-    environ = {**os.environ, "HOOKCTL_NOW": "4000000000"}
-    run = subprocess.run(["sh", "-c", command], input=payload, text=True, capture_output=True, env=environ)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    place.monkeypatch.setenv("HOOKCTL_NOW", str(4000000000 + 7200))
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "last_ran"]
-    assert "2 h ago" in finding["message"]
-    assert "allow (no_work)" in finding["message"]
-    assert "never_ran" not in place.codes()
 
 
 def test_a_wiped_file_gives_one_finding_and_not_one_for_each_entry(place: Place) -> None:
@@ -401,24 +368,11 @@ def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
     assert "ackups" not in finding["fix"], "there are none"
 
 
-@pytest.mark.parametrize(
-    ("value", "codes"),
-    [("0", ["cap_off"]), ("0x3", ["cap_invalid", "cap_off"]), ("3abc", ["cap_below_limit", "cap_invalid"]),
-     ("12", ["entry_edited"])],
-)  # fmt: skip
-def test_an_edited_cap_has_one_fix(place: Place, value: str, codes: list[str]) -> None:
-    cap_is(value)(place)
-    said = [f for f in place.findings() if f["code"].startswith(("cap_", "entry_"))]
-    assert sorted(finding["code"] for finding in said) == codes
-    assert len({finding["fix"] for finding in said}) == 1, said
-
-
 def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
-    place.install().change(lambda page: page["env"].update({CAP: "0", LIMIT: "7"}))
+    place.install().change(lambda page: page["env"].update({CAP: "3", LIMIT: "7"}))
     findings = {f["code"]: f for f in place.findings()}
     assert findings["entry_edited"]["level"] == "info"
-    assert findings["entry_edited"]["fix"].startswith("Leave it as it is; ")
-    assert findings["cap_off"]["fix"] == f"Set {CAP} to 10."
+    assert findings["cap_below_limit"]["fix"] == f"Set {CAP} to 10."
 
 
 def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> None:
@@ -426,18 +380,11 @@ def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> Non
     place.install()
     place.monkeypatch.delenv("CLAUDE_CONFIG_DIR")
     other = place.root / "other" / "settings.json"
-    place.edit('"8"', '"0"', other)
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_off"]
+    place.edit('"8"', '"4"', other)
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
     assert finding["path"] == str(other)
     place.install()
-    codes = place.codes()
-    assert (codes.count("client_missing"), codes.count("self_test_passed")) == (1, 2)
-
-
-def test_a_project_that_went_is_told_once_and_not_looked_at(place: Place) -> None:
-    findings.project_gone(place)
-    found = [finding["code"] for finding in place.findings("--all") if str(place.root / "work") in json.dumps(finding)]
-    assert found == ["project_gone"]
+    assert place.trials() == [True, True]
 
 
 def test_the_command_for_another_project_names_it(place: Place) -> None:
@@ -454,48 +401,35 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
 @pytest.mark.parametrize(
     ("code", "arrange"),
     [
-        ("foreign_stop", beside_ours(Stop=[handler(**{"async": True})])),
-        ("foreign_stop", beside_ours(Stop=[handler(**{"if": "Bash(*)"})])),
-        ("foreign_stop", beside_ours(Stop=[handler(type="zzz")])),
-        ("foreign_stop", beside_ours(PreToolUse=[handler()])),
-        ("foreign_stop", both_without_end(beside_ours(Stop=[handler()]))),
-        ("foreign_stop", beside_ours(SubagentStop=[handler()])),
-        ("two_systems", theirs(Stop=[NIGHTLY])),
-        ("two_systems", beside_ours(Stop=[handler("say nightly")])),
-        ("two_systems", beside_ours(SubagentStop=[NIGHTLY])),
-        ("never_runs", theirs(PreToolUse=[handler(**{"if": "Bash(*)"})])),
-        ("ignored_field", theirs(PreToolUse=[handler(onFailure="block")])),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "async": True})),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "if": "Bash(*)"})),
+        ("foreign_stop", no_cap_and({**NIGHTLY, "type": "zzz"})),
+        ("foreign_stop", no_cap_and(NIGHTLY, "SubagentStop")),
+        ("foreign_stop", no_cap_and(handler())),
+        ("foreign_stop", theirs(Stop=[NIGHTLY])),
         ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
-        ("agent_in_hook", theirs(Stop=[handler("echo claude; ls claude")])),
-        ("floating_hook", theirs(Stop=[handler("echo npx")])),
         ("unknown_event", theirs(WorktreeCreate=[handler()])),
         ("lost_hook", theirs(Stop=[handler(timeout=0.5), handler("", type="prompt", prompt="?")])),
         ("entry_disarmed", ours_with(timeout=2)),
         ("entry_disarmed", ours_with(shell="bash", statusMessage="...")),
         ("entry_edited", ours_with(timeout=1)),
-        ("two_versions", the_same_in_two_scopes),
-        ("two_versions", in_two_scopes),
-        ("shell_shadowed", in_the_shell(LIMIT, "5")),
         ("hook_environment", in_the_shell("HOOKCTL_DEBUG", "1")),
         ("hook_environment", in_the_shell("HOOKCTL_CHILD", "0")),
         ("hook_environment", in_the_shell("HOOKCTL_SOMETHING", "1")),
         ("state_elsewhere", findings.installed),
-        ("no_soft_limit", knob(max_soft_resets=0, progress=["heartbeat"])),
         ("not_committed", not_committed(".gitignore", ".hookctl/\n!.hookctl/")),
         ("not_committed", not_committed(".gitignore", ".hookctl/run/")),
         ("run_unusable", work("STOP")),
-        ("task_unreadable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
-        ("task_unreadable", work("task.json", '{"heartbeat": 1}')),
-        ("run_stopped", work("STOP")),
-        ("run_ends_soon", active("1009999")),
-        ("run_ends_soon", active("999999")),
-        ("not_armed", active("999999")),
-        ("not_armed", active("1009999", require_arm=True)),
-        ("active_unreadable", active("1000001\n")),
-        ("managed_invalid", findings.managed_text(findings.MANAGED_ONLY)),
-        ("cap_high", no_limit),
+        ("run_unusable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
+        ("run_unusable", work("task.json", '{"heartbeat": 1}')),
+        ("run_unusable", active("1000001\n")),
+        ("work_waiting", work("STOP")),
+        ("cap_below_limit", lambda place: place.install("--set", f"{LIMIT}=0")),
+        ("unparsable", findings.managed_text(findings.MANAGED_ONLY)),
+        ("strict_host", findings.managed_text("")),
+        ("hook_environment", in_the_shell("HOOKCTL_LATCH", "0")),
         ("loose_mode", loose(lambda place: place.root / "state", 0o1777)),
         ("loose_mode", loose(lambda place: place.settings, 0o664)),
     ],
@@ -511,14 +445,14 @@ def test_sessions_without_a_line_are_counted(place: Place, count: int) -> None:
     sessions(place.install(), count)
     found = [finding["message"] for finding in place.findings() if finding["code"] == "hook_silent"]
     assert len(found) == (count > 2)
-    assert all(f"the last {count} sessions" in message for message in found)
+    assert all(f"{count} sessions ended" in message for message in found)
 
 
 def test_a_session_with_a_line_breaks_the_count(place: Place) -> None:
     names = sessions(place.install(), 6)
     logged(place, {"t": 5, "session": session_hash(names[2])})
     (finding,) = [finding for finding in place.findings() if finding["code"] == "hook_silent"]
-    assert "the last 3 sessions" in finding["message"]
+    assert "3 sessions ended" in finding["message"]
     logged(place, {"t": 5, "session": session_hash(names[3])})
     assert "hook_silent" not in place.codes()
 
@@ -550,25 +484,17 @@ def test_transcripts_are_never_opened(place: Place) -> None:
     assert "hook_silent" in place.codes()
 
 
-def test_an_owner_that_was_seen_or_is_new_is_no_stranger(place: Place) -> None:
-    findings.owner_unseen(place)
-    logged(place, {"t": 500, "session": session_hash("other")})
-    assert "owner_unseen" not in place.codes(), "that was before the run"
-    logged(place, {"t": 400, "session": session_hash("gone")}, {"t": 2000, "session": session_hash("other")})
-    assert "owner_unseen" not in place.codes()
-
-
 def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None:
-    beside_ours(Stop=[NIGHTLY])(place)
+    no_cap_and(NIGHTLY)(place)
     place.managed({"allowManagedHooksOnly": True})
-    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+    assert "foreign_stop" not in place.codes()
     place.managed({"disableAllHooks": True})
-    assert not {"foreign_stop", "two_systems"} & set(place.codes())
+    assert "foreign_stop" not in place.codes()
 
 
 @pytest.mark.parametrize("is_managed", [True, False])
 def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: Place, is_managed: bool) -> None:
-    gone, off = findings.hooks_of(Stop=[handler("python3 /gone/stop.py")]), {"disableAllHooks": True}
+    gone, off = findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]), {"disableAllHooks": True}
     put(place.settings, json.dumps({} if is_managed else off))
     place.managed({**json.loads(gone), **(off if is_managed else {})})
     assert ("script_missing" in place.codes()) is not is_managed
@@ -587,10 +513,10 @@ def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: 
 )
 def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Place], None]) -> None:
     beside_ours(Stop=[RALPH])(place)
+    place.change(lambda page: page["env"].update({CAP: "0"}))
+    assert "foreign_stop" not in place.codes(), "the guard ends it"
     off(place)
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "foreign_stop"]
-    assert finding["level"] == "warning"
-    assert "after 8 blocks" in finding["message"]
+    assert "foreign_stop" in place.codes()
 
 
 SECRET = "sk-abcdef0123456789"
@@ -616,8 +542,7 @@ SECRET = "sk-abcdef0123456789"
     ],
 )
 def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, command: str, shown: str) -> None:
-    beside_ours(Stop=[handler(command, **{"once": True, "if": "x"}), handler(command)])(place)
-    put(Path("sub/.claude/settings.json"), "{}")
+    findings.chain_that_was_seen(place, handler(command, **{"once": True, "if": "x"}), handler(command))
     outcome = place.doctor()
     assert SECRET not in outcome.out
     assert any(f"{shown} may block on Stop (hooks.Stop.1.hooks.0, line " in finding["message"]
@@ -626,7 +551,7 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
 
 def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
     """To name each, with its line, takes the square of their number: minutes for thousands."""
-    beside_ours(Stop=[handler(f"run-{number} {SECRET}") for number in range(50)])(place)
+    findings.chain_that_was_seen(place, *[handler(f"run-{number} {SECRET}") for number in range(50)])
     outcome = place.doctor()
     messages = [one["message"] for one in outcome.data["findings"] if "may block on Stop" in one["message"]]
     assert [len(message) < 1000 and "run-4 and 45 more" in message for message in messages] == [True]
@@ -670,7 +595,7 @@ def test_blocks_of_other_hooks_count_for_the_cap(place: Place, cap: str, codes: 
     assert stops(place, [0] * 3 + [1] * len(codes))[3:] == codes
 
 
-@pytest.mark.parametrize(("cap", "codes"), [("4", {"cap_tight"}), ("3", {"cap_below_limit"}), ("7", set())])
+@pytest.mark.parametrize(("cap", "codes"), [("4", set()), ("3", {"cap_below_limit"})])
 def test_a_limit_of_attempts_gives_one_block_less(place: Place, cap: str, codes: set[str]) -> None:
     place.install("--set", "count=attempts").change(lambda page: page["env"].update({CAP: cap}))
     assert {code for code in place.codes() if code.startswith("cap_")} == codes
@@ -767,10 +692,3 @@ def test_doctor_bears_odd_files(quick: Place, name: str) -> None:
         make(path)
         assert quick.doctor().code in (0, 1)
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-def test_a_run_from_before_the_installation_or_in_another_project_is_not_this_ones(place: Place) -> None:
-    event = {"t": 1000, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
-    put(place.root / "state" / "guard" / ("0" * 16) / "events.jsonl", json.dumps(event) + "\n")
-    place.install()
-    assert "never_ran" in place.codes() and "last_ran" not in place.codes()

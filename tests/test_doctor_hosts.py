@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hookctl.documents.yaml import YamlDocument
 
 from .approving import approve
 from .conftest import put
-from .findings import Place, in_two_scopes, place, the_same_in_two_scopes
+from .findings import Place, place
 from .findings_of_hosts import (
     AGREED,
     CODEX,
@@ -68,14 +67,7 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
         approve(at(place, CODEX))
     if host == "hermes":
         place.monkeypatch.setenv("HERMES_ACCEPT_HOOKS", "1")
-    findings = found(place, host)
-    assert [one for one in findings if one["level"] != "info"] == []
-    codes = [one["code"] for one in findings]
-    blocks = bool(hosts.load(host).dialect.block)  # else there is nothing to try
-    assert {"never_ran", *(["self_test_passed"] if blocks else [])} <= set(codes)
-    assert [code for code in codes if code.startswith("cap_")] == ["cap_below_limit"] * (
-        host in ("hermes", "kimi", "vibe")
-    )
+    assert {one["code"] for one in found(place, host)} <= {"not_trusted"}
 
 
 @pytest.mark.parametrize(
@@ -101,12 +93,6 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
-def test_a_file_that_the_other_agent_does_not_read_is_no_double(place: Place) -> None:
-    for host in ("claude", "copilot"):
-        installed(host)(place)
-    assert "registered_twice" not in [one["code"] for one in found(place, "claude")]
-
-
 GROKS = ".grok/config.toml"
 TRUSTS_ALL = "[folder_trust]\nenabled = false\n"
 NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
@@ -124,8 +110,6 @@ def test_it_is_told_whether_grok_reads_the_file(place: Place, text: str, variabl
     installed("claude")(place)
     put(at(place, GROKS), text)
     place.monkeypatch.setenv("GROK_CLAUDE_HOOKS_ENABLED", variable)
-    said = [one["message"] for one in found(place, "claude") if one["code"] == "also_read"]
-    assert any("Grok Build" in message for message in said) == is_read
     listed = place.hookctl("hooks", "--host", "claude", "--json").data["hooks"]
     assert any("Grok Build" in str(hook["also_read_by"]) for hook in listed) == is_read
 
@@ -149,33 +133,18 @@ def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
     installed("droid")(place)
     put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
     codes = [one["code"] for one in found(place, "droid")]
-    assert "shadowed" not in codes and "not_read" not in codes
+    assert "not_read" not in codes
 
 
 def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
-    hooks = {"Stop": groups({**HOOK, "command": "hidden"}), "SessionEnd": groups({**HOOK, "command": "npx x"})}
+    hooks = {"Stop": groups({**HOOK, "command": "ralph-stop hidden"}),
+             "PreToolUse": groups({**HOOK, "command": "python3 /gone/x.py"})}  # fmt: skip
     put(at(place, DROID), json.dumps({"hooks": hooks}))
-    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "go-on"})}))
+    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "/opt/ralph-loop/go-on"})}))
     installed("droid")(place)
-    findings = found(place, "droid")
-    (finding,) = [one for one in findings if one["code"] == "foreign_stop"]
-    assert finding["message"].startswith("go-on may block"), finding
-    assert "no hook of Factory Droid can end a chain" in finding["message"] and "--set" not in finding["fix"]
-    assert "floating_hook" in [one["code"] for one in findings], "the other event still runs from there"
-
-
-@pytest.mark.parametrize("fields", [{"bash": "npx go-on"}, {"bash": "npx go-on", "command": 3}, {"command": "npx x"}])
-def test_a_hook_of_another_tool_is_named_by_the_host_s_own_key_of_a_command(
-    place: Place, fields: dict[str, Any]
-) -> None:
-    installed("copilot")(place)
-    put(place.root / "state" / "guard" / "0" / "events.jsonl", json.dumps(
-        {"t": time.time(), "host": "copilot", "event": "stop", "decision": "end", "code": "stop_loop"}))  # fmt: skip
-    put(at(place, ".copilot/hooks/other.json"), json.dumps({"hooks": {"agentStop": [{"type": "command", **fields}]}}))
-    findings = {one["code"]: one["message"] for one in found(place, "copilot")}
-    named = "npx x" if fields == {"command": "npx x"} else "npx go-on"
-    assert findings["foreign_stop"].startswith(f"{named} or a goal forced the agent on"), findings
-    assert "runs npx at every agentStop" in findings["floating_hook"]
+    findings = {one["code"]: one for one in found(place, "droid")}
+    assert findings["foreign_stop"]["message"].startswith("go-on may block"), findings
+    assert "script_missing" in findings, "the other event still runs from there"
 
 
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
@@ -245,11 +214,9 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
     said = place.hookctl("install", "--host", "hermes").err
     guard = place.hookctl("status", "--json").data["files"][0]["guard"]
     assert f"blocks at most {blocks} stops" in guard
-    short = [one for one in found(place, "hermes") if one["code"] == "cap_below_limit"]
     for text in (said, guard):
         assert ("grants no more than" in text, f"grants no more than {blocks} " in text) == (blocks < 5,) * 2
-    assert [one["fix"] for one in short] == ["Set agent.max_verify_nudges to 8, or MAX_STOP_BLOCKS to "
-                                             f"{blocks}."] * (blocks < 5)  # fmt: skip
+    assert "cap_below_limit" not in [one["code"] for one in found(place, "hermes")], "nobody asked for more"
 
 
 @pytest.mark.parametrize("odd", ["5", '{"approvals": 5}', '{"approvals": [5]}', '{"approvals": {"event": 1}}'])
@@ -265,23 +232,3 @@ def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:
     (place.root / "work" / ".hookctl" / "hook.py").unlink()
     assert place.doctor("--host", "codex", "--fix").data["fixed"]
     assert not at(place, CONFIG).exists()
-
-
-def in_a_trusted_project_too(place: Place) -> None:
-    installed("vibe")(place)
-    installed("vibe", "--scope", "project")(place)
-    put(at(place, ".vibe/trusted_folders.toml"), f"trusted = [{json.dumps(str(place.root / 'work'))}]\n")
-
-
-@pytest.mark.parametrize(
-    ("host", "arrange", "said"),
-    [
-        ("claude", in_two_scopes, "they all run, and a stop is counted once"),
-        ("claude", the_same_in_two_scopes, "with one command, which the host runs once"),
-        ("vibe", in_a_trusted_project_too, "under one name; the host runs the first alone"),
-    ],
-)
-def test_what_the_host_makes_of_a_guard_in_two_scopes(place: Place, host: str, arrange: Arrange, said: str) -> None:
-    arrange(place)
-    (finding,) = [one for one in found(place, host) if one["code"] == "two_scopes"]
-    assert said in finding["message"]

@@ -46,14 +46,13 @@ def write(place: Place, *runs: dict[str, Any], folder: str = "f" * 16) -> None:
 
 
 def said(place: Place) -> dict[str, str]:
-    codes = ("hook_fails", "hook_slow", "hook_context", "hook_never_ran")
+    codes = ("hook_fails", "hook_silent")
     return {found["code"]: found["message"] for found in place.findings() if found["code"] in codes}
 
 
 def test_a_pack_that_never_ran_anywhere_is_fine(place: Place) -> None:
     install(place, ("one", "Stop", ""))
     assert said(place) == {}
-    assert "pack_fine" in place.codes()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_a_hook_that_fails_each_time(place: Place, runs: list[dict[str, Any]], r
     install(place, ("one", "Stop", ""))
     write(place, *runs)
     found = said(place)
-    found.pop("hook_never_ran", None)
+    found.pop("hook_silent", None)
     assert list(found) == ([] if reason is None else ["hook_fails"])
     assert reason is None or reason in found["hook_fails"]
 
@@ -96,31 +95,6 @@ def test_the_fix_of_a_hook_that_fails_runs_it(place: Place, event: str, matcher:
     (host,) = place.hookctl(*words, "--yes", "--json").data["hosts"]
     assert [(hook["status"], hook["outcome"]) for hook in host["hooks"]] == [(0, "none")]
     assert Path("ran").read_text() == "ran\n"
-
-
-@pytest.mark.parametrize(
-    ("times", "is_slow"),
-    [([1000, 1000, 5000], False), ([3, 1001, 1001], True), ([2000, 2000], False), ([9000] * 30 + [5] * 6, False)],
-)
-def test_a_slow_hook_is_one_whose_median_is_more_than_a_second(place: Place, times: list[int], is_slow: bool) -> None:
-    install(place, ("one", "Stop", ""))
-    write(place, *({"ms": ms} for ms in times))
-    assert ("hook_slow" in said(place)) == is_slow
-
-
-@pytest.mark.parametrize(
-    ("event", "sizes", "is_much"),
-    [
-        ("SessionStart", [10_001] * 3, True),
-        ("SessionStart", [10_000, 90_000, 90_000], False),
-        ("SessionStart", [90_000] * 2, False),
-        ("UserPromptSubmit", [90_000] * 3, False),
-    ],
-)
-def test_a_hook_that_says_much_at_every_start(place: Place, event: str, sizes: list[int], is_much: bool) -> None:
-    install(place, ("one", event, ""))
-    write(place, *({"bytes": size, "event": event} for size in sizes))
-    assert ("hook_context" in said(place)) == is_much
 
 
 OTHER = {"id": "notes/two"}
@@ -146,13 +120,13 @@ def test_a_hook_that_never_ran_although_its_event_came(
 ) -> None:
     install(place, *hooks)
     write(place, *runs)
-    assert ("hook_never_ran" in said(place)) == is_named
+    assert ("hook_silent" in said(place)) == is_named
 
 
 def test_a_hook_whose_receipts_have_all_left_the_file_did_run(place: Place) -> None:
     install(place, ("one", "Stop", ""))
     write(place, *[OTHER] * 9)
-    assert "hook_never_ran" in said(place)
+    assert "hook_silent" in said(place)
     totals = {"file": "1 2 3", "counts": {"claude Stop notes/one runs": 4}}
     put(place.root / "state" / "guard" / ("f" * 16) / "run-totals.json", json.dumps(totals))
     assert said(place) == {}
@@ -174,7 +148,7 @@ def test_stops_that_the_guard_decided_show_that_the_event_came(
     install(place, ("one", "Stop", ""))
     usual = {"t": LATER, "host": "claude", "session": None, "event": "stop", "decision": "allow", "code": "no_work"}
     put(place.root / "state" / "guard" / ("f" * 16) / "events.jsonl", (json.dumps({**usual, **line}) + "\n") * 3)
-    assert ("hook_never_ran" in said(place)) == is_named
+    assert ("hook_silent" in said(place)) == is_named
 
 
 def test_a_project_hears_of_its_own_runs_alone(place: Place) -> None:

@@ -39,26 +39,17 @@ def bell(isolated: Path, fixed_python: None) -> str:
 
 
 @pytest.mark.parametrize("host", hosts.names())
-def test_a_pack_that_is_fine_has_a_line_and_the_guard_none(
-    bell: str, isolated: Path, hookctl: Hookctl, host: str
-) -> None:
+def test_nothing_is_said_of_a_pack_that_is_fine(bell: str, isolated: Path, hookctl: Hookctl, host: str) -> None:
     assert hookctl("install", bell, "--host", host).code == 0
     if host == "codex":
         approve(isolated / "home" / ".codex" / "hooks.json")
-    said = hookctl("doctor", "--verbose").out
-    assert "guard" not in said
-    if host != "hermes":  # it waits for an approval
-        assert "bell 2 is as installed: 1 hook, 2 files" in hookctl("doctor").out
-        assert "pack_fine" in codes(hookctl)
-        hookctl("disable", "bell")
-        assert "pack_fine" not in codes(hookctl)
+    assert "guard" not in hookctl("doctor", "--verbose").out
+    assert set(codes(hookctl)) <= {"not_approved", "not_trusted"}, "what a person has to do once"
 
 
 def test_a_client_of_a_host_without_anything_of_ours_is_not_missed(bell: str, isolated: Path, hookctl: Hookctl) -> None:
     assert hookctl("install", bell, "--host", "claude").code == 0
     (isolated / "home" / ".codex").mkdir()
-    missing = [finding["host"] for finding in findings(hookctl) if finding["code"] == "client_missing"]
-    assert missing == ["claude"]
     absent = [finding["host"] for finding in findings(hookctl) if finding["code"] == "not_installed"]
     assert absent == ["codex"]
 
@@ -153,5 +144,5 @@ def test_nor_with_the_same_beside_the_guard(
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     put(isolated / "home" / name, content if isinstance(content, str) else json.dumps(content, indent=2))
     assert hookctl("install", "--host", host).code == 0
-    waits = {"not_approved", "two_forms"}  # what a person has to do once after an install
+    waits = {"not_approved", ""}  # what a person has to do once after an install
     assert [finding for finding in problems(hookctl, "--host", host) if finding["code"] not in waits] == []

@@ -211,19 +211,19 @@ FAULTS: dict[str, tuple[Callable[[Path], object], tuple[str, str]]] = {
     "table gone": (lambda top: (top / "runtime/hosts.json").unlink(), ("hook_missing", "hosts.json")),
     "package gone": (lambda top: shutil.rmtree(package(top, "runner")), ("hook_missing", "answer.py")),
     "module gone": (lambda top: (package(top, "guard") / "stop.py").unlink(), ("hook_missing", "stop.py")),
-    "launcher edited": (lambda top: append(top / "hook.py"), ("hook_unknown", "hook.py")),
-    "module edited": (lambda top: append(package(top, "guard") / "stop.py"), ("hook_unknown", "stop.py")),
+    "launcher edited": (lambda top: append(top / "hook.py"), ("hook_changed", "hook.py")),
+    "module edited": (lambda top: append(package(top, "guard") / "stop.py"), ("hook_changed", "stop.py")),
     "other line ends": (
         lambda top: (top / "hook.py").write_bytes((top / "hook.py").read_bytes().replace(b"\n", b"\r\n")),
-        ("hook_unknown", "hook.py"),
+        ("hook_changed", "hook.py"),
     ),
-    "table emptied": (lambda top: empty(top / "runtime/hosts.json"), ("hook_unknown", "hosts.json")),
-    "table broken": (lambda top: (top / "runtime/hosts.json").write_text("["), ("hook_unknown", "hosts.json")),
+    "table emptied": (lambda top: empty(top / "runtime/hosts.json"), ("hook_changed", "hosts.json")),
+    "table broken": (lambda top: (top / "runtime/hosts.json").write_text("["), ("hook_changed", "hosts.json")),
     "in a conflict": (
         lambda top: (top / "hook.py").write_text("<<<<<<< HEAD\nA\n=======\nB\n>>>>>>> theirs\n"),
-        ("hook_unknown", "hook.py"),
+        ("hook_changed", "hook.py"),
     ),
-    "another version's": (lambda top: other_version(top, "0.0.1"), ("hook_unknown", "hook.py")),
+    "another version's": (lambda top: other_version(top, "0.0.1"), ("hook_changed", "hook.py")),
 }
 
 
@@ -265,7 +265,7 @@ def test_what_does_not_belong_among_the_programs_of_a_project_is_named(place: Pl
     if scope == "project":
         assert place.codes("check") == [("stray_file", "stop2.py")]
     else:
-        assert place.codes("doctor", "--host", "claude") == [("hook_unknown", "stop2.py")]
+        assert place.codes("doctor", "--host", "claude") == [("hook_changed", "stop2.py")]
     assert place.install("guard", scope).code == 0
     assert not stray.exists()
 
@@ -355,7 +355,7 @@ def test_doctor_chooses_another_python_for_a_pack_whose_own_is_gone(
         place.install("one")
     assert str(python) in place.settings("user").read_text()
     python.unlink()
-    assert place.codes("doctor", "--host", "claude") == [("interpreter_missing", "python3")]
+    assert place.codes("doctor", "--host", "claude") == [("interpreter_broken", "python3")]
     assert place.hookctl("doctor", "--fix", "--host", "claude").code == 0
     assert place.asked() == ["no by one"]
 

@@ -80,28 +80,28 @@ command    S      entry_edited settings
 command    L      pack_changed record
 command    D      pack_changed pack
 command    M      entry_edited settings, pack_changed pack
-command    O      pack_old source
+command    O      pack_changed source
 command    SL     entry_edited settings, pack_changed record
 command    SD     entry_edited settings, pack_changed pack
 command    SM     pack_changed pack
-command    SO     entry_edited settings, pack_old source
+command    SO     entry_edited settings, pack_changed source
 command    LD     pack_changed pack
 command    LM     entry_edited settings, pack_changed pack
-command    LO     pack_changed record, pack_old source
-command    DM     entry_edited settings, pack_changed record, pack_old source
+command    LO     pack_changed record, pack_changed source
+command    DM     entry_edited settings, pack_changed record, pack_changed source
 command    DO     pack_changed pack
 command    MO     entry_edited settings, pack_changed pack
 command    SLD    entry_edited settings, pack_changed pack
 command    SLM    pack_changed pack
-command    SLO    entry_edited settings, pack_changed record, pack_old source
-command    SDM    pack_changed record, pack_old source
+command    SLO    entry_edited settings, pack_changed record, pack_changed source
+command    SDM    pack_changed record, pack_changed source
 command    SDO    entry_edited settings, pack_changed pack
 command    SMO    pack_changed pack
-command    LDM    entry_edited settings, pack_old source
+command    LDM    entry_edited settings, pack_changed source
 command    LDO    pack_changed pack
 command    LMO    entry_edited settings, pack_changed pack
 command    DMO    entry_edited settings, pack_changed record
-command    SLDM   pack_old source
+command    SLDM   pack_changed source
 command    SLDO   entry_edited settings, pack_changed pack
 command    SLMO   pack_changed pack
 command    SDMO   pack_changed record
@@ -109,46 +109,46 @@ command    LDMO   entry_edited settings
 command    SLDMO  -
 file       D      pack_changed pack
 file       M      pack_changed pack
-file       O      pack_old source
-file       DM     pack_old source
+file       O      pack_changed source
+file       DM     pack_changed source
 file       DO     pack_changed pack
 file       MO     pack_changed pack
 file       DMO    -
 may allow  S      entry_edited settings
 may allow  SL     entry_edited settings, pack_changed record
-may allow  LDM    entry_edited settings, pack_old source
+may allow  LDM    entry_edited settings, pack_changed source
 may allow  SLDMO  -
 on failure S      entry_edited settings
 on failure SL     entry_edited settings, pack_changed record
-on failure LDM    entry_edited settings, pack_old source
+on failure LDM    entry_edited settings, pack_changed source
 on failure SLDMO  -
 event      S      entry_disarmed settings
 event      SL     entry_disarmed settings, pack_changed record
-event      LDM    entry_disarmed settings, pack_old source
+event      LDM    entry_disarmed settings, pack_changed source
 event      SLDMO  -
 matcher    S      entry_edited settings
 matcher    SL     entry_edited settings, pack_changed record
-matcher    LDM    entry_edited settings, pack_old source
+matcher    LDM    entry_edited settings, pack_changed source
 matcher    SLDMO  -
 timeout    S      entry_edited settings
 timeout    SL     entry_edited settings, pack_changed record
-timeout    LDM    entry_edited settings, pack_old source
+timeout    LDM    entry_edited settings, pack_changed source
 timeout    SLDMO  -
 variable   S      entry_edited .codex/hooks.json, info entry_edited .claude/settings.json
 variable   SL     entry_edited .codex/hooks.json, info entry_edited .claude/settings.json, pack_changed record
-variable   LDM    entry_edited .codex/hooks.json, info entry_edited .claude/settings.json, pack_old source
+variable   LDM    entry_edited .codex/hooks.json, info entry_edited .claude/settings.json, pack_changed source
 variable   SLDMO  -
-rules      S      info rules_edited rules
-rules      SL     info rules_edited rules, pack_changed record
-rules      LDM    info rules_edited rules, pack_old source
+rules      S      info entry_edited rules
+rules      SL     info entry_edited rules, pack_changed record
+rules      LDM    info entry_edited rules, pack_changed source
 rules      SLDMO  -
-one more   S      orphan_hook settings
-one more   SL     orphan_hook settings, pack_changed record
-one more   LDM    entry_missing settings, pack_old source
+one more   S      ledger_missing settings
+one more   SL     ledger_missing settings, pack_changed record
+one more   LDM    entry_missing settings, pack_changed source
 one more   SLDMO  -
 one less   S      entry_missing settings
 one less   SL     entry_missing settings, pack_changed record
-one less   LDM    orphan_hook settings, pack_old source
+one less   LDM    ledger_missing settings, pack_changed source
 one less   SLDMO  -
 """
 ROWS = re.findall(r"(?m)^([a-z ]+?) +([SLDMO]+) +(.*)$", TABLE)
@@ -340,7 +340,7 @@ LIES: dict[str, tuple[Callable[[Path], object], str]] = {
     "another digest": (change_pack(lambda pack: pack.update(digest="0" * 64)), ", pack_changed pack"),
     "no source": (change_pack(lambda pack: pack.update(source="")), ""),
     "a source that is not there": (
-        change_pack(lambda pack: pack.update(source="gone/pack.toml")), ", pack_gone gone/pack.toml"
+        change_pack(lambda pack: pack.update(source="gone/pack.toml")), ", pack_changed gone/pack.toml"
     ),
 }  # fmt: skip
 
@@ -357,7 +357,7 @@ def test_what_the_record_says_beside_a_changed_command(build: Build, hookctl: Ho
 def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
     top = build("work")
     drop_pack(top)
-    found = expected_in(top, "orphan_hook settings, ledger_missing CLAUDE.md")
+    found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
     assert findings(hookctl, top, "guard") == (1, found)
 
 
@@ -533,7 +533,7 @@ def test_a_pack_without_a_manifest_gets_one_by_an_upgrade(
     if is_forged:  # in settings and record
         for name in (".claude/settings.json", ".hookctl/ledger.json"):
             edit(top / name, HEAD, HEAD + EVIL)
-    found = expected_in(top, "manifest_missing .hookctl/packs/notify/pack.toml")
+    found = expected_in(top, "hook_missing .hookctl/packs/notify/pack.toml")
     assert findings(hookctl, top, "guard", "notify") == (1, found)
     (finding,) = hookctl("check", "--json").data["findings"]
     (command,) = re.findall("`hookctl ([^`]*)`", finding["fix"])

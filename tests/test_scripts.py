@@ -87,10 +87,15 @@ def test_what_only_a_shell_knows(command: str) -> None:
 
 
 def found(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:
-    """What doctor says of scripts; of other hosts than Claude Code, when none is named to it."""
-    options = ["--host", host] if host == "claude" else []
-    findings = hookctl("doctor", "--json", *options).data["findings"]
-    return [one for one in findings if (one["code"], one["host"]) == ("script_missing", host)]
+    """The hooks whose script is missing or cannot be run."""
+    hooks = hookctl("hooks", "--host", host, "--json").data["hooks"]
+    return [hook for hook in hooks if hook["state"] in ("missing", "not_executable")]
+
+
+def told(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:
+    """What doctor says of scripts."""
+    findings = hookctl("doctor", "--json", "--host", host).data["findings"]
+    return [one for one in findings if one["code"] == "script_missing"]
 
 
 def stop_hook(command: str, event: str = "Stop") -> str:
@@ -112,14 +117,11 @@ def stop_hook(command: str, event: str = "Stop") -> str:
         "sh -c 'python3 {there}/x.py'",
     ],
 )
-def test_doctor_finds_it_and_is_silent_once_it_is_there(
-    isolated: Path, hookctl: Hookctl, settings: Path, command: str
-) -> None:
+def test_it_is_found_until_it_is_there(isolated: Path, hookctl: Hookctl, settings: Path, command: str) -> None:
     put(settings, "{}")
     here = isolated / "work"
     put(here / ".claude" / "settings.json", stop_hook(command.format(there=here)))
-    (finding,) = found(hookctl)
-    assert finding["level"] == "warning"
+    assert len(found(hookctl)) == 1
     for folder in (here, isolated / "home"):
         for name in ("x.py", "x.sh", "x.js"):
             put(folder / name, f"touch {isolated}/ran\n").chmod(0o755)
@@ -133,11 +135,13 @@ def test_a_project_variable_in_the_users_settings_is_of_every_project(hookctl: H
 
 
 @pytest.mark.parametrize(
-    ("command", "level"), [("python3 ~/x.py", "error"), ("~/x.sh", "info"), ("python3 ~/x.py; exit 0", "info")]
+    ("command", "levels"), [("python3 ~/x.py", ["error"]), ("~/x.sh", []), ("python3 ~/x.py; exit 0", [])]
 )
-def test_it_is_an_error_where_the_host_would_refuse(hookctl: Hookctl, settings: Path, command: str, level: str) -> None:
+def test_it_is_an_error_where_the_host_would_refuse(
+    hookctl: Hookctl, settings: Path, command: str, levels: list[str]
+) -> None:
     put(settings, stop_hook(command, "PreToolUse"))
-    assert [finding["level"] for finding in found(hookctl)] == [level]
+    assert [finding["level"] for finding in told(hookctl)] == levels
 
 
 def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
@@ -145,12 +149,12 @@ def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
     pack += '[[hooks]]\nevent = "stop"\ncommand = "sh ~/ring.sh"\n'
     path = put(isolated / "work" / "bell.toml", pack)
     assert hookctl("install", str(path), "--host", "claude").code == 0
-    (finding,) = found(hookctl)
+    (finding,) = told(hookctl)
     assert (finding["level"], finding["message"]) == (
         "warning", f"bell/stop runs {isolated}/home/ring.sh, which is not there"
     )  # fmt: skip
     put(isolated / "home" / "ring.sh", "echo\n")
-    assert found(hookctl) == []
+    assert told(hookctl) == []
 
 
 @pytest.mark.parametrize("files", ["", '[files]\ninclude = ["n.sh"]\n'], ids=["alone", "with files"])
@@ -163,9 +167,8 @@ def test_the_script_of_a_pack_on_hosts_that_take_a_failure_for_a_refusal(
     put(isolated / "work" / "n.sh", "echo\n")
     path = put(isolated / "work" / "bell.toml", head + 'command = "python3 /nowhere/gone.py"\n')
     assert hookctl("install", str(path), "--host", host).code == 0
-    findings = hookctl("doctor", "--host", host, "--json").data["findings"]
-    told = [finding["message"] for finding in findings if finding["code"] == "script_missing"]
-    assert told == [f"bell/{event} runs /nowhere/gone.py, which is not there"]
+    (finding,) = told(hookctl, host)
+    assert finding["message"] == f"bell/{event} runs /nowhere/gone.py, which is not there"
 
 
 # A project's own hooks, where the user has none.
@@ -182,8 +185,8 @@ def script(isolated: Path) -> Path:
     return put(isolated / "work" / ".openhands" / "hooks" / "on_stop.sh", "#!/bin/sh\nexit 0\n")
 
 
-def broken(hookctl: Hookctl) -> list[tuple[str, str]]:
-    return [(one["level"], one["message"].partition("on_stop.sh, which ")[2]) for one in found(hookctl, "openhands")]
+def broken(hookctl: Hookctl) -> list[str]:
+    return [one["reason"].partition("on_stop.sh ")[2] for one in found(hookctl, "openhands")]
 
 
 def starts_with(line: str) -> Callable[[Path], None]:
@@ -207,15 +210,11 @@ def starts_with(line: str) -> Callable[[Path], None]:
 )
 def test_why_a_script_cannot_run(script: Path, hookctl: Hookctl, change: Callable[[Path], None], said: str) -> None:
     change(script)
-    assert broken(hookctl) == ([("warning", said)] if said else [])
-    assert all(
-        one["fix"].startswith(f"`chmod +x {script}`") == ("executable" in said) for one in found(hookctl, "openhands")
-    )
+    assert broken(hookctl) == ([said] if said else [])
 
 
 RELATIVE = {
     "openhands": ".openhands/hooks.json",
-    "codex": ".codex/hooks.json",
     "claude": ".claude/settings.json",
     "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json",
@@ -242,15 +241,16 @@ def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
     event = load(name).events["stop"]
     handler = {"type": "command", "command": command}
     put(isolated / "work" / file, json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
-    named = [one["message"] for one in found(hookctl, name)]
-    assert [f"{isolated / 'work' / gone}," in message for message in named] == ([True] if gone else [])
+    named = [one["reason"] for one in found(hookctl, name)]
+    assert [f"{isolated / 'work' / gone} " in reason for reason in named] == ([True] if gone else [])
 
 
 def test_a_wrapped_script_that_is_gone(script: Path, hookctl: Hookctl) -> None:
     options = ("--host", "openhands", "--scope", "project", "--mode", "off", "--wrap", "on_stop.sh")
     assert hookctl("install", *options).code == 0
     script.unlink()
-    assert broken(hookctl) == [("warning", "is not there")]
+    (finding,) = told(hookctl, "openhands")
+    assert finding["level"] == "warning" and finding["message"].endswith("on_stop.sh, which is not there")
 
 
 def test_the_user_s_own_host_is_looked_at_as_ever(script: Path, hookctl: Hookctl, isolated: Path) -> None:

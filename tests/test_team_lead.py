@@ -49,11 +49,11 @@ def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
 ) -> None:
     assert hookctl("install", "--host", host, "--scope", "project").code == 0
     assert hookctl("check", "--require", "guard", "--json").data["findings"] == []
-    assert "command_unknown" not in levels(hookctl, "doctor")
+    assert "entry_edited" not in levels(hookctl, "doctor")
     forge(work, "; exit 0", f"; {EVIL}; exit 0")
     assert hookctl("check", "--require", "guard").code == 1
-    assert levels(hookctl, "check") == {"command_unknown": "error"}
-    assert levels(hookctl, "doctor", "--scope", "project").get("command_unknown") == "error"
+    assert levels(hookctl, "check") == {"entry_edited": "error"}
+    assert levels(hookctl, "doctor", "--scope", "project").get("entry_edited") == "error"
 
 
 def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work: Path, hookctl: Hookctl) -> None:
@@ -149,7 +149,7 @@ def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Pro
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("hook.py", "hook_unknown"), ("runtime/guard_*/stop.py", "hook_unknown"), ("packs/bell", "pack_changed")],
+    [("hook.py", "hook_changed"), ("runtime/guard_*/stop.py", "hook_changed"), ("packs/bell", "pack_changed")],
 )
 def test_what_differs_is_named_and_written_anew_and_so_are_line_endings_of_git(
     project: Project, name: str, code: str
@@ -231,7 +231,7 @@ def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> 
     lost = [line for line in text.splitlines(keepends=True) if '"id": "bell/stop"' not in line]
     text = "".join(line for line in lost if '"bell"' not in line and "bell/pack.toml" not in line)
     project.record.write_text(text)
-    assert project.found() == {"orphan_hook"}
+    assert project.found() == {"ledger_missing"}
     put(project.top / ".hookctl" / "packs" / "horn" / "run.sh", "")
     (stray,) = [f for f in project.check().data["findings"] if f["code"] == "stray_file"]
     assert "colleague" in stray["fix"]
@@ -315,4 +315,4 @@ def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Ho
     done = hookctl("check", "--require", "guard", "--json")
     assert (done.code, done.data["findings"]) == (0, [])
     forge(work, "; else eval ", f"; else {EVIL}; eval ")
-    assert "command_unknown" in levels(hookctl, "check")
+    assert "entry_edited" in levels(hookctl, "check")

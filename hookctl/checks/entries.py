@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hookctl import __version__, clock, engine
-from hookctl.checks import limits
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts
 from hookctl.checks.scripts import name_program
-from hookctl.documents import MISSING
 from hookctl.hosts import loading
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import event_of
-from hookctl.masking import masked, masked_text
+from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
-from hookctl.packs.choices import LIMIT_KEY
 from hookctl.planner import fixes
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
@@ -35,7 +31,7 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         return
     others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
     current = file.current._replace(elements=others)
-    yield from _judge_unknown(file, others)
+    yield from _judge_unknown(file)
     yield from _judge_commands(file)
     yield from _judge_doubled(file, others)
     for hook_entry in others:
@@ -43,11 +39,12 @@ def judge(file: FileFacts) -> Iterator[Finding]:
     if file.record is None:
         return
     for id in _list_left_out(file) if file.target.shared else ():
-        yield file.find("entry_missing.unrecorded", name=id, again=file.again(GUARD))
+        yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
-        is_wrap = entry.id.startswith(WRAP)  # judge_wrapped judges those
-        if entry.kind != "container" and entry.mode == "owned" and not is_wrap:
+        if entry.id.startswith(WRAP):
+            yield from _judge_wrapped(file, entry)
+        elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
         yield _report_wiped(file, len(ours))
@@ -60,22 +57,20 @@ def judge_disabled(file: FileFacts) -> Iterator[Finding]:
     """What `hookctl disable` switched off, and what is on record as such but kept nowhere."""
     kept = {hook.name for hook in file.disabled}
     for hook in file.disabled:
-        if hook.is_values and hook.name not in file.packs:
+        is_part = bool(hook.name) and hook.pack in kept
+        if (hook.name not in file.packs) if hook.is_values else is_part:
             continue
-        when = clock.local(hook.since)
         is_guard = hook.name in (GUARD, effective.STOP)
-        effect = "; it does not keep an agent working" if is_guard else ""
+        name, id = f"{hook.name or _title_of(file, hook)} ({hook.event})", hook.shown
         if hook.is_values:
-            yield file.find("disabled.pack", id=hook.name, when=when, effect=effect)
-        elif not (hook.name and hook.pack in kept):
-            name = hook.name or _title_of(file, hook)
-            values = {"id": hook.shown, "event": hook.event, "effect": effect}
-            yield file.find("disabled", name=name, when=when, **values)
-    lost = [entry for entry in file.record.disabled if entry.id] if file.record else []
-    for entry in lost:
-        if entry.id not in kept:
+            name = id = hook.name
+        effect = "; it does not keep an agent working" if is_guard else ""
+        yield file.find("disabled", name=name, id=id, when=clock.local(hook.since), effect=effect)
+    for entry in file.record.disabled if file.record else ():
+        if entry.id and entry.id not in kept:
             install = file.install_of(next(iter(entry.owners), GUARD))
-            yield file.find("disabled.lost", id=entry.id, install=install)
+            fix = f"`{install} --force` writes it again."
+            yield file.find("entry_missing", level="warning", name=entry.id, fix=fix)
 
 
 def _title_of(file: FileFacts, hook: DisabledHook) -> str:
@@ -102,49 +97,31 @@ def _list_left_out(file: FileFacts) -> Iterator[str]:
 
 
 def _report_wiped(file: FileFacts, count: int) -> Finding:
-    if file.target.shared and not file.is_file:
-        return _report_absent(file)
     when = ""
     if file.written_at is not None:  # there may be no file any more
         with contextlib.suppress(OSError, ValueError, OverflowError):  # a time that no date can say
             when = f", and the file was written at {clock.local(file.written_at)}"
-    if not file.target.shared:
-        return file.find("entries_wiped", count=count, when=when)
-    upgrade = fixes.upgrade_command(file.target, file.workplace.project)
-    return file.find("entries_wiped.shared", count=count, when=when, upgrade=upgrade)
-
-
-def _report_absent(file: FileFacts) -> Finding:
-    """A settings file that a project's record has, and the project has not."""
-    project, others = file.target.project, ""
-    name = os.path.relpath(file.path, project)
-    checkout = fixes.checkout_command(project, name, file.workplace.project)
-    lost = [pack for pack, known in file.packs.items() if pack != GUARD and not known.source]
-    if len(lost) < len(file.packs):
-        others = f" `{fixes.upgrade_command(file.target, file.workplace.project)}`."
-    others += "".join(f" {file.again(pack)}" for pack in lost)
-    return file.find("entries_wiped.absent", checkout=checkout, others=others)
+    command = file.repair
+    if file.target.shared:
+        command = fixes.upgrade_command(file.target, file.workplace.project)
+    return file.find("entries_wiped", count=count, when=when, command=command)
 
 
 def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or entry.path[-1]
-    if state not in ("missing", "overridden"):
-        return
     install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
-        others = _list_taken_over(file, current, entry)
-        values = {"name": name, "install": install, "others": others}
-        yield file.find("entry_missing", level=_level(file), **values)
-    elif not _has_other_finding(file, current, entry):
+        fix = f"`{install} --force` restores it, and takes over what else of it you changed."
+        yield file.find("entry_missing", level=_level(file), name=name, fix=fix)
+    elif state == "overridden" and not _has_other_finding(file, current, entry):
         names = list_changed_fields(current, entry)
         how = _describe_change(current, entry, names)
+        level = "warning" if "command" in names else "info"
         # A changed value or limit is fine; a changed command may do anything, and for a whole team.
         if file.target.shared and not is_choice(file, names):
-            yield file.find("entry_edited.shared", name=name, how=how, install=install)
-        else:
-            level = "warning" if "command" in names else "info"
-            yield file.find("entry_edited", level=level, name=name, how=how, install=install)
+            level = "error"
+        yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _level(file: FileFacts) -> str:
@@ -153,37 +130,16 @@ def _level(file: FileFacts) -> str:
 
 
 def _has_other_finding(file: FileFacts, current: Current, entry: Entry) -> bool:
-    """Whether a changed entry has a finding of its own: it does not work, or it is the cap."""
-    for hook_entry in current.elements.by_id.get(entry.id, []):
-        if _find_defect(file, hook_entry):
-            return True
-    return limits.is_at_fault(file, entry.path)
-
-
-def _list_taken_over(file: FileFacts, current: Current, entry: Entry) -> str:
-    """The operator's other changes that `--force` would overwrite too, in words for a hint."""
-    names = []
-    owned = set()
-    for other in file.entries:
-        owned.add(other.path)
-        is_own = other.mode == "owned" and other.kind != "container" and other is not entry
-        if is_own and engine.state(other, current, other.path, other.id) == "overridden":
-            names.append(other.id or str(other.path[-1]))
-    for key in (LIMIT_KEY, file.host.cap_key) if GUARD in entry.owners else ():
-        path = file.host.env_leaf(key) if key else None
-        if not path or path in owned or file.document is None:
-            continue
-        if file.document.get(path) is not MISSING:
-            names.append(key)
-    return f"; it also takes over your {' and '.join(names)}" if names else ""
+    """Whether a changed entry has a finding of its own: it does not work."""
+    return any(_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, []))
 
 
 def _describe_change(current: Current, entry: Entry, changed: list[str]) -> str:
     if entry.id:
-        return f" ({', '.join(changed)} changed)"
+        return f"it has another {' and another '.join(changed)}"
     name = str(entry.path[-1])
     current_value = _quote_value(name, current.values[entry.path])
-    return f" ({current_value} instead of {_quote_value(name, entry.written)})"
+    return f"{current_value} instead of {_quote_value(name, entry.written)}"
 
 
 def is_choice(file: FileFacts, fields: Collection[str]) -> bool:
@@ -224,11 +180,14 @@ def _judge_hook(file: FileFacts, hook_entry: HookEntry) -> Iterator[Finding]:
     event = event_of(file.host.shape, hook_entry.path)
     matcher = hook_entry.fields.get("matcher")
     reason = explain_mismatch(file.host, event, matcher)
-    if reason:
-        entry = "matcher_misses.guard" if hook_entry.pack == GUARD else "matcher_misses"
-        if matcher in FOR_ALL:  # written by hand: hookctl leaves it out
-            entry = "matcher_misses.all"
-        yield file.find(entry, id=id, reason=reason)
+    if not reason:
+        return
+    fix = f"Give the pack a hook for {file.host.name} with a matcher of its own tools."
+    if matcher in FOR_ALL:  # written by hand: hookctl leaves it out
+        fix = f"Remove the matcher of {id}."
+    elif hook_entry.pack == GUARD:
+        fix = f"Name tools of {file.host.name} with `{file.install} --dispatch TOOL`."
+    yield file.find("matcher_misses", id=id, reason=reason, fix=fix)
 
 
 def _find_defect(file: FileFacts, hook: HookEntry) -> str:
@@ -260,11 +219,13 @@ def _judge_commands(file: FileFacts) -> Iterator[Finding]:
         if hook_entry.pack != GUARD or command != written.get(id):
             continue
         keys = [key for key in file.host.registration.commands if key in hook_entry.fields]
-        others = [key for key in keys if key != "command"]
+        others, how = [key for key in keys if key != "command"], ""
         if others:
-            yield file.find("command_unknown.second", id=id, key=others[0])
+            how = f"it has another command as well, in {others[0]}"
         elif not _is_ours(file, id, str(command)):
-            yield file.find("command_unknown", id=id)
+            how = "no version of hookctl writes its command"
+        if how:
+            yield file.find("entry_edited", level="error", name=id, how=how, install=file.install)
 
 
 def _is_ours(file: FileFacts, id: str, command: str) -> bool:
@@ -274,49 +235,36 @@ def _is_ours(file: FileFacts, id: str, command: str) -> bool:
     return guard.is_shared_command(command, id, file.target)
 
 
-def _judge_unknown(file: FileFacts, hooks: Hooks) -> Iterator[Finding]:
+def _judge_unknown(file: FileFacts) -> Iterator[Finding]:
     """Hooks with our mark that are not in the ledger."""
     known = {entry.id for entry in file.entries}
-    for hook_entry in hooks:
+    for hook_entry in file.elements:
         id, command = hook_entry.id, str(hook_entry.fields.get("command"))
-        pack, _, event = id.partition("/")
         if id in known:
             continue
-        if pack != GUARD:
+        pack, _, event = id.partition("/")
+        level, fix = _level(file), f"`{file.install} --force` replaces it."
+        if id.startswith(WRAP):
+            fix = f"`{file.install}` records it."
+            if wrapping.original_of(command) is None:
+                fix = "Put the tool's own command back."
+        elif pack != GUARD:
             install = fixes.install_command(file.target, pack, "PATH", file.workplace.project)
-            yield file.find("orphan_hook", id=id, install=install)
+            fix = f"`{install}` with the path of the pack takes it back; else remove it."
         elif guard.config_path(command, id, event, file.target):
-            entry = "ledger_missing.shared" if file.target.shared else "ledger_missing"
-            yield file.find(entry, id=id)
-        else:
-            yield file.find("edited_copy", id=id)
+            level, fix = "error", f"`{file.install}` records it again."
+        yield file.find("ledger_missing", level=level, id=id, fix=fix)
 
 
-# Other tools' hooks that the guard wraps.
-
-
-def judge_wrapped(file: FileFacts) -> Iterator[Finding]:
-    """Hooks of other tools that the guard wraps: the command, the record and the programs."""
-    if file.current is None:
-        return
-    known = {entry.id: entry for entry in file.entries if entry.id.startswith(WRAP)}
-    wrapped = set()
-    for hook_entry in file.elements:
-        if hook_entry.id.startswith(WRAP):
-            wrapped.add(hook_entry.id)
-            yield from _judge_wrapped_hook(file, hook_entry, known.get(hook_entry.id))
-    for id in known.keys() - wrapped:
-        yield file.find("wrap_gone", id=id)
-
-
-def _judge_wrapped_hook(
-    file: FileFacts, hook_entry: HookEntry, entry: Entry | None
-) -> Iterator[Finding]:
-    id, command = hook_entry.id, str(hook_entry.fields["command"])
-    original = wrapping.original_of(command)
-    if entry and (original is None or entry.written.get("command") != command):
-        yield file.find("wrap_edited", id=id, again=file.again(GUARD))
-    elif original is None:
-        yield file.find("wrap_edited.unrecorded", id=id)
-    elif entry is None:
-        yield file.find("wrap_unknown", id=id, command=masked_text(original))
+def _judge_wrapped(file: FileFacts, entry: Entry) -> Iterator[Finding]:
+    """A hook of another tool that the guard wraps, by the record."""
+    hooks = file.elements.by_id.get(entry.id, [])
+    if not hooks:
+        level, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
+        yield file.find("entry_missing", level=level, name=entry.id, fix=fix)
+    for hook_entry in hooks:
+        command = str(hook_entry.fields["command"])
+        is_whole = wrapping.original_of(command) is not None
+        if not is_whole or entry.written.get("command") != command:
+            values = {"name": entry.id, "how": "it has another command", "install": file.install}
+            yield file.find("entry_edited", level=_level(file), **values)

@@ -96,8 +96,7 @@ class GuardRegistration(NamedTuple):
     hook: FoundHook
     config: dict[str, Any]  # what its configuration says
     since: float | None  # when that was written; None where there is no regular file
-    program: bytes  # its launcher; empty where it cannot be read
-    mode: str = "off"  # the mode in effect; off where it does nothing
+    mode: str = ""  # the mode in effect
 
 
 # What belongs to an installation.
@@ -120,24 +119,6 @@ class Python(NamedTuple):
     is_executable: bool
     version: tuple[int, int] | None  # None where it does not run
     fault: PathFault | None = None  # what lets another user change it; then it was not started
-
-
-class PackSource(NamedTuple):
-    """The file that a pack was installed from, as it is now."""
-
-    path: str
-    name: str = ""
-    version: str = ""
-    error: HookctlError | None = None
-
-
-class OtherReader(NamedTuple):
-    """Another agent that reads a settings file too."""
-
-    title: str
-    only: str  # where it reads it, as part of a sentence; empty: everywhere
-    is_there: bool
-    own_guard: str  # the file with a guard of its own that it reads there; empty if there is none
 
 
 class Answer(NamedTuple):
@@ -181,30 +162,22 @@ class FileFacts(NamedTuple):
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
     switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
     is_read_only: bool = False
-    other_owner: str = ""
     written_at: float | None = None
-    links: tuple[str, ...] = ()  # where each link on the way leads, the file's own path first
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
     loose: Mapping[str, PathFault] = {}  # what lets another user change it, by the path
     ignored: tuple[IgnoreRule, ...] = ()  # rules by which git ignores it, or hookctl's folder
     config: Configuration | None = None
     python: Python | None = None
     path_python: str = ""  # the first python3 on the PATH that a project's settings give
-    has_other_state: bool = False  # the folder that the guard's configuration names is there
     lost_programs: Mapping[str, str] = {}  # the missing programs of our hooks elsewhere, by id
     fault: ProgramFault | None = None  # what is wrong with the programs of the file's hooks
     pack_faults: Mapping[str, ProgramFault] = {}  # with the packs' own files, by pack
-    pack_sources: Mapping[str, PackSource] = {}
     runner_python: Python | None = None  # that starts the commands of packs
     runs: Mapping[HookName, Runs] = {}  # by their receipts; a project's file: in the project alone
     stops: tuple[float, ...] = ()  # when the host ended a turn, by the guard's log
     trial: Trial | None = None  # of the guard, if it was asked
-    program_since: float | None = None
-    log_folder: str = ""  # the name of the project's folder of the guard's log; empty at user scope
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
     client: Client | None = None  # the host's own program
-    readers: tuple[OtherReader, ...] = ()
-    nested: tuple[str, ...] = ()  # programs of another user below the project
     repository: str = ""  # where the host looks for the project's programs, if not in the project
     closed: tuple[Closed, ...] = ()  # our hooks that wait for an approval
     disabled: tuple[DisabledHook, ...] = ()  # that `hookctl disable` switched off or took out
@@ -274,29 +247,13 @@ class FileFacts(NamedTuple):
         project = self.workplace.project
         return fixes.repair_command(self.target.project or project, project)
 
-    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this file, unless it names another path."""
         values |= {"file": self, "host": self.host}
-        return finding(entry, self.host.name, path or self.path, level, **values)
+        return finding(code, self.host.name, path or self.path, level, **values)
 
 
 # One host.
-
-
-class KnownTool(NamedTuple):
-    """A tool that keeps an agent going from a Stop hook of its own."""
-
-    name: str
-    commands: tuple[str, ...]  # a part of its hook's command is one of these
-    preset: str = ""  # the guard's preset that does the tool's work
-
-
-class ManagedFile(NamedTuple):
-    """A managed settings file, which hookctl only reads."""
-
-    path: str
-    document: Document | None
-    error: HookctlError | None
 
 
 class UnreadFile(NamedTuple):
@@ -305,18 +262,9 @@ class UnreadFile(NamedTuple):
     path: str
     real_path: str
     scope: str
-    reason: str  # local | variable | folder | above | below
+    reason: str  # local | variable | folder | above
     hooks: tuple[FoundHook, ...]
     owner: str = ""  # with reason `folder`: the path of its FileFacts
-
-
-class RunPath(NamedTuple):
-    """A file or folder of the work in hand that is there."""
-
-    path: str
-    mode: int
-    may_read: bool
-    may_enter: bool  # of a folder
 
 
 class WaitingWork(NamedTuple):
@@ -324,7 +272,6 @@ class WaitingWork(NamedTuple):
 
     remaining: int
     owner: str  # in words
-    is_fixed: bool  # it never passes to another session
     age: float  # seconds since it was touched
     is_stale: bool
 
@@ -332,19 +279,12 @@ class WaitingWork(NamedTuple):
 class Run(NamedTuple):
     """The work in hand of one project, as this guard sees it."""
 
-    own: str  # the project's .hookctl
-    folder: str
     task_path: str
     task_names: dict[str, str]  # of its fields, where another system writes it
     task: Any  # what the task says; None where there is none
-    task_error: HookctlError | None
-    paths: tuple[RunPath, ...]
-    owner_path: str
-    owner: str
-    owner_since: float
-    log_folder: str
-    active_path: str
-    active: bytes | None  # empty where it cannot be read
+    faults: Mapping[str, str]  # why the guard cannot read a file of it, by the path
+    mark: str  # the name of the file that lets the agent stop; empty where there is none
+    is_active: bool  # a run that has an end is under way
     work: WaitingWork
 
 
@@ -359,17 +299,11 @@ class HostFacts(NamedTuple):
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
-    managed: tuple[ManagedFile, ...] = ()
-    switch_files: tuple[
-        tuple[Host, str, HookctlError], ...
-    ] = ()  # files without hooks that cannot be read
-    registrations: tuple[GuardRegistration, ...] = ()
+    broken: tuple[tuple[str, HookctlError], ...] = ()  # files that keep it from starting
     running: tuple[FoundHook, ...] = ()  # the hooks that it runs
-    guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that it runs
+    guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that do something here
     unread: tuple[UnreadFile, ...] = ()
     missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
-    agents: frozenset[str] = frozenset()  # the programs of all hosts
-    systems: tuple[KnownTool, ...] = ()  # tools that keep an agent going
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
     sessions: tuple[
         tuple[str, float], ...
@@ -377,14 +311,9 @@ class HostFacts(NamedTuple):
     run: Run | None = None
     env_files: Mapping[str, list[str]] = {}  # the guard's variables in the project's own files
 
-    @property
-    def at_work(self) -> list[GuardRegistration]:
-        """The guards that really do something here."""
-        return [registration for registration in self.guards if registration.mode != "off"]
-
-    def find(self, entry: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
-        return finding(entry, self.host.name, path, level, host=self.host, **values)
+        return finding(code, self.host.name, path, level, host=self.host, **values)
 
 
 class RulesFile(NamedTuple):

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 
 from hookctl import hosts
-from hookctl.checks.facts import FileFacts, OtherReader
+from hookctl.checks.facts import FileFacts
 from hookctl.checks.gather_guard import add_guard, add_packs, add_programs, explain_conflict
 from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
-from hookctl.hosts import readers
-from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.own_files import list_programs
 from hookctl.planner.sources import look
-from hookctl.settings import approval, effective, side_switches
+from hookctl.settings import approval
 from hookctl.settings.targets import (
     GUARD,
-    OWN,
     Read,
     Target,
     repository_above,
     require_inside,
 )
 from hookctl.system import files, owners, project
-
-_MOST_HOPS = 40
-_MOST_FOLDERS = 2000  # that are looked at for nested ones
 
 
 def file_facts(machine: Machine, target: Target) -> FileFacts:
@@ -41,10 +34,7 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     if record and record.disabled and document is not None:
         record, current = _with_returned(target, record, document)
     facts = bare_facts(machine, target, record, document, error)._replace(current=current)
-    facts = facts._replace(
-        loose=_find_loose_paths(machine, facts),
-        readers=tuple(_find_other_readers(machine, facts)),
-    )
+    facts = facts._replace(loose=_find_loose_paths(machine, facts))
     if target.shared and (record or facts.elements):
         facts = _add_repository(machine, facts)
     if document is not None and any(hook.pack in facts.packs for hook in facts.elements):
@@ -111,9 +101,7 @@ def bare_facts(
         start=target.project or machine.start_of(target.host),
         is_file=os.path.isfile(path),
         is_read_only=is_read_only,
-        other_owner=owners.other_owner(path) if is_read_only else "",
         written_at=written_at(path),
-        links=_list_links(path),
         document=document,
         error=error,
         layers=layers,
@@ -121,15 +109,6 @@ def bare_facts(
         backup=_find_last_backup(machine, path) if error else 0,
         disabled=machine.disabled_in(path),
     )
-
-
-def _list_links(path: str) -> tuple[str, ...]:
-    """The targets of the chain of links at a path, in order."""
-    hops: list[str] = []
-    while os.path.islink(path) and len(hops) < _MOST_HOPS:
-        path = os.path.join(os.path.dirname(path), os.readlink(path))
-        hops.append(path)
-    return tuple(hops)
 
 
 def _find_last_backup(machine: Machine, path: str) -> int:
@@ -155,51 +134,14 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
     return owners.find_faults([path for path in paths if os.path.exists(path)])
 
 
-def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherReader]:
-    """The other agents that read this file, if the guard is in it."""
-    for entry in facts.host.also_read_by if facts.guard else ():
-        if not entry.runs_ours or facts.target.scope not in entry.scopes:
-            continue
-        if not side_switches.leaves_alone(entry, machine.environ, machine.read):
-            yield _describe_reader(machine, facts, entry)
-
-
-def _describe_reader(machine: Machine, facts: FileFacts, entry: OtherAgent) -> OtherReader:
-    """Another agent that reads this file, and the guard that it has elsewhere."""
-    other = machine.load(entry.host)
-    user_path = machine.active_file(other, "user")[1]
-    guard_path = ""
-    for layer in machine.layers(other, user_path, facts.start):
-        has_guard = any(hook.id == effective.STOP for hook in layer.hooks)
-        if has_guard and not guard_path and layer.real_path != facts.real_path:
-            guard_path = layer.source.path
-    is_there = bool(guard_path) or bool(hosts.detected(other, machine.environ, machine.made))
-    condition = readers.condition(entry)
-    return OtherReader(other.title, condition and f" {condition}", is_there, guard_path)
-
-
 def _add_repository(machine: Machine, facts: FileFacts) -> FileFacts:
-    """The facts about a project's file with what git ignores, and what lies at the wrong place."""
+    """The facts about a project's file with what git ignores, and where its programs are."""
     from hookctl.system import git  # late: most settings files are no project's
 
     target, state = facts.target, machine.folders.state
     paths = [target.path, *project.shared_files(target.project)]
     ignored = git.find_ignored(target.project, paths, machine.environ, state, personal=True)
-    nested = tuple(_find_foreign_folders(target.project))
-    return facts._replace(ignored=ignored, nested=nested, repository=repository_above(target))
-
-
-def _find_foreign_folders(top: str) -> Iterator[str]:
-    """Another user's `.hookctl` with programs below a project, in its first 2,000 folders."""
-    for number, (parent, folders, _) in enumerate(os.walk(top)):
-        if number > _MOST_FOLDERS:
-            return
-        path = os.path.join(parent, OWN)
-        rooms = [os.path.join(path, name) for name in (GUARD, "packs")]
-        is_nested = OWN in folders and parent != top and any(map(os.path.isdir, rooms))
-        if is_nested and project.is_foreign(parent):
-            yield path
-        folders[:] = sorted(name for name in folders if name not in (".git", OWN))
+    return facts._replace(ignored=ignored, repository=repository_above(target))
 
 
 def add_approvals(machine: Machine, facts: FileFacts, document: Document) -> FileFacts:

@@ -14,7 +14,6 @@ from hookctl.checks.facts import (
     FileFacts,
     FoundHook,
     GuardRegistration,
-    PackSource,
     Python,
     value_of,
 )
@@ -58,19 +57,12 @@ def add_guard(machine: Machine, facts: FileFacts) -> FileFacts:
     target, settings = facts.target, facts.settings
     config = facts.config
     assert config is not None
-    paths = (config.path, guard.launcher_of(config.path)) if config.path else ()
     facts = facts._replace(
-        has_other_state=os.path.isdir(str(config.value.get("state_dir"))),
         python=_find_python(machine, target, settings.python)
         if settings and settings.events
         else None,
-        # An edit, or an upgrade, writes one of the guard's files anew.
-        program_since=min(map(written_at, filter(os.path.isfile, paths)), default=None),
         log=tuple(_find_stops(machine, facts.host.name)),
     )
-    if target.project:
-        state = project.state_folder(machine.folders.state, target.project)
-        facts = facts._replace(log_folder=os.path.basename(state))
     if target.shared:
         outside = tuple(describe_outside(config.value, target.project, machine.environ))
         path_python = first_python(value_of(facts.reaching, {}, "PATH").text, target.project)
@@ -142,8 +134,11 @@ def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:
 
 def describe_registration(
     machine: Machine, hook: FoundHook, facts: FileFacts | None
-) -> GuardRegistration:
-    """A hook of the guard's on a stop, and what it runs; `facts` are of its file, if known."""
+) -> GuardRegistration | None:
+    """A hook of the guard's on a stop, and what it runs; None where its program is not there.
+
+    `facts` are of its file, if known.
+    """
     pack_record, source = facts.guard if facts else None, hook.source
     target = facts.target if facts else Target(source.host, source.scope, source.path)
     command, read = str(hook.fields["command"]), machine.reader.snapshot
@@ -151,25 +146,25 @@ def describe_registration(
         config = pack_record.config
     else:
         config = guard.config_path(command, hook.id, "stop", target)
-    program = b""
-    with contextlib.suppress(HookctlError):
-        program = read(guard.launcher_of(config)).data or b"" if config else b""
+    try:
+        if not config or not read(guard.launcher_of(config)).data:
+            return None
+    except HookctlError:
+        return None
     since = written_at(config) if os.path.isfile(config) else None
-    return GuardRegistration(hook, configuration(config, read).value, since, program)
+    return GuardRegistration(hook, configuration(config, read).value, since)
 
 
 def add_packs(machine: Machine, facts: FileFacts) -> FileFacts:
-    """The facts with the installed files of the other packs, and what those came from."""
-    faults, sources = {}, {}
+    """The facts with the installed files of the other packs, and what ran of them."""
+    faults = {}
     for name, pack_record in sorted(facts.packs.items()):
         if name == GUARD:
             continue
         fault = programs.find_pack_fault(pack_record, machine.reader.snapshot)
         if fault:
             faults[name] = fault
-        if pack_record.source and not pack_record.commit and not facts.target.shared:
-            sources[name] = _read_pack_source(pack_record.source)
-    facts = facts._replace(pack_faults=faults, pack_sources=sources)
+    facts = facts._replace(pack_faults=faults)
     if not facts.run_packs:
         return facts
     python = str(facts.packs[facts.run_packs[0]].settings.get("python", ""))
@@ -189,14 +184,3 @@ def _add_runs(machine: Machine, facts: FileFacts) -> FileFacts:
         if is_here and line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS:
             stops.append(line["t"])
     return facts._replace(runs=machine.runs(log_folder), stops=tuple(stops))
-
-
-def _read_pack_source(path: str) -> PackSource:
-    """The file that a pack was installed from, as it is now."""
-    from hookctl.packs.pack import load_file  # late: most records are the guard's
-
-    try:
-        pack = load_file(path)
-    except HookctlError as error:
-        return PackSource(path, error=error)
-    return PackSource(path, pack.name, pack.version)

@@ -6,20 +6,16 @@ import glob
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from hookctl import hosts
+from hookctl import clock
 from hookctl.checks import run_folder, scripts
 from hookctl.checks.facts import (
     FoundHook,
     GuardRegistration,
     HostFacts,
-    KnownTool,
     Layer,
     Run,
-    RunPath,
     WaitingWork,
 )
 from hookctl.checks.gather_guard import describe_registration
@@ -34,9 +30,8 @@ from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, OWN
+from hookctl.settings.targets import GUARD
 from hookctl.system import project
-from hookctl.system.package_data import read_data
 
 _NONE: dict[str, str] = {}
 _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="
@@ -44,38 +39,20 @@ _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)
 
 def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     """The facts with the hooks that the host runs here, and everything needed to judge them."""
-    registrations = tuple(_find_registrations(machine, facts))
     facts = facts._replace(
-        registrations=registrations,
         running=tuple(_find_running(facts)),
         missing_scripts=_find_missing_scripts(machine, facts.layers),
     )
-    if any(not hook.id for layer in facts.layers for hook in layer.hooks):
-        rows = tomllib.loads(read_data("checks", "continuations.toml").decode())["systems"]
-        facts = facts._replace(
-            agents=frozenset(machine.load(name).client.command for name in hosts.names()),
-            systems=tuple(KnownTool(**row) for row in rows),
-        )
-    if registrations:
-        facts = facts._replace(
-            guards=tuple(_find_guards(facts)),
-            env_files=_find_env_files(machine, facts),
-            log=machine.log(),
-            sessions=tuple(_find_sessions(facts)),
-        )
-    for registration in facts.at_work[:1]:
-        run_files = _locate_run(machine, facts, registration)
-        facts = facts._replace(run=_read_run(machine, run_files))
-    return facts
-
-
-def _find_registrations(machine: Machine, facts: HostFacts) -> Iterator[GuardRegistration]:
-    """Every hook of the guard's on a stop, and what it runs."""
-    by_real_path = {file.real_path: file for file in reversed(facts.files)}
-    for layer in facts.layers:
-        for hook in layer.hooks:
-            if hook.id == effective.STOP:
-                yield describe_registration(machine, hook, by_real_path.get(layer.real_path))
+    facts = facts._replace(guards=tuple(_find_guards(machine, facts)))
+    if not facts.guards:
+        return facts
+    run_files = _locate_run(machine, facts, facts.guards[0])
+    return facts._replace(
+        env_files=_find_env_files(machine, facts),
+        log=machine.log(),
+        sessions=tuple(_find_sessions(facts)),
+        run=_read_run(machine, run_files),
+    )
 
 
 def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
@@ -88,24 +65,22 @@ def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
                 yield hook
 
 
-def _find_guards(facts: HostFacts) -> Iterator[GuardRegistration]:
-    """The guard's registrations that the host runs on the stop event, by their entries alone."""
-    stop = facts.host.events.get("stop")
-    running = [(hook.source.path, hook.path) for hook in facts.running]
-    for registration in facts.registrations:
-        hook = registration.hook
-        if hook.event != stop or (hook.source.path, hook.path) not in running:
-            continue
-        if not loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
-            yield registration._replace(mode=_mode_of(facts, registration))
-
-
-def _mode_of(facts: HostFacts, registration: GuardRegistration) -> str:
-    """The mode of a guard: variables override its configuration; without its program, off."""
+def _find_guards(machine: Machine, facts: HostFacts) -> Iterator[GuardRegistration]:
+    """The guards that the host runs on the stop event, and that do something there."""
+    real_paths = {layer.source.path: layer.real_path for layer in facts.layers}
+    by_real_path = {file.real_path: file for file in reversed(facts.files)}
     is_disabled = is_true(facts.variables.get("HOOKCTL_DISABLE", ""))
-    if not registration.program or is_disabled:
-        return "off"
-    return str(value_in_effect("mode", registration.config, facts.variables))
+    for hook in () if is_disabled else facts.running:
+        is_guard = hook.id == effective.STOP and hook.event == facts.host.events.get("stop")
+        if not is_guard or loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
+            continue
+        registration = describe_registration(
+            machine, hook, by_real_path.get(real_paths[hook.source.path])
+        )
+        if registration:
+            mode = str(value_in_effect("mode", registration.config, facts.variables))
+            if mode != "off":
+                yield registration._replace(mode=mode)
 
 
 def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
@@ -127,7 +102,7 @@ def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
 def _find_sessions(facts: HostFacts) -> Iterator[tuple[str, float]]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
     pattern = facts.host.transcripts
-    registered = {registration.hook.source.scope for registration in facts.registrations}
+    registered = {registration.hook.source.scope for registration in facts.guards}
     if not pattern or "user" not in registered:
         return
     for path in glob.iglob(pattern.format(config=glob.escape(facts.config_folder))):
@@ -230,44 +205,36 @@ def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistrat
     return locate(root, registration.config, variables, state, now, is_brought=is_brought)
 
 
-def _read_task(machine: Machine, path: str) -> tuple[Any, HookctlError | None]:
-    """The values in the task of the work in hand, or why the hook cannot read it."""
-    try:
-        data = machine.reader.snapshot(path).data
-        return None if data is None else parse(data, path).value, None
-    except HookctlError as error:
-        return None, error
-
-
 def _read_run(machine: Machine, run_files: RunFiles) -> Run:
-    """The content of the run folder, and the owner of the work."""
+    """What the files of the work in hand say, and which of them cannot be read."""
     folder, task_path = run_files.folder, run_files.task
-    own = os.path.join(run_files.project, OWN)
-    owner_path = os.path.join(folder, run_folder.OWNER)
     active_path = os.path.join(run_files.state, "ACTIVE")
-    marks = [os.path.join(folder, name) for name in project.MARKS]
-    task, task_error = _read_task(machine, task_path)
-    owner = _read_bytes(machine, owner_path)[0] or b""
-    active, active_error = _read_bytes(machine, active_path)
+    faults, task, end = {}, None, None
+    try:
+        data = machine.reader.snapshot(task_path).data
+        task = None if data is None else parse(data, task_path).value
+    except HookctlError as error:
+        faults[task_path] = error.message
+    for path in (os.path.join(folder, run_folder.OWNER), active_path):
+        data, error = _read_bytes(machine, path)
+        if error:
+            faults[path] = error.message
+        elif path == active_path and data is not None:
+            end = clock.timestamp(data.decode("ascii", "replace").strip())
+            if end is None:
+                faults[path] = "it does not say when the run ends"
+    marks = [name for name in project.MARKS if os.path.lexists(os.path.join(folder, name))]
     work = find_work(run_files)
     return Run(
-        own=own,
-        folder=folder,
         task_path=task_path,
         task_names=run_files.fields,
         task=task,
-        task_error=task_error,
-        paths=tuple(_describe_run_paths([own, folder, task_path, *marks, owner_path])),
-        owner_path=owner_path,
-        owner=owner[:256].decode("utf-8", "replace").strip(),
-        owner_since=written_at(owner_path) or 0.0,
-        log_folder=os.path.basename(run_files.state),
-        active_path=active_path,
-        active=b"" if active_error else active,
+        faults=faults,
+        mark=marks[0] if marks else "",
+        is_active=end is not None and end > run_files.now,
         work=WaitingWork(
             remaining=work.remaining,
             owner=describe_owner(run_files, work),
-            is_fixed=work.holder.fixed,
             age=run_files.now - work.touched,
             is_stale=work.is_stale,
         ),
@@ -288,13 +255,3 @@ def _read_bytes(machine: Machine, path: str) -> tuple[bytes | None, HookctlError
         return machine.reader.snapshot(path).data, None
     except HookctlError as error:
         return None, error
-
-
-def _describe_run_paths(paths: list[str]) -> Iterator[RunPath]:
-    """The paths that exist, with their modes and rights."""
-    for path in dict.fromkeys(paths):
-        try:
-            mode = os.lstat(path).st_mode
-        except (OSError, ValueError):
-            continue
-        yield RunPath(path, mode, os.access(path, os.R_OK), os.access(path, os.X_OK))

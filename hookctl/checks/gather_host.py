@@ -8,12 +8,11 @@ import sys
 from collections.abc import Container, Iterable, Iterator
 
 from hookctl import hosts
-from hookctl.checks.facts import FileFacts, HostFacts, ManagedFile, UnreadFile
+from hookctl.checks.facts import FileFacts, HostFacts, UnreadFile
 from hookctl.checks.gather_file import bare_facts, file_facts
 from hookctl.checks.gather_guard import explain_conflict
 from hookctl.checks.gather_hooks import add_hooks
 from hookctl.checks.machine import Machine, hooks_of
-from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.hosts.version import ask_client
@@ -23,7 +22,6 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import project
 
-_SUBFOLDERS = 100  # that are looked at for settings which the host does not read here
 _FOLDER = "\0folder"  # stands for any folder in the path of a settings file
 
 
@@ -48,8 +46,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         variables=variables,
         switch_layers=machine.switches(host, user_path, start),
         guests=tuple(_find_guests(machine, host, files_of_ours)),
-        managed=tuple(_find_managed(machine, host)),
-        switch_files=tuple(_find_broken_switch_files(machine, host, files_of_ours)),
+        broken=tuple(_find_broken(machine, host, files_of_ours)),
     )
     read = {layer.real_path for layer in layers}
     facts = facts._replace(unread=tuple(find_unread(machine, host, targets, read)))
@@ -73,28 +70,16 @@ def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> 
             yield bare_facts(machine, target, None, document, error)
 
 
-def _find_managed(machine: Machine, host: Host) -> Iterator[ManagedFile]:
-    """The managed settings files of this machine."""
+def _find_broken(
+    machine: Machine, host: Host, known: tuple[FileFacts, ...]
+) -> Iterator[tuple[str, HookctlError]]:
+    """Files that hookctl never writes, and that keep the client from starting."""
     for pattern in host.managed_files.get(sys.platform, []):
         for path in sorted(glob.glob(pattern)):
-            yield _read_managed(machine, hosts.managed_layout(host, path), path)
-
-
-def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
-    try:
-        snapshot, document = machine.read(path, host.format)
-        if not snapshot.data and host.syntax == "json":
-            document = formats.parse(host.format, b"{}", where=path)
-        loading.require(host, document)
-    except HookctlError as error:
-        return ManagedFile(path, None, error)
-    return ManagedFile(path, document, None)
-
-
-def _find_broken_switch_files(
-    machine: Machine, host: Host, known: tuple[FileFacts, ...]
-) -> Iterator[tuple[Host, str, HookctlError]]:
-    """Files without hooks that the client reads at its start, but cannot parse."""
+            try:
+                _read_managed(machine, hosts.managed_layout(host, path), path)
+            except HookctlError as error:
+                yield path, error
     paths = {facts.path for facts in known}
     for _, path in effective.switch_files(machine.folders, host, machine.start_of(host)):
         if path in paths or not os.path.lexists(path):
@@ -105,7 +90,14 @@ def _find_broken_switch_files(
             try:
                 machine.reader.patient_document(path, variant.format)
             except HookctlError as error:
-                yield variant, path, error
+                yield path, error
+
+
+def _read_managed(machine: Machine, host: Host, path: str) -> None:
+    """Refuse managed settings that the host cannot read; an empty file it can."""
+    snapshot, document = machine.read(path, host.format)
+    if snapshot.data or host.syntax != "json":
+        loading.require(host, document)
 
 
 def find_unread(
@@ -151,20 +143,7 @@ def _list_unread_paths(
         patterns = {
             scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]
         }
-        for folder, reason in _list_folders_around(machine):
+        home = store.real_path(environ["HOME"])
+        for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
             for scope, pattern in patterns.items():
-                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, reason, ""
-
-
-def _list_folders_around(machine: Machine) -> Iterator[tuple[str, str]]:
-    """The folders above the working folder, up to HOME, and those in it, hidden ones apart."""
-    home = store.real_path(machine.environ["HOME"])
-    for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
-        yield folder, "above"
-    try:
-        names = sorted(os.listdir(machine.folders.cwd))[:_SUBFOLDERS]
-    except OSError:
-        return
-    for name in names:
-        if not name.startswith("."):
-            yield os.path.join(machine.folders.cwd, name), "below"
+                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, "above", ""

@@ -109,7 +109,6 @@ def gather(
         programs=tuple(sorted(_list_programs(project))),
         has_record=has_record,
         recorded={record.known_as: record for record in recorded.values()},
-        has_repository=bool(git.find_top(project)),
         known_programs=frozenset(known_programs),
         run_files=tuple(path for path in run if rules is not None and path not in rules),
         ignored=git.fold(project, {path: kept_out[path] for path in shared if path in kept_out}),

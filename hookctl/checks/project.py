@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hookctl import engine
 from hookctl.checks import activation, entries, hook, limits, records, settings
-from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
+from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.facts import FileFacts, Workplace
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -31,7 +31,6 @@ _FILE_JUDGES = (
     settings.judge_reading,
     settings.judge_content,
     entries.judge,
-    entries.judge_wrapped,
     activation.judge_switches,
     limits.judge_environment,
     hook.judge_programs,
@@ -43,20 +42,14 @@ _FILE_JUDGES = (
 _LEVELS = {
     "config_changed": "warning",
     "config_invalid": "warning",
-    "config_missing": "error",
-    "edited_copy": "error",
     "entry_edited": "info",
     "hook_environment": "info",
     "hook_newer": "error",
     "hook_old": "error",
-    "orphan_hook": "error",
-    "setting_idle": "warning",
     "self_test_failed": "warning",  # perhaps the team wants just that
-    "wrap_edited": "error",
-    "wrap_gone": "error",
-    "wrap_unknown": "error",
 }
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
+_MOST_NAMED = 5  # files that a finding names
 
 
 class InstalledPack(NamedTuple):
@@ -90,7 +83,6 @@ class ProjectFacts(NamedTuple):
     programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
     has_record: bool = True
     recorded: Mapping[str, Record] = {}  # what that says itself, by the path of the settings file
-    has_repository: bool = True
     known_programs: frozenset[str] = frozenset()  # those that hookctl wrote, or should have
     ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
     run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
@@ -106,8 +98,6 @@ def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
         yield from _judge_file(file, facts, required)
     if facts.error is None:
         yield from _judge_programs(facts)
-    if facts.files and not facts.has_repository:
-        yield finding("no_repository", path=facts.project)
     for rule in facts.ignored if facts.files else ():
         level, names = "error" if required else "warning", " and ".join(rule.names)
         yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
@@ -122,7 +112,8 @@ def _report_no_record(facts: ProjectFacts) -> Finding:
     hosts = "".join(f" --host {name}" for name in named)
     install = f"hookctl install{hosts} --scope project{where}"
     path = os.path.join(facts.project, OWN, LEDGER)
-    return finding("ledger_missing.project", path=path, checkout=checkout, install=install)
+    fix = f"`{checkout}` brings it back; else `{install}` records the guard again."
+    return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
 
 
 def _judge_file(
@@ -147,11 +138,12 @@ def _judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
     own = os.path.join(facts.project, OWN, "run", "")
     for path in facts.run_files:
         name = os.path.relpath(path, facts.project)
+        fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
         if os.path.basename(path) != ANY:
-            yield finding("run_committed", path=path, name=name, quoted=shlex.quote(name))
+            yield finding("run_committed", path=path, name=name, fix=fix)
         elif path.startswith(own):
             path = os.path.join(facts.project, OWN, ".gitignore")
-            yield finding("run_committed.folder", path=path)
+            yield finding("run_committed", path=path, name=name, fix="Add the line `run/` to it.")
 
 
 def _judge_rules(
@@ -162,7 +154,8 @@ def _judge_rules(
     known = {str(entry.path[0]) for entry in file.entries} & installed
     for pack in document.packs:
         if pack not in known:
-            yield file.find("ledger_missing.rules", pack=pack)
+            fix = "`hookctl install` with its pack takes it back; else remove it."
+            yield file.find("ledger_missing", id=f"the block of rules of {pack}", fix=fix)
     if file.record is not None:
         yield from records.judge_blocks(file.path, file.record, document)
 
@@ -189,10 +182,9 @@ def _judge_strays(facts: ProjectFacts, own: set[str]) -> Iterator[Finding]:
         if path not in own and not path.startswith(known):
             strays.setdefault(os.path.dirname(path), []).append(path)
     for folder, paths in strays.items():
-        if len(paths) > 1:
-            yield finding("stray_file.folder", path=folder, count=len(paths))
-        else:
-            yield finding("stray_file", path=paths[0])
+        names = ", ".join(map(os.path.basename, paths[:_MOST_NAMED]))
+        path = folder if len(paths) > 1 else paths[0]
+        yield finding("stray_file", path=path, count=len(paths), names=names)
 
 
 def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
@@ -212,17 +204,17 @@ def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
     values, settings = config.value, file.settings or Settings()
     written = installed.record.settings.get("config")
     written = written or guard.configuration(settings, "", file.host)
-    if values.get("mode") == "off" and settings.mode != "off":
-        return  # hook.py reports it
-    changed = []
+    changed, again = [], file.again(GUARD)
     for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
-        is_reported = name == "mode" and file.has_other_mode
+        is_reported = name == "mode" and file.has_other_mode  # by hook.py
         if not is_reported and not engine.same(values.get(name), written.get(name)):
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
-        yield file.find("config_changed", config.path, changed=", ".join(changed))
+        differs = ", ".join(changed)
+        yield file.find("config_changed", config.path, "info", changed=differs, again=again)
     if file.fault is None and not engine.same(values.get(guard.HOSTS), installed.host_table):
-        yield file.find("config_changed.hosts", config.path, again=file.again(GUARD))
+        differs = "its table of hosts"
+        yield file.find("config_changed", config.path, "error", changed=differs, again=again)
 
 
 def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Finding]:
@@ -231,25 +223,29 @@ def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Findi
     Its hooks in the settings are judged with all others, by what the manifest wants there.
     """
     file, name, record, pack = installed.file, installed.name, installed.record, installed.pack
-    values = {"pack": name, "again": file.again(name)}
+    fix = f"Look at it; {file.again(name)}"
+    values = {"pack": name, "where": "its install wrote it", "fix": fix}
     if isinstance(pack, HookctlError):
-        fix = f"Look at it; {values['again']}"
-        yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
+        found = from_error(pack, file.host.name)
+        yield found._replace(code="pack_changed", fix=fix)
         return
     if pack is None:
         upgrade = fixes.upgrade_command(file.target, facts.workplace.project)
         path = os.path.join(record.folder, MANIFEST)
-        yield file.find("manifest_missing", path, pack=name, upgrade=upgrade)
+        yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
     what = _find_other_record(facts, installed, pack)
     if not _is_recorded(pack, record):
         plain = {part: with_unix_endings(data) for part, data in committed_files(pack).items()}
-        has_other_endings = content_digest(b"", plain) == record.digest
-        entry = "pack_changed.line-endings" if has_other_endings else "pack_changed"
-        yield file.find(entry, record.folder, **values)
+        what = "its files"
+        if content_digest(b"", plain) == record.digest:
+            what = "its line endings (git's autocrlf?)"
+            line = "Add the line `.hookctl/** -text` to .gitattributes; then"
+            values["fix"] = f"{line} {file.again(name)}"
+        yield file.find("pack_changed", record.folder, what=what, **values)
     elif what:
         path = os.path.join(facts.project, OWN, LEDGER)
-        yield file.find("pack_changed.record", path, what=what, **values)
+        yield file.find("pack_changed", path, what=f"{what} in the record", **values)
     yield from _judge_source(installed, pack)
 
 
@@ -285,13 +281,15 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
 def _judge_source(installed: InstalledPack, pack: Pack) -> Iterator[Finding]:
     """Whether a pack is installed as it is where it came from, if that is in the project."""
     file, record, source = installed.file, installed.record, installed.source
-    values = {"pack": installed.name, "install": file.install_of(installed.name)}
+    what = ""
     if isinstance(source, HookctlError):
-        yield file.find("pack_gone.project", record.source, error=source, **values)
+        what = describe_error(source)
     elif source is not None and not _is_recorded(source, record):
-        difference = _find_difference(pack, source)
-        if difference:  # else both were changed, and the record was not
-            yield file.find("pack_old.project", record.source, difference=difference, **values)
+        what = _find_difference(pack, source)  # in nothing: both were changed, the record was not
+    if what:
+        fix = f"Look at both; `{file.install_of(installed.name)}`, then commit what that writes."
+        values = {"pack": installed.name, "where": "in its own file", "what": what, "fix": fix}
+        yield file.find("pack_changed", record.source, **values)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:
@@ -314,7 +312,7 @@ def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Find
     places = [installed for installed in facts.packs if installed.name == name]
     if not places and not _may_be_installed(facts, name):
         install = _first_install(facts, required)
-        yield finding("pack_required", path=facts.project, pack=name, install=install)
+        yield finding("pack_required", path=facts.project, pack=name, differs="", install=install)
     for installed in places if pack is not None else ():
         assert pack is not None
         file, known = installed.file, installed.pack
@@ -324,8 +322,9 @@ def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Find
         if difference:
             source = _name_source(required)
             install = fixes.install_command(file.target, name, source, file.workplace.project)
-            values = {"pack": name, "difference": difference, "install": install}
-            yield file.find("pack_required.other", **values)
+            differs = f" as in the named file: {difference}"
+            install = f"`{install} --force`"
+            yield file.find("pack_required", pack=name, differs=differs, install=install)
 
 
 def _find_edited_hooks(file: FileFacts, pack: str) -> str:

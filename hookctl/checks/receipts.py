@@ -1,4 +1,4 @@
-"""Judges packs' hooks by their receipts: one that fails, is slow, says much, or never runs."""
+"""Judges packs' hooks by their receipts: one that fails each time, or that never runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from hookctl.packs.runner import find_event
 from hookctl.receipts.model import HookName, Run
 
 _ENOUGH = 3  # runs, or events, before anything is said
-_SLOW_MS = 1000
-_MUCH = 10_000  # bytes
 _STATUS = {126: " (it cannot be executed)", 127: " (a command was not found)"}  # of sh
 
 
@@ -25,44 +23,27 @@ def judge(file: FileFacts) -> Iterator[Finding]:
         if hook.pack not in file.run_packs or not event:
             continue
         name = HookName(file.host.name, event, hook.id)
-        if name not in file.runs:
-            yield from _judge_absence(file, hook, name)
-        elif len(file.runs[name].recent) >= _ENOUGH:
-            yield from _judge_runs(file, hook, name)
-
-
-def _judge_runs(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator[Finding]:
-    """The last runs of a hook; what it did before may have been repaired."""
-    recent = file.runs[name].recent
-    values = {"id": name.id, "event": name.event, "count": len(recent)}
-    if all(run.has_failed for run in recent):
-        fire, reason = _command_to_fire(file, hook, name), _describe_failure(recent[-1])
-        yield file.find("hook_fails", reason=reason, fire=fire, **values)
-    median = sorted(run.ms for run in recent)[(len(recent) - 1) // 2]
-    if median > _SLOW_MS:
-        yield file.find("hook_slow.runs", level="warning", seconds=median / 1000, **values)
-    smallest = min(run.bytes for run in recent)
-    if name.event == "SessionStart" and smallest > _MUCH:
-        yield file.find("hook_context", bytes=smallest, **values)
+        fire = _command_to_fire(file, hook, name)
+        recent = file.runs[name].recent if name in file.runs else ()
+        if len(recent) >= _ENOUGH and all(run.has_failed for run in recent):
+            values = {"id": name.id, "event": event, "count": len(recent)}
+            reason = _describe_failure(recent[-1])
+            yield file.find("hook_fails", reason=reason, fire=fire, **values)
+        count = 0 if name in file.runs else _count_events(file, hook, name)
+        if count >= _ENOUGH:
+            seen = f"{event} came {count} times or more since its file was written"
+            yield file.find("hook_silent", id=name.id, seen=seen, fire=fire)
 
 
 def _describe_failure(run: Run) -> str:
     """Why a run failed, as far as its receipt says."""
     if run.is_late:
-        return ": the last one ran out of time"
+        return "the last one ran out of time"
     if run.status is None:
-        return ": the last one could not start"
+        return "the last one could not start"
     if run.status == 0:
-        return ": the answer of the last one is not valid"
-    return f": the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
-
-
-def _judge_absence(file: FileFacts, hook: HookEntry, name: HookName) -> Iterator[Finding]:
-    """A hook without a receipt, although other hooks of its event have run since."""
-    count = _count_events(file, hook, name)
-    if count >= _ENOUGH:
-        fire = _command_to_fire(file, hook, name)
-        yield file.find("hook_never_ran", id=name.id, event=name.event, count=count, fire=fire)
+        return "the answer of the last one is not valid"
+    return f"the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
 
 
 def _command_to_fire(file: FileFacts, hook: HookEntry, name: HookName) -> str:

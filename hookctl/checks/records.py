@@ -19,9 +19,6 @@ def judge(facts: RecordFacts) -> Iterator[Finding]:
         yield from_error(facts.journal_error)
     elif facts.interrupted is not None:
         yield finding("interrupted_run", path=facts.journal, files=", ".join(facts.interrupted))
-    for key, _, record in facts.gone:
-        entry = "project_gone" if record.project else "project_gone.folder"
-        yield finding(entry, record.host, key, project=record.project)
     for error in facts.errors:
         yield from_error(error)
     for path, record in facts.misfits:
@@ -32,7 +29,8 @@ def judge_rules(files: Iterable[RulesFile]) -> Iterator[Finding]:
     """Whether each block on record is in its file as hookctl wrote it."""
     for file in files:
         if file.error is not None:
-            yield finding("rules_unreadable", file.record.host, file.path, error=file.error)
+            found = from_error(file.error, file.record.host, file.path)
+            yield found._replace(level="warning")
         elif file.document is not None:
             yield from judge_blocks(file.path, file.record, file.document)
 
@@ -46,13 +44,15 @@ def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator
             line = document.position(entry.path)[0]
             yield finding("rules_doubled", record.host, path, pack=pack, line=line)
             continue
-        state = state_of_block(entry, document)
+        state, name = state_of_block(entry, document), f"the block of rules of {pack}"
+        install = _install(pack, record)
         if state == "missing":
             level = "error" if record.scope == "project" else "warning"
-            restore = _restore(pack, record)
-            yield finding("rules_missing", record.host, path, level, pack=pack, restore=restore)
+            fix = f"`{install} --force` writes it again."
+            yield finding("entry_missing", record.host, path, level, name=name, fix=fix)
         elif state == "overridden":
-            yield finding("rules_edited", record.host, path, pack=pack)
+            values = {"name": name, "how": "it has another text", "install": install}
+            yield finding("entry_edited", record.host, path, "info", **values)
 
 
 def state_of_block(entry: Entry, document: Document) -> str:
@@ -62,9 +62,9 @@ def state_of_block(entry: Entry, document: Document) -> str:
     return engine.state(entry, current, entry.path)
 
 
-def _restore(pack: str, record: Record) -> str:
-    """The fix that writes a block again."""
+def _install(pack: str, record: Record) -> str:
+    """The command that installs a pack with its block of rules."""
     scope = "" if record.scope == "user" else f" --scope {record.scope}"
     if pack == GUARD:
-        return f"`hookctl install --host {record.host}{scope} --rules` writes them again."
-    return f"Install {pack} again with --force, which writes them again."
+        return f"hookctl install --host {record.host}{scope} --rules"
+    return f"hookctl install PATH --host {record.host}{scope}"

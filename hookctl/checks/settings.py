@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 from hookctl.checks.codes import Finding, describe_error, levels
 from hookctl.checks.facts import FileFacts, HostFacts
-from hookctl.documents import CONFLICT, MISSING, Document
+from hookctl.documents import CONFLICT, MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import loading, shapes
-from hookctl.masking import masked_text
-from hookctl.model import Path
+from hookctl.hosts import loading
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -23,9 +19,10 @@ def judge_reading(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
-    """A host in use without any of hookctl's entries."""
-    if facts.files and not any(file.record or file.elements for file in facts.files):
-        yield facts.files[0].find("not_installed")
+    """A host without any of hookctl's entries."""
+    if not any(file.record or file.elements for file in facts.files):
+        path = facts.files[0].path if facts.files else ""
+        yield facts.find("not_installed", path, title=facts.host.title, name=facts.host.name)
 
 
 def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
@@ -48,19 +45,14 @@ def judge_guests(facts: HostFacts) -> Iterator[Finding]:
         if file.error:
             yield _report_unreadable(file, file.error, "error" if stops else "warning")
         for finding in judge_content(file):
-            is_lower = finding.level == "info" or stops
-            yield finding if is_lower else finding._replace(level="warning")
+            yield finding if stops else finding._replace(level="warning")
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or keep hookctl from changing it."""
-    if file.document is not None and isinstance(file.document.value, dict):
-        if file.is_read_only:
-            whose = file.other_owner and f" and belongs to {file.other_owner}"
-            yield file.find("read_only", whose=whose)
-        # A client may follow one link and replace the next (docs of Claude Code, issue 78162).
-        if len(file.links) > 1:
-            yield file.find("link_chain", end=file.links[-1])
+    is_object = file.document is not None and isinstance(file.document.value, dict)
+    if is_object and file.is_read_only:
+        yield file.find("read_only")
     yield from judge_content(file)
 
 
@@ -71,7 +63,7 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
         return
     if not isinstance(document.value, dict):
         if not file.host.empty and document.value is MISSING and file.is_file:
-            yield file.find("strict_host.empty", cost=cost)
+            yield file.find("strict_host", what="the file is empty", cost=cost)
         return
     error = loading.refusal(file.host, document)
     if error:
@@ -84,33 +76,6 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
         fix = fault.fix or _suggest_fix(file, "that place")
         level = levels(fault.code)[0] if fault.is_whole else "warning"
         yield Finding(fault.code, level, message, file.host.name, file.path, fix)
-    yield from _judge_hooks(file, document)
-    yield from _judge_env_names(file, document)
-
-
-def _judge_hooks(file: FileFacts, document: Document) -> Iterator[Finding]:
-    """The map of events as a whole, and the timeouts in it."""
-    host, root = file.host, document.value
-    for above, events in shapes.event_maps(host.shape, root):
-        for event in events:
-            if loading.is_event(host, event):
-                yield from _judge_timeouts(file, document, (*above, event), events[event])
-
-
-def _judge_timeouts(
-    file: FileFacts, document: Document, path: Path, groups: Any
-) -> Iterator[Finding]:
-    """Timeouts of other tools' hooks that look wrong in the host's unit."""
-    host = file.host
-    for below, fields, _ in shapes.handlers(host.shape._replace(root=()), {path[-1]: groups}):
-        given, command = loading.timeout_seconds(host, fields), fields.get("command")
-        if given is None or (isinstance(command, str) and shapes.is_ours(command)):
-            continue
-        name, value = document.name_of((*path, *below[1:])), fields.get("timeout")
-        if host.timeout_unit == "milliseconds" and given < 1:
-            yield file.find("timeout_unit", name=name, value=value, milliseconds=given * 1000)
-        elif host.handlers.milliseconds_from < float("inf") and given != value:
-            yield file.find("timeout_unit.seconds", name=name, value=value, seconds=given)
 
 
 def _suggest_fix(file: FileFacts, what: str) -> str:
@@ -120,30 +85,10 @@ def _suggest_fix(file: FileFacts, what: str) -> str:
     return f"Fix {what}, or remove it{check}"
 
 
-def _judge_env_names(file: FileFacts, document: Document) -> Iterator[Finding]:
-    env = document.get(file.host.env_path) if file.host.env_path else MISSING
-    for name in env if isinstance(env, dict) else ():
-        if not name or "=" in name:
-            quoted = json.dumps(masked_text(name), ensure_ascii=False)
-            yield file.find("lost_env", name=quoted)
-
-
-def judge_managed(facts: HostFacts) -> Iterator[Finding]:
-    """Managed settings: invalid JSON stops the host; a wrong key is dropped alone."""
-    for managed in facts.managed:
-        path = managed.path
-        if managed.error:
-            yield facts.find("managed_invalid", path, error=describe_error(managed.error))
-        elif managed.document:
-            for fault in loading.wrong_keys(facts.host, managed.document.value):
-                name, wrong = ".".join(map(str, fault.path)), fault.reason
-                yield facts.find("wrong_type.managed", path, name=name, wrong=wrong)
-
-
-def judge_switch_files(facts: HostFacts) -> Iterator[Finding]:
-    """A file without hooks that the client reads at its start: can it be read?"""
-    for variant, path, error in facts.switch_files:
-        message = f"{describe_error(error)}; {loading.cost(variant)}"
+def judge_broken(facts: HostFacts) -> Iterator[Finding]:
+    """Files that hookctl never writes, and without which the client does not start."""
+    for path, error in facts.broken:
+        message = f"{describe_error(error)}; {facts.host.title} does not start with it"
         yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
 
 
@@ -161,18 +106,3 @@ def judge_rights(file: FileFacts) -> Iterator[Finding]:
             where = "" if fault.path == path else f"{fault.path} "
             yield file.find("loose_mode", path, fault=fault, where=where)
         seen.add(fault)
-
-
-def judge_nested(file: FileFacts) -> Iterator[Finding]:
-    """Programs that lie where no hook of project scope finds them."""
-    for path in file.nested:
-        yield file.find("nested_folder", path)
-    if file.repository:
-        project, repository = file.target.project, shlex.quote(file.repository)
-        yield file.find("nested_folder.repository", project, repository=repository)
-
-
-def judge_env_files(facts: HostFacts) -> Iterator[Finding]:
-    """Variables for the guard that a project brings."""
-    for path, names in facts.env_files.items():
-        yield facts.find("env_file", path, names=", ".join(names))

@@ -37,29 +37,22 @@ _FILE_JUDGES = (
     hook.judge,
     hook.judge_packs,
     hook.judge_runner,
-    hook.judge_last_run,
     limits.judge,
     limits.judge_environment,
     limits.judge_shell,
     settings.judge_committed,
     settings.judge_rights,
-    settings.judge_nested,
     activation.judge_client,
-    activation.judge_readers,
-    entries.judge_wrapped,
 )
 # For each host as it would be started in the working folder.
 _HOST_JUDGES = (
     settings.judge_nothing,
     settings.judge_guests,
-    settings.judge_managed,
-    settings.judge_switch_files,
-    settings.judge_env_files,
-    activation.judge_doubles,
+    settings.judge_broken,
+    limits.judge_env_files,
     other_tools.judge_stops,
-    other_tools.judge_traps,
     other_tools.judge_scripts,
-    activation.judge_shadowed,
+    activation.judge_hidden,
     activation.judge_unread,
     run_folder.judge,
     hook.judge_silence,
@@ -91,7 +84,7 @@ class Survey:
         unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._records.errors}
         for host in wanted:
             facts = with_self_tests(host_facts(self._machine, host), self._state)
-            findings += _of_known(judge(facts), facts, unread)
+            findings += _of_known(judge(facts), unread)
         return list(dict.fromkeys(findings))  # a client is named once, however many files it has
 
     def _list_rules(self, names: list[str]) -> list[RulesFile]:
@@ -104,7 +97,7 @@ class Survey:
         return files
 
 
-def _of_known(found: list[Finding], facts: HostFacts, unread: set[str]) -> list[Finding]:
+def _of_known(found: list[Finding], unread: set[str]) -> list[Finding]:
     """The findings without those that follow from unread records of these folders."""
     findings = []
     for finding in found:
@@ -113,8 +106,6 @@ def _of_known(found: list[Finding], facts: HostFacts, unread: set[str]) -> list[
         follows = finding.code in UNRECORDED and is_of_unread
         if not follows and not (unread and finding.code == "not_installed"):
             findings.append(finding)
-    if unread and facts.files and not any(file.record for file in facts.files):
-        findings.append(facts.files[0].find("not_installed.unknown"))
     return findings
 
 
@@ -149,7 +140,7 @@ def _with_trial(file: FileFacts, state: str) -> FileFacts:
 def judge(facts: HostFacts) -> list[Finding]:
     """Everything about one host, in no order."""
     if not facts.files:
-        return [facts.find("not_installed.not_in_use")]
+        return [*settings.judge_nothing(facts)]
     findings: list[Finding] = []
     for file in facts.files:
         for judge_file in _FILE_JUDGES:
@@ -160,6 +151,4 @@ def judge(facts: HostFacts) -> list[Finding]:
             findings += receipts.judge(file)
     for judge_host in _HOST_JUDGES:
         findings += judge_host(facts)
-    for file in facts.files:
-        findings += hook.judge_fine_packs(file, findings)
     return findings

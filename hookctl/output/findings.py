@@ -10,18 +10,8 @@ from hookctl.model import Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 _MARKS = {"error": ERROR, "warning": WARN}
-# Parts of the line about a host without problems, by the code of a finding.
-_BRIEF = {
-    "self_test_passed": "the hook works in a self-test",
-    "never_ran": "it has not run yet",
-}
-_WORK = {"work_waiting": OK, "run_stopped": SKIP}
-_UNSAID = (
-    "client_missing",
-    "not_installed",
-    "disabled",
-    *_WORK,
-)  # the first two were not asked for
+_HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
+_SAID_BELOW = ("disabled", "work_waiting")  # each with a line of its own
 
 
 def finding_lines(
@@ -34,10 +24,15 @@ def finding_lines(
     for finding in once:
         if verbose or finding.level in _MARKS:
             lines += _problem_lines(finding)
-    for host in hosts if not verbose else ():
+    is_known = not any(finding.code in _HIDING for finding in findings)
+    for host in hosts if is_known and not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
-    if not verbose:
-        lines += [*_disabled_lines(once), *_work_lines(findings)]
+    for finding in once if not verbose else ():
+        # Easily forgotten, so always said.
+        if finding.code in _SAID_BELOW and finding.level not in _MARKS:
+            mark = SKIP if finding.fix else OK
+            lines.append(Line(finding.message, mark, path=tilde(finding.path)))
+            lines += [fix(finding.fix)] if finding.fix else []
     return [*lines, Line(_count(once))]
 
 
@@ -51,50 +46,15 @@ def _problem_lines(finding: Finding) -> list[Line]:
 
 
 def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
-    """One line about a host without problems; none where there is nothing to say."""
-    if any(finding.level in _MARKS for finding in findings):
-        return []
-    said = []
-    notes = 0
+    """One line about a host without problems; none where its findings have lines of their own."""
     for finding in findings:
-        if finding.code == "last_ran":
-            said.append(finding.message.partition(", at ")[0])
-        elif finding.code == "pack_fine":
-            said.append(finding.message)
-        elif finding.code in _BRIEF:
-            said.append(_BRIEF[finding.code])
-        elif finding.code not in _UNSAID:
-            notes += 1
-    if not said and not notes:
-        if any(finding.code == "disabled" for finding in findings):
+        if finding.level in _MARKS or finding.code == "disabled":
             return []
-        for finding in findings:
-            if finding.code == "not_installed" and not finding.fix:  # a record cannot be read
-                return [Line(finding.message, SKIP)]
-        return [Line(f"{host.title}: nothing of hookctl's is installed", SKIP)]
-    if notes:
-        said.append(f"{amount(notes, 'note')} with --verbose")
-    if any(finding.code == "last_ran" for finding in findings):
-        said = [text for text in said if text != _BRIEF["never_ran"]]
-    if said[:1] == [_BRIEF["never_ran"]]:
-        said[0] = "the hook has not run yet"
-    text = ", ".join(dict.fromkeys(said))  # a text that holds for several files is printed once
-    return [Line(f"{host.title}: {text}", OK)]
-
-
-def _disabled_lines(findings: Sequence[Finding]) -> list[Line]:
-    """What somebody has disabled, with the way back: easily forgotten, so always said."""
-    lines = []
-    for finding in findings:
-        if finding.code == "disabled" and finding.level not in _MARKS:
-            lines += [Line(finding.message, SKIP, path=tilde(finding.path)), fix(finding.fix)]
-    return lines
-
-
-def _work_lines(findings: Sequence[Finding]) -> list[Line]:
-    """The work that waits, once, however many hosts would take it."""
-    works = {finding.path: finding for finding in findings if finding.code in _WORK}
-    return [Line(work.message, _WORK[work.code], path=tilde(path)) for path, work in works.items()]
+        if finding.code == "not_installed":
+            return [Line(finding.message, SKIP)]
+    notes = sum(finding.code not in _SAID_BELOW for finding in findings)
+    more = f"; {amount(notes, 'note')} with --verbose" if notes else ""
+    return [Line(f"{host.title}: nothing wrong{more}", OK)]
 
 
 def _count(findings: Sequence[Finding]) -> str:

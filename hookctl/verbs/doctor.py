@@ -72,7 +72,7 @@ def _collect(
     """The findings about these hosts and the failed repairs, errors first."""
     findings = [*(failures or []), *survey.findings(hosts)]
     if not hosts:
-        findings.append(codes.finding("not_installed.no_host"))
+        findings.append(codes.finding("not_installed", title="any agent", name="NAME"))
     return codes.worst_first(findings)
 
 

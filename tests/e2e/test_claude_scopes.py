@@ -153,8 +153,6 @@ def test_a_limit_and_a_cap_that_the_operator_has_in_the_project_beat_those_of_th
         assert (run.requests, run.result, run.was_overridden) == (blocks + 1, "done", False)
         assert codes(place)[-blocks - 1 :] == ["blocked"] * blocks + [last]
         assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [blocks]
-        masked = [f["message"] for f in hookctl_json(place, "doctor")["findings"] if f["code"] == "masked"]
-        assert any(f"of {scope} scope is in effect" in message for message in masked)
 
 
 def test_below_the_root_only_the_user_s_guard_works_and_install_says_so(claude: Client, place: Place) -> None:

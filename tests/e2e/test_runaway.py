@@ -128,7 +128,7 @@ def test_log_and_doctor_tell_of_a_client_that_goes_on(case: Case, stage: tuple[C
     path = f"{client.program.parent}:{place.environment()['PATH']}"
     found = hookctl_json(place, "doctor", environment={"PATH": path})["findings"]
     levels = {finding["code"]: finding["level"] for finding in found if finding["code"].startswith("client_")}
-    assert levels == ({"client_old": "warning", "client_went_on": "warning"} if is_old else {})
+    assert levels == ({"client_old": "warning"} if is_old else {})
 
 
 @pytest.mark.parametrize("case", [case for case in _EVERY if case.values[0].driver is claude])

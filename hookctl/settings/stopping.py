@@ -1,0 +1,80 @@
+"""Files with which a host's client does not start, whatever stands in the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hookctl.documents import MISSING, Document
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host, load, loading
+from hookctl.hosts.loading import CLIENT, Fault
+from hookctl.settings import approval, effective
+from hookctl.settings.targets import Read, variant_of_file
+from hookctl.system.folders import Folders
+
+
+class Stopping(NamedTuple):
+    """A file that keeps the client from starting."""
+
+    path: str
+    line: int
+    reason: str  # a sentence
+
+
+def find_stopping(
+    folders: Folders, host: Host, user: str, start: str, read: Read
+) -> Iterator[Stopping]:
+    """The files of a host that stop its client when it is started in a folder.
+
+    `user` is the path of the user's settings file. Those of a folder that it does not trust are
+    not read.
+    """
+    if not _may_stop(host):  # no file is read for nothing
+        return
+    for scope in host.scope_rules.precedence:
+        if approval.is_untrusted(host, scope, start, folders.environ, read):
+            continue
+        places = list(effective.find_files(folders, host, scope, user, start, read))
+        for of_scope, path in effective.switch_files(folders, host, start):
+            if of_scope == scope and path not in [known for _, known in places]:
+                variant = variant_of_file(load(host.name), path, read)
+                if variant.format == host.switches.format:  # else its faults are not those known
+                    places.append((variant, path))
+        for variant, path in places:
+            fault = _find_fault(variant, path, read) if os.path.lexists(path) else None
+            if fault:
+                line, what = fault
+                where = f"line {line} of {path}" if line else path
+                reason = f"{loading.cost(variant, CLIENT)}, because of {where}: {what}"
+                yield Stopping(path, line, reason)
+
+
+def _may_stop(host: Host) -> bool:
+    return any(cost.endswith(CLIENT) for layout in host.layouts() for cost in layout.loading.costs)
+
+
+def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str] | None:
+    """Line and text of the fault in a file that stops the client; None for none."""
+    try:
+        document = read(path, host.format)[1]
+        refusal = loading.refusal(host, document)
+    except HookctlError as error:
+        refusal, document = error, None
+    if refusal or document is None:
+        is_text = loading.reach_of(host, "text") == CLIENT
+        return (refusal.line, refusal.message) if refusal and is_text else None
+    fault = find_whole(host, document)
+    if fault is None or fault.reach != CLIENT:
+        return None
+    return document.position(fault.path)[0], f"{document.name_of(fault.path)} {fault.reason}"
+
+
+def find_whole(host: Host, document: Document) -> Fault | None:
+    """What costs every hook of a file whose text can be read."""
+    if document.value is MISSING:
+        return None if host.empty else loading.make_fault(host, "text", (), "is empty")
+    if not isinstance(document.value, dict):
+        return loading.make_fault(host, "hooks", (), "is not an object")
+    return loading.read(host, document).whole
