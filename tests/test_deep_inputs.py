@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookctl.checks.scripts import find_scripts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Hooks
+from hookctl.survey.scripts import find_scripts
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")

@@ -17,9 +17,9 @@ from hookctl import hosts
 from hookctl.checks import codes, hook, survey
 from hookctl.checks.facts import HostFacts
 from hookctl.checks.gather_host import host_facts
-from hookctl.checks.gather_record import record_facts
-from hookctl.checks.machine import Machine
 from hookctl.packs.guard_options import schema
+from hookctl.survey.machine import Machine
+from hookctl.survey.records import record_facts
 from hookctl.system import folders
 
 from . import findings

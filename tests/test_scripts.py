@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hookctl.checks.scripts import find_scripts
 from hookctl.hosts import load
+from hookctl.survey.scripts import find_scripts
 from tests.conftest import Hookctl, put
 
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}

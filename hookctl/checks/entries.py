@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from hookctl import __version__, clock, engine
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts
-from hookctl.checks.scripts import name_program
 from hookctl.hosts import loading
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import event_of
@@ -20,6 +19,7 @@ from hookctl.packs import guard, wrapping
 from hookctl.planner import fixes
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD
+from hookctl.survey.scripts import name_program
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook

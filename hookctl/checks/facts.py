@@ -7,79 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.programs import ProgramFault
-from hookctl.checks.scripts import Script, name_program
 from hookctl.documents import Document
-from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.version import Client
-from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, Path, PathFault, Record
+from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, PathFault, Record
 from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import run_packs
 from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Value
 from hookctl.settings.targets import GUARD, Target
+from hookctl.survey.model import Hook, Layer, Unreadable, Workplace
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook
     from hookctl.receipts.model import HookName, Runs
 
 
-class Workplace(NamedTuple):
-    """The working folder, where the fixes are typed, and what holds there."""
-
-    cwd: str
-    project: str  # the one that contains it
-    schema: Mapping[str, Any]  # of the guard's settings, by their names
-    state: str = ""  # hookctl's state folder
-    environ: Mapping[str, str] = {}
-    now: float = 0.0
-
-
 # The settings files that a host reads, and the hooks in them.
-
-
-class FoundHook(NamedTuple):
-    """A handler in a settings file."""
-
-    source: Source
-    path: Path
-    event: str
-    fields: dict[str, Any]
-    id: str = ""  # PACK/ID of one of ours
-    matcher: Any = None  # of the handler or its group, as the file has it
-
-    @property
-    def command(self) -> str:
-        """Its command, under whichever key the host reads it from; empty where it has none."""
-        for key in self.source.host.registration.commands:
-            if isinstance(self.fields.get(key), str):
-                return str(self.fields[key])
-        return ""
-
-    @property
-    def title(self) -> str:
-        """The hook in a word or two, without the arguments of its command: those may be secrets."""
-        kind = self.fields.get("type")
-        unnamed = f"a hook of type {kind}" if isinstance(kind, str) else "a hook"
-        return name_program(self.command) or unnamed
-
-    @property
-    def place(self) -> str:
-        """Its path and line in its file, in words."""
-        line = self.source.document.position(self.path)[0]
-        return f"{self.source.document.name_of(self.path)}, line {line}"
-
-
-class Layer(NamedTuple):
-    """A settings file that a host reads, with the hooks in it and the variables that it gives."""
-
-    source: Source
-    real_path: str  # its real path
-    hooks: tuple[FoundHook, ...]
-    env: dict[str, str]
-    hidden: frozenset[str]  # events that the host takes from another file of the scope instead
 
 
 def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> Value:
@@ -93,7 +39,7 @@ def value_of(layers: Iterable[Layer], environ: Mapping[str, str], name: str) -> 
 class GuardRegistration(NamedTuple):
     """The guard's hook on a stop event in a settings file, and what it runs."""
 
-    hook: FoundHook
+    hook: Hook
     config: dict[str, Any]  # what its configuration says
     since: float | None  # when that was written; None where there is no regular file
     mode: str = ""  # the mode in effect
@@ -256,17 +202,6 @@ class FileFacts(NamedTuple):
 # One host.
 
 
-class UnreadFile(NamedTuple):
-    """A settings file that is there although the host does not read it when it is started here."""
-
-    path: str
-    real_path: str
-    scope: str
-    reason: str  # local | variable | folder | above
-    hooks: tuple[FoundHook, ...]
-    owner: str = ""  # with reason `folder`: the path of its FileFacts
-
-
 class WaitingWork(NamedTuple):
     """How much work waits, whose it is, and how old."""
 
@@ -295,15 +230,12 @@ class HostFacts(NamedTuple):
     workplace: Workplace
     config_folder: str
     files: tuple[FileFacts, ...]  # that have or may have our entries; none: it is not in use
-    guests: tuple[FileFacts, ...] = ()  # of the working folder, without our entries
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
     switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
-    broken: tuple[tuple[str, HookctlError], ...] = ()  # files that keep it from starting
-    running: tuple[FoundHook, ...] = ()  # the hooks that it runs
+    hooks: tuple[Hook, ...] = ()  # that stand in files, with what keeps each from running
+    lost: tuple[Unreadable, ...] = ()  # files of which it takes nothing
     guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that do something here
-    unread: tuple[UnreadFile, ...] = ()
-    missing_scripts: Mapping[tuple[str, Path], Script] = {}  # by the file and path of a hook
     log: tuple[dict[str, Any], ...] = ()  # every line of the guard's log
     sessions: tuple[
         tuple[str, float], ...
@@ -311,31 +243,11 @@ class HostFacts(NamedTuple):
     run: Run | None = None
     env_files: Mapping[str, list[str]] = {}  # the guard's variables in the project's own files
 
+    @property
+    def running(self) -> list[Hook]:
+        """The hooks that the host starts."""
+        return [hook for hook in self.hooks if hook.is_started]
+
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
         return finding(code, self.host.name, path, level, host=self.host, **values)
-
-
-class RulesFile(NamedTuple):
-    """A file with instructions for an agent, in which the record has blocks of rules."""
-
-    path: str
-    record: Record
-    document: RulesDocument | None
-    error: HookctlError | None = None
-
-
-class RecordFacts(NamedTuple):
-    """hookctl's own record: the usable records, and the faults."""
-
-    records: dict[str, Record]  # by the real path of their settings file
-    errors: tuple[HookctlError, ...] = ()
-    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
-    others: tuple[str, ...] = ()  # projects on record that are not looked at
-    others_gone: tuple[str, ...] = ()  # those of them that are not there
-    ledger: str = ""  # its path
-    journal: str = ""
-    interrupted: tuple[str, ...] | None = None  # the files of a run that was interrupted
-    journal_error: HookctlError | None = None
-    misfits: tuple[tuple[str, Record], ...] = ()  # whose settings of the guard are invalid
-    rules: tuple[RulesFile, ...] = ()

@@ -8,7 +8,6 @@ import os
 from hookctl import hosts
 from hookctl.checks.facts import FileFacts
 from hookctl.checks.gather_guard import add_guard, add_packs, add_programs, explain_conflict
-from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
@@ -24,6 +23,7 @@ from hookctl.settings.targets import (
     repository_above,
     require_inside,
 )
+from hookctl.survey.machine import Machine, written_at
 from hookctl.system import files, owners, project
 
 

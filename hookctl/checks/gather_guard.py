@@ -12,12 +12,10 @@ from hookctl.checks import programs
 from hookctl.checks.facts import (
     Configuration,
     FileFacts,
-    FoundHook,
     GuardRegistration,
     Python,
     value_of,
 )
-from hookctl.checks.machine import Machine, written_at
 from hookctl.documents import CONFLICT
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
@@ -25,6 +23,8 @@ from hookctl.ledger import committed
 from hookctl.packs import guard
 from hookctl.packs.run_files import describe_outside
 from hookctl.settings.targets import GUARD, Target
+from hookctl.survey.machine import Machine, written_at
+from hookctl.survey.model import Hook
 from hookctl.system import files, interpreter, owners, project
 
 # Of a decision about another agent than the one that a pack's hook runs for.
@@ -133,19 +133,19 @@ def _find_stops(machine: Machine, host: str) -> Iterator[dict[str, Any]]:
 
 
 def describe_registration(
-    machine: Machine, hook: FoundHook, facts: FileFacts | None
+    machine: Machine, hook: Hook, facts: FileFacts | None
 ) -> GuardRegistration | None:
     """A hook of the guard's on a stop, and what it runs; None where its program is not there.
 
     `facts` are of its file, if known.
     """
-    pack_record, source = facts.guard if facts else None, hook.source
-    target = facts.target if facts else Target(source.host, source.scope, source.path)
+    pack_record = facts.guard if facts else None
+    target = facts.target if facts else Target(hook.within.host, hook.scope, hook.file)
     command, read = str(hook.fields["command"]), machine.reader.snapshot
     if pack_record:
         config = pack_record.config
     else:
-        config = guard.config_path(command, hook.id, "stop", target)
+        config = guard.config_path(command, hook.own_id, "stop", target)
     try:
         if not config or not read(guard.launcher_of(config)).data:
             return None

@@ -5,32 +5,24 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hookctl import clock
-from hookctl.checks import run_folder, scripts
+from hookctl.checks import run_folder
 from hookctl.checks.facts import (
-    FoundHook,
     GuardRegistration,
     HostFacts,
-    Layer,
     Run,
     WaitingWork,
 )
 from hookctl.checks.gather_guard import describe_registration
-from hookctl.checks.machine import Machine, written_at
-from hookctl.checks.scripts import NOT_EXECUTABLE, Script
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading
-from hookctl.model import Path
-from hookctl.packs import guard
+from hookctl.hosts import loading
 from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
-from hookctl.packs.wrapping import original_of
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD
+from hookctl.survey.machine import Machine, written_at
 from hookctl.system import project
 
 _NONE: dict[str, str] = {}
@@ -39,10 +31,6 @@ _GUARD_VARIABLE = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)
 
 def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     """The facts with the hooks that the host runs here, and everything needed to judge them."""
-    facts = facts._replace(
-        running=tuple(_find_running(facts)),
-        missing_scripts=_find_missing_scripts(machine, facts.layers),
-    )
     facts = facts._replace(guards=tuple(_find_guards(machine, facts)))
     if not facts.guards:
         return facts
@@ -55,27 +43,17 @@ def add_hooks(machine: Machine, facts: HostFacts) -> HostFacts:
     )
 
 
-def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
-    """All hooks that the host runs: those of no scope whose hooks are switched off."""
-    for layer in facts.layers:
-        scope, path = layer.source.scope, layer.source.path
-        is_off = effective.disabling_scope(scope, path, facts.switch_layers)
-        for hook in () if is_off else layer.hooks:
-            if hook.event not in layer.hidden:
-                yield hook
-
-
 def _find_guards(machine: Machine, facts: HostFacts) -> Iterator[GuardRegistration]:
     """The guards that the host runs on the stop event, and that do something there."""
     real_paths = {layer.source.path: layer.real_path for layer in facts.layers}
     by_real_path = {file.real_path: file for file in reversed(facts.files)}
     is_disabled = is_true(facts.variables.get("HOOKCTL_DISABLE", ""))
     for hook in () if is_disabled else facts.running:
-        is_guard = hook.id == effective.STOP and hook.event == facts.host.events.get("stop")
+        is_guard = hook.own_id == effective.STOP and hook.event == facts.host.events.get("stop")
         if not is_guard or loading.why_disarmed(facts.host, hook.event, hook.fields, blocks=True):
             continue
         registration = describe_registration(
-            machine, hook, by_real_path.get(real_paths[hook.source.path])
+            machine, hook, by_real_path.get(real_paths.get(hook.file, ""))
         )
         if registration:
             mode = str(value_in_effect("mode", registration.config, facts.variables))
@@ -102,91 +80,13 @@ def _find_env_files(machine: Machine, facts: HostFacts) -> dict[str, list[str]]:
 def _find_sessions(facts: HostFacts) -> Iterator[tuple[str, float]]:
     """The host's own sessions, if a guard should see all of them; by name and date only."""
     pattern = facts.host.transcripts
-    registered = {registration.hook.source.scope for registration in facts.guards}
+    registered = {registration.hook.scope for registration in facts.guards}
     if not pattern or "user" not in registered:
         return
     for path in glob.iglob(pattern.format(config=glob.escape(facts.config_folder))):
         at = written_at(path)
         if at is not None:
             yield os.path.splitext(os.path.basename(path))[0], at
-
-
-def _find_missing_scripts(
-    machine: Machine, layers: tuple[Layer, ...]
-) -> dict[tuple[str, Path], Script]:
-    """The scripts of other tools' and packs' hooks that are missing or cannot be run."""
-    missing = {}
-    home = machine.environ["HOME"]
-    for layer in layers:
-        source, folder = layer.source, machine.start_of(layer.source.host)
-        for hook in layer.hooks:
-            command = hook.command
-            if hook.id.startswith(f"{GUARD}/") or guard.read(command)[1]:
-                command = original_of(command) or ""  # another tool's hook that ours wraps
-            for script in find_scripts(home, source.host, source.scope, command, folder):
-                broken = find_broken(script, machine.environ, source.host)
-                if broken:
-                    missing[hook.source.path, hook.path] = broken
-                    break
-    return missing
-
-
-def find_scripts(
-    home: str, host: Host, scope: str, command: str, folder: str, more: Mapping[str, str] = _NONE
-) -> list[Script]:
-    """The scripts of a command, where the host is started in this folder.
-
-    `more` has further variables that are known.
-    """
-    variables, start = {"HOME": home, **more}, ""
-    if scope in ("project", "local"):
-        if host.environment.project:  # the folder whose settings these are
-            variables[host.environment.project] = folder
-        if host.environment.starts_there:
-            start = folder
-    return scripts.find_scripts(command, variables, start) if command else []
-
-
-def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Script | None:
-    """The script with what keeps it from being run; None if no obstacle is seen."""
-    if _is_missing(script.path):
-        return script
-    if not script.is_started or not os.path.isfile(script.path):
-        return None
-    if not os.access(script.path, os.X_OK) and not host.handlers.makes_executable:
-        return script._replace(status=script.status and 126, problem=NOT_EXECUTABLE)
-    interpreter_name = find_interpreter(script.path)
-    if os.path.isabs(interpreter_name):
-        is_there = not _is_missing(interpreter_name)
-    else:
-        is_there = shutil.which(interpreter_name, path=environ.get("PATH", "")) is not None
-    if not interpreter_name or is_there:
-        return None
-    return script._replace(problem=f"needs {interpreter_name}, which is not there")
-
-
-def find_interpreter(path: str) -> str:
-    """The interpreter that a script's first line names, or ''."""
-    try:
-        with open(path, "rb") as file:
-            line = file.readline(256).decode("utf-8", "replace")
-    except (OSError, ValueError):  # ValueError: no file can have this name
-        return ""
-    words = line[2:].split() if line.startswith("#!") else []
-    if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):
-        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return words[0] if words else ""
-
-
-def _is_missing(path: str) -> bool:
-    """Whether nothing is there; a path that cannot be looked at counts as there."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
-    return False
 
 
 # The work in hand.
@@ -200,7 +100,7 @@ def _locate_run(machine: Machine, facts: HostFacts, registration: GuardRegistrat
         root = project.find(named, machine.environ)
     variables = _variables_for_run(facts, root)
     state = project.state_folder(machine.folders.state, root)
-    is_brought = registration.hook.source.scope == "project"
+    is_brought = registration.hook.scope == "project"
     now = facts.workplace.now
     return locate(root, registration.config, variables, state, now, is_brought=is_brought)
 

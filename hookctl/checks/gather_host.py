@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import sys
-from collections.abc import Container, Iterable, Iterator
-
 from hookctl import hosts
-from hookctl.checks.facts import FileFacts, HostFacts, UnreadFile
-from hookctl.checks.gather_file import bare_facts, file_facts
-from hookctl.checks.gather_guard import explain_conflict
+from hookctl.checks.facts import HostFacts
+from hookctl.checks.gather_file import file_facts
 from hookctl.checks.gather_hooks import add_hooks
-from hookctl.checks.machine import Machine, hooks_of
-from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading
+from hookctl.hosts import Host
 from hookctl.hosts.version import ask_client
-from hookctl.ledger import store
-from hookctl.settings import effective
-from hookctl.settings.effective import Source
-from hookctl.settings.targets import Target, variant_of_file
-from hookctl.system import project
-
-_FOLDER = "\0folder"  # stands for any folder in the path of a settings file
+from hookctl.survey.gathering import read_settings
+from hookctl.survey.machine import Machine
+from hookctl.survey.programs import Programs
 
 
 def host_facts(machine: Machine, host: Host) -> HostFacts:
@@ -40,110 +28,13 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
     variables = dict(machine.environ)
     for layer in reversed(layers):
         variables |= layer.env
+    reading, programs = read_settings(machine, [host]), Programs(machine, compiles=False)
     facts = facts._replace(
         files=files_of_ours,
         layers=layers,
         variables=variables,
         switch_layers=machine.switches(host, user_path, start),
-        guests=tuple(_find_guests(machine, host, files_of_ours)),
-        broken=tuple(_find_broken(machine, host, files_of_ours)),
+        hooks=tuple(map(programs.add_fault, reading.hooks)),
+        lost=reading.lost,
     )
-    read = {layer.real_path for layer in layers}
-    facts = facts._replace(unread=tuple(find_unread(machine, host, targets, read)))
     return add_hooks(machine, facts)
-
-
-def _find_guests(machine: Machine, host: Host, known: tuple[FileFacts, ...]) -> Iterator[FileFacts]:
-    """Settings of the project, or of the working folder, that have nothing of ours."""
-    start = machine.start_of(host)
-    real_paths = {facts.real_path for facts in known}
-    for scope in host.scopes[1:]:
-        variant, path = machine.active_file(host, scope, start)
-        if os.path.lexists(path) and store.real_path(path) not in real_paths:
-            document, error = None, None
-            target = Target(variant, scope, path, start)
-            try:
-                document = machine.reader.patient_document(path, variant.format)[1]
-            except HookctlError as fault:
-                explain_conflict(target, fault)
-                error = fault
-            yield bare_facts(machine, target, None, document, error)
-
-
-def _find_broken(
-    machine: Machine, host: Host, known: tuple[FileFacts, ...]
-) -> Iterator[tuple[str, HookctlError]]:
-    """Files that hookctl never writes, and that keep the client from starting."""
-    for pattern in host.managed_files.get(sys.platform, []):
-        for path in sorted(glob.glob(pattern)):
-            try:
-                _read_managed(machine, hosts.managed_layout(host, path), path)
-            except HookctlError as error:
-                yield path, error
-    paths = {facts.path for facts in known}
-    for _, path in effective.switch_files(machine.folders, host, machine.start_of(host)):
-        if path in paths or not os.path.lexists(path):
-            continue
-        variant = variant_of_file(machine.load(host.name), path, machine.read)
-        is_alike = variant.format == host.switches.format  # else its faults are not those known
-        if loading.reach_of(variant, "text") == loading.CLIENT and is_alike:
-            try:
-                machine.reader.patient_document(path, variant.format)
-            except HookctlError as error:
-                yield path, error
-
-
-def _read_managed(machine: Machine, host: Host, path: str) -> None:
-    """Refuse managed settings that the host cannot read; an empty file it can."""
-    snapshot, document = machine.read(path, host.format)
-    if snapshot.data or host.syntax != "json":
-        loading.require(host, document)
-
-
-def find_unread(
-    machine: Machine, host: Host, known: Iterable[Target], read: Container[str]
-) -> Iterator[UnreadFile]:
-    """Settings files with hooks that are there although the host does not read them here.
-
-    `read` has the real paths of those that it reads.
-    """
-    for path, scope, reason, owner in _list_unread_paths(machine, host, known):
-        if not os.path.isfile(path):
-            continue
-        real_path = store.real_path(path)
-        if real_path in read:
-            continue
-        try:
-            variant = variant_of_file(host, path, machine.read)
-            document = machine.reader.patient_document(path, variant.format)[1]
-        except HookctlError:
-            continue
-        if loading.refusal(variant, document):
-            continue  # the host reads no such text anywhere, which is the more important reason
-        hooks = hooks_of(Source(scope, path, document, variant))
-        yield UnreadFile(path, real_path, scope, reason, hooks, owner)
-
-
-def _list_unread_paths(
-    machine: Machine, host: Host, known: Iterable[Target]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Settings that the host does not read here: path, scope, reason and owner."""
-    environ, config = machine.environ, hosts.config_folder(host, machine.environ)
-    if "local" in host.scopes:
-        name = os.path.basename(host.files["local"])
-        yield os.path.join(config, name), "local", "local", ""
-    variable = host.config.variable
-    if environ.get(variable):
-        plain = {name: value for name, value in environ.items() if name != variable}
-        yield hosts.settings_path(host, "user", plain), "user", "variable", ""
-    for target in known:
-        if target.scope == "user":
-            yield target.path, "user", "folder", target.path
-    if host.scope_rules.start_folder_only:
-        patterns = {
-            scope: hosts.settings_path(host, scope, environ, _FOLDER) for scope in host.scopes[1:]
-        }
-        home = store.real_path(environ["HOME"])
-        for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
-            for scope, pattern in patterns.items():
-                yield pattern.replace(_FOLDER, folder.rstrip("/")), scope, "above", ""

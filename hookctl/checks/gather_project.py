@@ -14,10 +14,9 @@ from typing import Any
 
 from hookctl import engine, hosts
 from hookctl.checks import self_test
-from hookctl.checks.facts import Configuration, FileFacts, Layer, Trial, Workplace, value_of
+from hookctl.checks.facts import Configuration, FileFacts, Trial, value_of
 from hookctl.checks.gather_file import read_entries
 from hookctl.checks.gather_guard import commands_of, configuration, explain_conflict, first_python
-from hookctl.checks.machine import hooks_of
 from hookctl.checks.programs import Read, find_fault
 from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
 from hookctl.documents.rules import RulesDocument
@@ -50,6 +49,7 @@ from hookctl.settings.targets import (
     top,
     variant_of_record,
 )
+from hookctl.survey.model import Layer, Workplace
 from hookctl.system import files, git
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -143,7 +143,7 @@ def _add_layers(
     layers = []
     for source in found:
         env = effective.variables([source])
-        layers.append(Layer(source, source.path, hooks_of(source), env, frozenset()))
+        layers.append(Layer(source, source.path, env, frozenset()))
     file = file._replace(layers=tuple(layers), switch_layers=tuple(switches))
     return file._replace(
         path_python=first_python(value_of(file.reaching, {}, "PATH").text, project)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, HostFacts, Layer, value_of
+from hookctl.checks.facts import FileFacts, HostFacts, value_of
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.packs import guard
@@ -16,6 +16,7 @@ from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
 from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, whole_number
 from hookctl.packs.risks import loads_code
 from hookctl.settings import effective
+from hookctl.survey.model import Layer
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FoundHook, GuardRegistration, HostFacts
-from hookctl.checks.scripts import NOT_EXECUTABLE, NOT_THERE, Script
+from hookctl.checks.facts import GuardRegistration, HostFacts
 from hookctl.hosts import read_cap
 from hookctl.hosts.loading import can_block, read_status
 from hookctl.masking import masked_text
@@ -19,6 +17,8 @@ from hookctl.model import WRAP
 from hookctl.packs.guard_options import value_in_effect
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
+from hookctl.survey.model import FAILING, Hook, Obstacle
+from hookctl.survey.programs import REPAIR
 
 # Parts of the commands of tools that keep an agent going from a Stop hook of their own.
 _KEEP_GOING = (
@@ -41,7 +41,7 @@ _MOST_NAMED = 5  # hooks that a finding names: a file may have thousands
 def judge_stops(facts: HostFacts) -> Iterator[Finding]:
     """Hooks of other tools that are known to block stops, where nothing ends that."""
     event = facts.host.events.get("stop")
-    hooks = [hook for hook in facts.running if not hook.id and hook.event == event]
+    hooks = [hook for hook in facts.running if not hook.own_id and hook.event == event]
     hooks = [hook for hook in hooks if can_block(facts.host, hook.event, hook.fields)]
     if not hooks or _read_cap_of_hooks(facts, hooks) > 0:
         return
@@ -65,7 +65,7 @@ def _ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
     return bool(value_in_effect("end_foreign_chains", registration.config, facts.variables))
 
 
-def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
+def _read_cap_of_hooks(facts: HostFacts, hooks: list[Hook]) -> float:
     """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
     field = facts.host.cap.get("field")
     if not field:
@@ -78,9 +78,9 @@ def _read_cap_of_hooks(facts: HostFacts, hooks: list[FoundHook]) -> float:
     return min(caps)
 
 
-def _report_chain(facts: HostFacts, hooks: list[FoundHook]) -> Finding:
+def _report_chain(facts: HostFacts, hooks: list[Hook]) -> Finding:
     host, names = facts.host, ", ".join(dict.fromkeys(hook.title for hook in hooks[:_MOST_NAMED]))
-    places = "; ".join(hook.place for hook in hooks[:_MOST_NAMED])
+    places = "; ".join(f"line {hook.line}" for hook in hooks[:_MOST_NAMED])
     if len(hooks) > _MOST_NAMED:
         names, places = f"{names} and {len(hooks) - _MOST_NAMED} more", f"{places}; …"
     fix = "Remove the hook, unless it ends by itself."
@@ -90,43 +90,41 @@ def _report_chain(facts: HostFacts, hooks: list[FoundHook]) -> Finding:
         wrap = f"`hookctl install --host {host.name} --wrap TEXT`"
         fix = f"{wrap} limits it, with a part of its command."
     values = {"names": names, "event": host.events["stop"], "places": places, "fix": fix}
-    return facts.find("foreign_stop", hooks[0].source.path, **values)
+    return facts.find("foreign_stop", hooks[0].file, **values)
 
 
 # Programs that are not there.
 
 
 def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
-    """Our hooks, and others that then refuse everything, without a script that can be run."""
+    """Our hooks, and others that then refuse everything, without a program that can be run."""
     for hook in facts.running:
-        script = facts.missing_scripts.get((hook.source.path, hook.path))
-        if not script:
-            continue
-        if hook.id:
-            yield _report_script(facts, hook, hook.id, script)
-            continue
-        event = protocol_event(facts.host, hook.event)
-        does, rules = _WITHOUT_SCRIPT.get(event), facts.host.reads.get(event, {})
-        said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
-        if does and read_status(rules, script.status, said) == "refuse":
-            place = hook.source.document.name_of(hook.path)
-            effect = f": {facts.host.title} {does}"
-            level = "warning" if event in _STOPS else "error"
-            yield _report_script(facts, hook, place, script, effect, level)
+        for obstacle in hook.obstacles:
+            if obstacle.state not in FAILING or obstacle.fix == REPAIR:
+                continue  # of our own programs a rule of their own speaks
+            if hook.own_id:
+                yield _report_script(facts, hook, obstacle)
+                continue
+            event = protocol_event(facts.host, hook.event)
+            does, rules = _WITHOUT_SCRIPT.get(event), facts.host.reads.get(event, {})
+            said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
+            if does and read_status(rules, obstacle.status, said) == "refuse":
+                effect, level = f": {facts.host.title} {does}", "error"
+                yield _report_script(
+                    facts, hook, obstacle, effect, "warning" if event in _STOPS else level
+                )
 
 
 def _report_script(
-    facts: HostFacts, hook: FoundHook, place: str, script: Script, effect: str = "", level: str = ""
+    facts: HostFacts, hook: Hook, obstacle: Obstacle, effect: str = "", level: str = ""
 ) -> Finding:
-    repair, pack = "Install what its first line names", hook.id.partition("/")[0]
-    if script.problem == NOT_EXECUTABLE:
-        repair = f"`chmod +x {shlex.quote(script.path)}`"
-    elif pack and f"/packs/{pack}/" in script.path:  # a file of the pack, perhaps of an old HOME
-        repair = f"`hookctl upgrade {pack}` puts it back"
-    elif script.problem == NOT_THERE:
-        repair = "Put it back"
-    is_packs = pack and not hook.id.startswith(WRAP)
-    remove = f"`hookctl uninstall {pack}`" if is_packs else "remove the hook"
-    values = {"place": place, "script": masked_text(script.path), "problem": script.problem}
-    values |= {"effect": effect, "repair": repair, "remove": remove}
-    return facts.find("script_missing", hook.source.path, level, **values)
+    pack = hook.own_id.partition("/")[0]
+    is_packs = pack and not hook.own_id.startswith(WRAP)
+    repair, remove = obstacle.fix or "Put it back", "remove the hook"
+    if is_packs:
+        remove = f"`hookctl uninstall {pack}`"
+        if f"/packs/{pack}/" in obstacle.reason:  # a file of the pack, perhaps of an old HOME
+            repair = f"`hookctl upgrade {pack}` puts it back"
+    values = {"hook": hook.own_id or f"the hook on line {hook.line}", "remove": remove}
+    values |= {"reason": masked_text(obstacle.reason), "effect": effect, "repair": repair}
+    return facts.find("script_missing", hook.file, level, **values)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hookctl import engine
 from hookctl.checks import activation, entries, hook, limits, records, settings
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
-from hookctl.checks.facts import FileFacts, Workplace
+from hookctl.checks.facts import FileFacts
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule, PackRecord, Path, Record
@@ -21,6 +21,7 @@ from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import committed_files
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
+from hookctl.survey.model import Workplace
 from hookctl.system.files import content_digest, with_unix_endings
 
 LEDGER = "ledger.json"

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from hookctl import engine
 from hookctl.checks.codes import Finding, finding, from_error
-from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents import MISSING, Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.model import Current, Entry, Hooks, Record
 from hookctl.settings.targets import GUARD
+from hookctl.survey.records import RecordFacts, RulesFile
 
 
 def judge(facts: RecordFacts) -> Iterator[Finding]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from hookctl.checks.codes import Finding, describe_error, levels
+from hookctl.checks.codes import Finding, describe_error
 from hookctl.checks.facts import FileFacts, HostFacts
-from hookctl.documents import CONFLICT, MISSING
+from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
+from hookctl.settings.stopping import find_whole
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -38,14 +39,15 @@ def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Find
     return Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
-def judge_guests(facts: HostFacts) -> Iterator[Finding]:
-    """Settings of the working folder without entries of hookctl; the host must read them too."""
-    for file in facts.guests:
-        stops = loading.reach_of(file.host, "text") == loading.CLIENT
-        if file.error:
-            yield _report_unreadable(file, file.error, "error" if stops else "warning")
-        for finding in judge_content(file):
-            yield finding if stops else finding._replace(level="warning")
+def judge_lost(facts: HostFacts) -> Iterator[Finding]:
+    """Other files that the host reads, of which it takes nothing, or with which it stops."""
+    known = {file.path for file in facts.files}
+    for lost in facts.lost:
+        if lost.path not in known:
+            level, where = "error" if lost.stops_client else "warning", f"line {lost.line}: "
+            message = lost.message if lost.message.startswith("line") else where + lost.message
+            fix = lost.fix or "Fix or remove it."
+            yield Finding(lost.code, level, message, facts.host.name, lost.path, fix)
 
 
 def judge(file: FileFacts) -> Iterator[Finding]:
@@ -57,39 +59,25 @@ def judge(file: FileFacts) -> Iterator[Finding]:
 
 
 def judge_content(file: FileFacts) -> Iterator[Finding]:
-    """The mistakes that make the host ignore a file, or a part of it."""
-    document, cost = file.document, loading.cost(file.host)
-    if document is None:
+    """The mistake that makes the host ignore a file."""
+    document = file.document
+    if document is None or not file.is_file:
         return
-    if not isinstance(document.value, dict):
-        if not file.host.empty and document.value is MISSING and file.is_file:
-            yield file.find("strict_host", what="the file is empty", cost=cost)
-        return
-    error = loading.refusal(file.host, document)
+    error, fault = loading.refusal(file.host, document), find_whole(file.host, document)
     if error:
+        cost = loading.cost(file.host)
         yield file.find("strict_host", what=describe_error(error), cost=cost)
-    for fault in loading.read(file.host, document).faults:
-        if fault.kind == "never":
-            continue
-        what = loading.describe(document, fault)
-        message = f"{what}; {loading.cost(file.host, fault.reach)}"
-        fix = fault.fix or _suggest_fix(file, "that place")
-        level = levels(fault.code)[0] if fault.is_whole else "warning"
-        yield Finding(fault.code, level, message, file.host.name, file.path, fix)
+    if fault:
+        what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
+        fix = fault.fix or _suggest_fix(file)
+        yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
 
 
-def _suggest_fix(file: FileFacts, what: str) -> str:
+def _suggest_fix(file: FileFacts) -> str:
     """The fix for something that the host refuses, with the host's own check if it has one."""
     doctor = file.host.client.doctor
     check = f"; `{doctor}` says whether it is right then." if doctor else "."
-    return f"Fix {what}, or remove it{check}"
-
-
-def judge_broken(facts: HostFacts) -> Iterator[Finding]:
-    """Files that hookctl never writes, and without which the client does not start."""
-    for path, error in facts.broken:
-        message = f"{describe_error(error)}; {facts.host.title} does not start with it"
-        yield Finding(error.code, "error", message, facts.host.name, path, error.hint)
+    return f"Fix that place, or remove it{check}"
 
 
 def judge_committed(file: FileFacts) -> Iterator[Finding]:

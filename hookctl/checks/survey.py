@@ -17,12 +17,12 @@ from hookctl.checks import (
     settings,
 )
 from hookctl.checks.codes import UNRECORDED, Finding
-from hookctl.checks.facts import FileFacts, HostFacts, RecordFacts, RulesFile
+from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.checks.gather_host import host_facts
-from hookctl.checks.gather_record import record_facts
-from hookctl.checks.machine import Machine
 from hookctl.hosts import Host
 from hookctl.settings.targets import Target
+from hookctl.survey.machine import Machine
+from hookctl.survey.records import RecordFacts, RulesFile, record_facts
 from hookctl.system.folders import Folders
 
 # For each settings file that has our entries, or is the user's file of a host in use.
@@ -31,8 +31,6 @@ _FILE_JUDGES = (
     settings.judge,
     entries.judge,
     entries.judge_disabled,
-    activation.judge_switches,
-    activation.judge_approvals,
     hook.judge_programs,
     hook.judge,
     hook.judge_packs,
@@ -43,17 +41,16 @@ _FILE_JUDGES = (
     settings.judge_committed,
     settings.judge_rights,
     activation.judge_client,
+    activation.judge_repository,
 )
 # For each host as it would be started in the working folder.
 _HOST_JUDGES = (
     settings.judge_nothing,
-    settings.judge_guests,
-    settings.judge_broken,
+    settings.judge_lost,
     limits.judge_env_files,
     other_tools.judge_stops,
     other_tools.judge_scripts,
-    activation.judge_hidden,
-    activation.judge_unread,
+    activation.judge_hooks,
     run_folder.judge,
     hook.judge_silence,
 )

@@ -119,6 +119,7 @@ def managed_layout(host: Host, path: str) -> Host:
 
     Where there is none, the events stand in it as in the host's own file.
     """
+    host = host.managed or host
     for layout in host.layouts():
         if path.endswith(f".{layout.syntax}"):
             return layout

@@ -297,6 +297,7 @@ class Host(NamedTuple):
     cap_key: str  # the variable that sets its cap; empty if none does
     variants: tuple[tuple[str, Any], ...] = ()  # other layouts, and the schema's word for where
     beside: Any = None  # the layout of hooks in its files with other subjects; None for the usual
+    managed: Any = None  # and in its managed settings
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
     plain_comments: bool = False  # whether it reads only comments that its own parser can strip
@@ -420,9 +421,11 @@ def read_host(data: dict[str, Any]) -> Host:
         layout = _read_layout({**data, **_merge_variant(data, table)}, table["stands"])
         variants.append((table["where"], layout))
     layouts = [(where, layout._replace(variants=tuple(variants))) for where, layout in variants]
-    other = data.get("among_others")
-    beside = _read_layout({**data, **_merge_variant(data, other)}, "") if other else None
-    return _read_layout(data, "")._replace(variants=tuple(layouts), beside=beside)
+    others = {}
+    for field, key in (("beside", "among_others"), ("managed", "in_managed")):
+        if key in data:
+            others[field] = _read_layout({**data, **_merge_variant(data, data[key])}, "")
+    return _read_layout(data, "")._replace(variants=tuple(layouts), **others)
 
 
 def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

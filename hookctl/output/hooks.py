@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from hookctl import hosts
-from hookctl.checks.scripts import name_program
 from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
@@ -16,6 +15,7 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place,
 from hookctl.output.runs import show_ms
 from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, WANTED, Hook, Receipts
+from hookctl.survey.scripts import name_program
 
 _LONGEST = 60  # characters of a command or a matcher
 _BEHIND_MARK = 8  # columns: the mark and the indentation

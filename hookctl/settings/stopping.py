@@ -21,6 +21,8 @@ class Stopping(NamedTuple):
     path: str
     line: int
     reason: str  # a sentence
+    code: str  # of the finding about it
+    fix: str
 
 
 def find_stopping(
@@ -45,18 +47,18 @@ def find_stopping(
         for variant, path in places:
             fault = _find_fault(variant, path, read) if os.path.lexists(path) else None
             if fault:
-                line, what = fault
+                line, what, code, fix = fault
                 where = f"line {line} of {path}" if line else path
                 reason = f"{loading.cost(variant, CLIENT)}, because of {where}: {what}"
-                yield Stopping(path, line, reason)
+                yield Stopping(path, line, reason, code, fix)
 
 
 def _may_stop(host: Host) -> bool:
     return any(cost.endswith(CLIENT) for layout in host.layouts() for cost in layout.loading.costs)
 
 
-def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str] | None:
-    """Line and text of the fault in a file that stops the client; None for none."""
+def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str] | None:
+    """Line, text, code and fix of the fault in a file that stops the client; None for none."""
     try:
         document = read(path, host.format)[1]
         refusal = loading.refusal(host, document)
@@ -64,11 +66,14 @@ def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str] | None:
         refusal, document = error, None
     if refusal or document is None:
         is_text = loading.reach_of(host, "text") == CLIENT
-        return (refusal.line, refusal.message) if refusal and is_text else None
+        if refusal is None or not is_text:
+            return None
+        return refusal.line, refusal.message, refusal.code, refusal.hint
     fault = find_whole(host, document)
     if fault is None or fault.reach != CLIENT:
         return None
-    return document.position(fault.path)[0], f"{document.name_of(fault.path)} {fault.reason}"
+    what = f"{document.name_of(fault.path)} {fault.reason}".strip()
+    return document.position(fault.path)[0], what, fault.code, fault.fix
 
 
 def find_whole(host: Host, document: Document) -> Fault | None:

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.checks.activation import explain_unread
-from hookctl.checks.gather_host import find_unread
-from hookctl.checks.machine import Machine
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
@@ -26,8 +23,9 @@ from hookctl.model import HookEntry, Path
 from hookctl.settings import approval, effective, side_switches
 from hookctl.settings.effective import Source
 from hookctl.settings.stopping import find_stopping, find_whole
-from hookctl.settings.targets import Read
+from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.entries import list_hooks_of
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import (
     FOLDER_UNTRUSTED,
     HIDDEN,
@@ -39,14 +37,15 @@ from hookctl.survey.model import (
     Obstacle,
     Unreadable,
 )
-from hookctl.system import files
+from hookctl.system import files, project
 
 
 class Reading(NamedTuple):
     """What was read of the hosts."""
 
     hooks: tuple[Hook, ...]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[Unreadable, ...]  # files whose hooks are not known, or that have none
+    lost: tuple[Unreadable, ...] = ()  # these, and those whose hooks are lost
 
 
 class _Found(NamedTuple):
@@ -60,12 +59,14 @@ class _Found(NamedTuple):
 def read_settings(machine: Machine, wanted: Iterable[Host]) -> Reading:
     """The hooks in settings files of these hosts, in the order in which each host reads them."""
     hooks: list[Hook] = []
-    unreadable: list[Unreadable] = []
+    lost: list[Unreadable] = []
     for host in wanted:
         reader = _HostReader(machine, host)
         hooks += reader.read()
-        unreadable += reader.unreadable
-    return Reading(tuple(hooks), tuple(dict.fromkeys(unreadable)))
+        lost += reader.lost
+    known = {hook.file for hook in hooks}
+    unreadable = [file for file in lost if file.path not in known]
+    return Reading(tuple(hooks), tuple(dict.fromkeys(unreadable)), tuple(dict.fromkeys(lost)))
 
 
 class _HostReader:
@@ -76,13 +77,13 @@ class _HostReader:
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
         self._read: Read = machine.reader.patient_document
-        stopping = find_stopping(machine.folders, host, self._user, self._start, machine.read)
-        self._stopping = [Obstacle(IGNORED, found.reason) for found in stopping]
-        self.unreadable: list[Unreadable] = []
+        self.lost: list[Unreadable] = []
+        self._stopping: list[Obstacle] = []  # why the client does not start
 
     def read(self) -> Iterator[Hook]:
         """The hooks; those in files that the host does not read come last."""
         found = list(self._find())
+        self._add_stopping()
         sources = [file.source for file in found if not file.obstacle]
         switch_sources = self._with_switches(sources)
         for file in found:
@@ -127,7 +128,7 @@ class _HostReader:
         try:
             snapshot, document = self._read(path, variant.format)
         except HookctlError as error:
-            self.unreadable.append(Unreadable(path, error.line, error.message))
+            self._lose(scope, variant, path, error)
             return None
         is_users = scope != "user" and snapshot.path == files.real(self._user)
         is_empty = document.value is MISSING and variant.empty
@@ -135,34 +136,83 @@ class _HostReader:
             return None
         return Source(scope, path, document, variant)
 
+    def _lose(self, scope: str, host: Host, path: str, error: HookctlError) -> None:
+        """Write down that the host takes nothing from a file with this error in its text."""
+        message = f"{error.message}; {loading.cost(host)}"
+        lost = Unreadable(path, error.line, message, error.code, error.hint, scope)
+        self.lost.append(lost)
+
     def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
         """Why the host takes nothing from a file that hookctl can parse."""
         host, document = source.host, source.document
         refusal, whole = loading.refusal(host, document), find_whole(host, document)
         if refusal:
-            line, message = refusal.line, refusal.message
-            reason, reach = f"line {line}: {message}", loading.reach_of(host, "text")
-        elif whole:
-            line, reach = document.position(whole.path)[0], whole.reach
-            reason = message = loading.describe(document, whole)
-        else:
+            self._lose(source.scope, host, source.path, refusal)
+            reason = f"line {refusal.line}: {refusal.message}"
+            return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
+        if not whole:
             return None
-        if not contents.entries:
-            self.unreadable.append(Unreadable(source.path, line, message))
-        return Obstacle(IGNORED, f"{loading.cost(host, reach)}: {reason}")
+        line, what = document.position(whole.path)[0], loading.describe(document, whole)
+        cost = loading.cost(host, whole.reach)
+        lost = Unreadable(source.path, line, f"{what}; {cost}", whole.code, whole.fix, source.scope)
+        self.lost.append(lost)
+        return Obstacle(IGNORED, f"{cost}: {what}")
+
+    def _add_stopping(self) -> None:
+        """Find out with which files the client does not start."""
+        machine = self._machine
+        known = {file.path: file for file in self.lost}
+        for found in find_stopping(
+            machine.folders, self._host, self._user, self._start, machine.read
+        ):
+            self._stopping.append(Obstacle(IGNORED, found.reason))
+            lost = Unreadable(found.path, found.line, found.reason, found.code, found.fix)
+            if found.path in known:
+                self.lost.remove(known[found.path])
+                lost = known[found.path]
+            self.lost.append(lost._replace(stops_client=True))
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
-        """Hooks in files that the host does not read here, but those of folders below."""
-        machine, host = self._machine, self._host
-        config = hosts.config_folder(host, machine.environ)
-        for unread in find_unread(machine, host, machine.targets(host), read):
-            if unread.reason == "below" or not unread.hooks:
+        """Hooks in files that are there although the host does not read them here."""
+        for path, scope, reason in self._list_unread_paths():
+            real_path = store.real_path(path)
+            if real_path in read or not os.path.isfile(path):
                 continue
-            source = unread.hooks[0].source
-            obstacle = Obstacle(HIDDEN, explain_unread(host, config, machine.environ, unread))
-            file = HookFile(source.host, source.scope, source.path)
-            contents = loading.read(source.host, source.document)
-            yield from list_hooks_of(file, source, contents, obstacle)
+            read.add(real_path)
+            try:
+                variant = variant_of_file(self._host, path, self._machine.read)
+                document = self._read(path, variant.format)[1]
+            except HookctlError:
+                continue
+            if loading.refusal(variant, document):
+                continue  # the host reads no such text anywhere
+            source, obstacle = Source(scope, path, document, variant), Obstacle(HIDDEN, reason)
+            contents = loading.read(variant, document)
+            yield from list_hooks_of(HookFile(variant, scope, path), source, contents, obstacle)
+
+    def _list_unread_paths(self) -> Iterator[tuple[str, str, str]]:
+        """Settings that the host does not read here: path, scope and why."""
+        machine, host = self._machine, self._host
+        environ, config = machine.environ, hosts.config_folder(host, machine.environ)
+        title, variable = host.title, host.config.variable
+        if "local" in host.scopes:
+            name = os.path.basename(host.files["local"])
+            yield os.path.join(config, name), "local", f"{title} reads {name} in projects only"
+        if environ.get(variable):
+            plain = {name: value for name, value in environ.items() if name != variable}
+            path = hosts.settings_path(host, "user", plain)
+            yield path, "user", f"{variable} points to {config}"
+        is_named = environ.get(variable)
+        where = f"{variable} points there" if is_named else "nothing points to this folder"
+        for target in machine.targets(host):
+            if target.scope == "user":
+                yield target.path, "user", f"{title} reads {config}, and {where}"
+        if host.scope_rules.start_folder_only:
+            reason = f"{title} reads project settings only in the folder it is started in"
+            home = store.real_path(environ["HOME"])
+            for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
+                for scope in host.scopes[1:]:
+                    yield hosts.settings_path(host, scope, environ, folder), scope, reason
 
     # What becomes of their hooks.
 
@@ -248,7 +298,7 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
     """Why no hook of a scope runs in a folder that the host does not trust."""
     if approval.is_untrusted(host, scope, folder, machine.environ, machine.read):
         action = host.folder_trust.action
-        return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder: {action}")
+        return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
 
 
@@ -297,7 +347,7 @@ def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -
     was = "nobody has approved it"
     if closed.why == approval.CHANGED:
         was = "it was changed since it was approved"
-    return Obstacle(NOT_APPROVED, f"{was}: {trust.action}")
+    return Obstacle(NOT_APPROVED, was, trust.action)
 
 
 def _note_on_trust(source: Source) -> str:

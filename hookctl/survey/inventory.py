@@ -7,18 +7,18 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from hookctl import hosts
-from hookctl.checks.gather_record import read_records
-from hookctl.checks.machine import Machine
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.survey.disabled import read_disabled
 from hookctl.survey.gathering import Reading, read_settings
 from hookctl.survey.listing import list_hooks
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Unreadable
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
 from hookctl.survey.receipts import with_receipts
+from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
 

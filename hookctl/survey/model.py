@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
+from hookctl.settings.effective import Source
+from hookctl.survey.scripts import name_program
 
 # The states of a hook. All but the first say why it does not run.
 RUNS = "runs"
@@ -36,6 +38,7 @@ class Obstacle(NamedTuple):
     state: str
     reason: str
     fix: str = ""  # what to do, where the reason does not say it
+    status: int = 0  # with which its command ends then; 0 where that is not known
 
 
 class HookFile(NamedTuple):
@@ -51,12 +54,27 @@ class HookFile(NamedTuple):
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
 
 
+class Workplace(NamedTuple):
+    """The working folder, where the fixes are typed, and what holds there."""
+
+    cwd: str
+    project: str  # the one that contains it
+    schema: Mapping[str, Any]  # of the guard's settings, by their names
+    state: str = ""  # hookctl's state folder
+    environ: Mapping[str, str] = {}
+    now: float = 0.0
+
+
 class Unreadable(NamedTuple):
-    """A file that cannot be read, so that its hooks are not known."""
+    """A file of which a host takes nothing; hookctl may be able to read it."""
 
     path: str
     line: int  # 0 where none is known
     message: str
+    code: str = ""  # of the finding about it
+    fix: str = ""
+    scope: str = ""
+    stops_client: bool = False
 
 
 class Receipts(NamedTuple):
@@ -179,6 +197,13 @@ class Hook(NamedTuple):
         """Its place in words."""
         return f"line {self.line} of {self.file}"
 
+    @property
+    def title(self) -> str:
+        """The hook in a word or two, without the arguments of its command: those may be secrets."""
+        kind = self.fields.get("type")
+        unnamed = f"a hook of type {kind}" if isinstance(kind, str) else "a hook"
+        return name_program(self.command) or unnamed
+
 
 def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
     """Whether a hook's command is one for PowerShell."""
@@ -201,3 +226,12 @@ def _texts(values: object) -> list[str]:
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, str)]
+
+
+class Layer(NamedTuple):
+    """A settings file that a host reads, with the variables that it gives."""
+
+    source: Source
+    real_path: str  # its real path
+    env: dict[str, str]
+    hidden: frozenset[str]  # events that the host takes from another file of the scope instead

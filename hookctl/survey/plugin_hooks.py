@@ -246,13 +246,13 @@ class HookFinder:
             return Obstacle(OFF, reason, "set it to true there")
         approved = codex.approved(config, state) if config is not None else None
         if approved is None:
-            return Obstacle(NOT_APPROVED, f"nobody has approved it: {self._host.trust.action}")
+            return Obstacle(NOT_APPROVED, "nobody has approved it", self._host.trust.action)
         try:
             is_as_approved = approved == codex.trusted_hash(str(path[0]), group, handler)
         except (KeyError, TypeError):  # it has no command, or no number: Codex does not load it
             return None
-        reason = f"it was changed since it was approved: {self._host.trust.action}"
-        return None if is_as_approved else Obstacle(NOT_APPROVED, reason)
+        reason, fix = "it was changed since it was approved", self._host.trust.action
+        return None if is_as_approved else Obstacle(NOT_APPROVED, reason, fix)
 
 
 def _show_as_map(document: Document, host: Host) -> Document:

@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Mapping
 
-from hookctl.checks.machine import Machine
 from hookctl.hosts import Host, config_folder
 from hookctl.hosts.model import OtherAgent
 from hookctl.settings.targets import Read, read_settings
 from hookctl.survey.gathering import Reading, judge_switches, judge_trust, list_disabled
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, OFF, Hook, Obstacle
 from hookctl.survey.plugin_folders import PluginFinder
 from hookctl.survey.plugin_hooks import HookFinder

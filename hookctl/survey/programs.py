@@ -13,11 +13,8 @@ import shutil
 import subprocess
 import time
 import warnings
+from collections.abc import Mapping
 
-from hookctl.checks.gather_hooks import find_broken, find_interpreter, find_scripts
-from hookctl.checks.machine import Machine
-from hookctl.checks.scripts import NOT_EXECUTABLE as HAS_NO_MODE
-from hookctl.checks.scripts import Script, find_bare_program
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
@@ -27,6 +24,8 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
+from hookctl.survey import scripts
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import (
     MISSING,
     MODULE,
@@ -36,12 +35,17 @@ from hookctl.survey.model import (
     Obstacle,
     is_powershell,
 )
+from hookctl.survey.scripts import NOT_EXECUTABLE as HAS_NO_MODE
+from hookctl.survey.scripts import Script, find_bare_program
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
+REPAIR = "`hookctl doctor --fix` puts it back"
+_NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
 _SECONDS_OF_ALL = 10  # for all scripts; the syntax of those behind is not looked at
+_NOTHING: dict[str, str] = {}
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
@@ -55,8 +59,9 @@ _FIRST = re.compile(rf"\[ -f ({WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pac
 class Programs:
     """The programs of hooks on this machine, each looked at once."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, *, compiles: bool = True) -> None:
         self._machine = machine
+        self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
         self._readers: dict[str, str] = {}
         self._left: float = _SECONDS_OF_ALL
@@ -82,7 +87,7 @@ class Programs:
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             lost = self._find_lost_program(text)
             if lost:
-                return Obstacle(MISSING, f"{lost} is not there")
+                return Obstacle(MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
         home = self._machine.environ["HOME"]
         for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
@@ -104,7 +109,7 @@ class Programs:
             )
         command = _command_of(hook)
         if _OF_WINDOWS.match(command):
-            return Obstacle(MISSING, "its command names a program of Windows")
+            return Obstacle(MISSING, "its command names a program of Windows", status=_NOT_FOUND)
         name = "" if hook.own_id else find_bare_program(command)
         if not name or shutil.which(name, path=path):
             return None
@@ -149,8 +154,8 @@ class Programs:
         if broken:
             state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
             fix = f"chmod +x {shlex.quote(broken.path)}" if state == NOT_EXECUTABLE else ""
-            return Obstacle(state, f"{broken.path} {broken.problem}", fix)
-        problem = self._compile_in_time(script)
+            return Obstacle(state, f"{broken.path} {broken.problem}", fix, broken.status)
+        problem = self._compile_in_time(script) if self._compiles else ""
         return (
             Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
         )
@@ -277,3 +282,61 @@ def _first_problem(said: str, path: str) -> str:
             problem = re.sub(r"^(?:line )?\d+: ", "", line.rpartition(f"{path}: ")[2])
             break
     return f"line {number[1]}: {problem}" if number else problem
+
+
+def find_scripts(
+    home: str, host: Host, scope: str, command: str, folder: str, more: Mapping[str, str] = _NOTHING
+) -> list[Script]:
+    """The scripts of a command, where the host is started in this folder.
+
+    `more` has further variables that are known.
+    """
+    variables, start = {"HOME": home, **more}, ""
+    if scope in ("project", "local"):
+        if host.environment.project:  # the folder whose settings these are
+            variables[host.environment.project] = folder
+        if host.environment.starts_there:
+            start = folder
+    return scripts.find_scripts(command, variables, start) if command else []
+
+
+def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Script | None:
+    """The script with what keeps it from being run; None if no obstacle is seen."""
+    if _is_missing(script.path):
+        return script
+    if not script.is_started or not os.path.isfile(script.path):
+        return None
+    if not os.access(script.path, os.X_OK) and not host.handlers.makes_executable:
+        return script._replace(status=script.status and 126, problem=HAS_NO_MODE)
+    interpreter_name = find_interpreter(script.path)
+    if os.path.isabs(interpreter_name):
+        is_there = not _is_missing(interpreter_name)
+    else:
+        is_there = shutil.which(interpreter_name, path=environ.get("PATH", "")) is not None
+    if not interpreter_name or is_there:
+        return None
+    return script._replace(problem=f"needs {interpreter_name}, which is not there")
+
+
+def find_interpreter(path: str) -> str:
+    """The interpreter that a script's first line names, or ''."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(256).decode("utf-8", "replace")
+    except (OSError, ValueError):  # ValueError: no file can have this name
+        return ""
+    words = line[2:].split() if line.startswith("#!") else []
+    if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return words[0] if words else ""
+
+
+def _is_missing(path: str) -> bool:
+    """Whether nothing is there; a path that cannot be looked at counts as there."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False

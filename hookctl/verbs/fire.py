@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.checks.gather_record import read_records
-from hookctl.checks.machine import Machine
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Place, find_event
@@ -34,6 +32,8 @@ from hookctl.output.lines import amount
 from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.machine import Machine
+from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder

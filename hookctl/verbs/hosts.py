@@ -8,13 +8,13 @@ from typing import Any
 
 from hookctl import errors
 from hookctl import hosts as known
-from hookctl.checks.gather_record import read_records
 from hookctl.hosts import Host, readers
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
 from hookctl.output.hosts import describe_host, table_lines
 from hookctl.packs.abilities import list_abilities, shortcomings
+from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"

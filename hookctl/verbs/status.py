@@ -12,8 +12,6 @@ from hookctl.checks import effect
 from hookctl.checks.facts import FileFacts
 from hookctl.checks.gather_file import add_approvals, bare_facts
 from hookctl.checks.gather_guard import add_programs
-from hookctl.checks.gather_record import read_records
-from hookctl.checks.machine import Machine
 from hookctl.checks.programs import CHANGED, NEWER, UNREADABLE, ProgramFault
 from hookctl.checks.records import state_of_block
 from hookctl.documents import Document
@@ -34,6 +32,8 @@ from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
+from hookctl.survey.machine import Machine
+from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
 

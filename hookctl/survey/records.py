@@ -1,10 +1,10 @@
-"""Gathers the facts about hookctl's own record: of the user and of this project, or of all."""
+"""Reads hookctl's own record: of the user and of this project, or of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from hookctl.checks.facts import RecordFacts, RulesFile
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
@@ -13,6 +13,31 @@ from hookctl.packs.choices import settings_from
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+
+
+class RulesFile(NamedTuple):
+    """A file with instructions for an agent, in which the record has blocks of rules."""
+
+    path: str
+    record: Record
+    document: RulesDocument | None
+    error: HookctlError | None = None
+
+
+class RecordFacts(NamedTuple):
+    """hookctl's own record: the usable records, and the faults."""
+
+    records: dict[str, Record]  # by the real path of their settings file
+    errors: tuple[HookctlError, ...] = ()
+    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
+    others: tuple[str, ...] = ()  # projects on record that are not looked at
+    others_gone: tuple[str, ...] = ()  # those of them that are not there
+    ledger: str = ""  # its path
+    journal: str = ""
+    interrupted: tuple[str, ...] | None = None  # the files of a run that was interrupted
+    journal_error: HookctlError | None = None
+    misfits: tuple[tuple[str, Record], ...] = ()  # whose settings of the guard are invalid
+    rules: tuple[RulesFile, ...] = ()
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookctl import clock, events, hosts
-from hookctl.checks.facts import FoundHook, Layer, Workplace
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
@@ -19,6 +18,7 @@ from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
+from hookctl.survey.model import Layer, Workplace
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -240,7 +240,7 @@ class Machine:
     def _layer(self, source: Source, found: list[Source]) -> Layer:
         real_path = self.reader.snapshot(source.path).path
         hidden = frozenset(effective.hidden_events(found, source))
-        return Layer(source, real_path, hooks_of(source), effective.variables([source]), hidden)
+        return Layer(source, real_path, effective.variables([source]), hidden)
 
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""
@@ -255,16 +255,3 @@ class Machine:
 
             self._runs[log_folder] = read_runs(self.folders.state, log_folder)
         return self._runs[log_folder]
-
-
-def hooks_of(source: Source) -> tuple[FoundHook, ...]:
-    """Every handler of a settings file; malformed parts are skipped."""
-    shape, value = source.host.shape, source.document.value
-    ours = {element.path: element for element in shapes.elements(shape, value)}
-    hooks = []
-    for path, fields, group in shapes.handlers(shape, value):
-        own, event = ours.get(path), shapes.event_of(shape, path)
-        own_fields, id = (own.fields, own.id) if own else (fields, "")
-        found = FoundHook(source, path, event, own_fields, id, group.get("matcher"))
-        hooks.append(found)
-    return tuple(hooks)
