@@ -255,7 +255,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
     """Sessions of the host that should have left a line in the guard's log, but did not."""
     everywhere = []
     for registration in facts.guards:
-        if registration.hook.source.scope == "user":
+        if registration.hook.scope == "user":
             everywhere.append(registration)
     # A guard of one project says nothing about sessions elsewhere.
     if not everywhere or not facts.sessions:
@@ -270,7 +270,7 @@ def judge_silence(facts: HostFacts) -> Iterator[Finding]:
             break
         silent.append(at)
     if len(silent) >= _ENOUGH:
-        path, fire = everywhere[0].hook.source.path, "hookctl fire stop --hook guard/stop"
+        path, fire = everywhere[0].hook.file, "hookctl fire stop --hook guard/stop"
         seen = f"{len(silent)} sessions ended, the last at {clock.local(silent[0])}"
         yield facts.find("hook_silent", path, id=STOP, seen=seen, fire=fire)
 

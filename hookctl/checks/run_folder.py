@@ -69,6 +69,6 @@ def _judge_permission(facts: HostFacts, registration: GuardRegistration) -> Iter
         if is_free or permission.rules_in(source.document, permission.path):
             return
     for file in facts.files:
-        if file.path == registration.hook.source.path and permission.path:
+        if file.path == registration.hook.file and permission.path:
             why, fix = "no rule allows `hookctl run`", f"`{file.install} --allow-run`."
             yield file.find("must_ask", why=why, fix=fix)
