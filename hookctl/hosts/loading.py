@@ -47,6 +47,8 @@ _USUAL = {
 }
 _NO_GROUP = "is not a group: it has no `hooks` array"
 _CODES = {
+    "text": "strict_host",
+    "hooks": "lost_hook",
     "known": "wrong_type",
     "key": "wrong_key",
     "top": "wrong_key",
