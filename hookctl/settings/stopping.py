@@ -54,7 +54,8 @@ def find_stopping(
 
 
 def _may_stop(host: Host) -> bool:
-    return any(cost.endswith(CLIENT) for layout in host.layouts() for cost in layout.loading.costs)
+    layouts = [*host.layouts(), *filter(None, (host.beside, host.managed))]
+    return any(cost.endswith(CLIENT) for layout in layouts for cost in layout.loading.costs)
 
 
 def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str] | None:
