@@ -24,7 +24,7 @@ _WHOLE = rf"\^(?:\(({_NAMES})\)|({_NAME}))\$"  # an expression for nothing but t
 _NOT_IN = {
     "python": r"(?!)",
     "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
-    "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9]|\[\]",
+    "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9Z]|\[\]",
 }
 # Seconds that all expressions may take: one can be written to take hours. Then each has little.
 _left = [2.0]
@@ -114,13 +114,15 @@ def _explain_names(host: Host, matcher: str, text: str) -> str:
 
 def _explain_expression(host: Host, matcher: str, text: str) -> str:
     """Why an expression fits no tool; '' where it fits one, or may fit one of an MCP server."""
-    if compile_for(host, text) is None:
-        return f"the matcher {json.dumps(matcher)} is no expression that {host.title} can read"
-    words = re.findall(r"[A-Za-z_]\w{2,}", text)
+    words = re.findall(r"[A-Za-z_]\w{2,}", re.sub(r"\\.", " ", text))
     (form,) = host.tools.get("mcp", ("mcp__{server}__{tool}",))
     candidates = [*_own_tools(host), form.format(server="server", tool="_".join(words) or "tool")]
     candidates += [form.format(server=word, tool=word) for word in words]
-    if "mcp" in text.lower() or fits(host, matcher, candidates):
+    if fits(host, matcher, candidates):
+        return ""
+    if compile_for(host, text) is None:
+        return f"the matcher {json.dumps(matcher)} is no expression that {host.title} can read"
+    if "mcp" in text.lower():
         return ""
     if words and not any(_is_known(word) for word in words):
         return ""

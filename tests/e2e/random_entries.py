@@ -197,7 +197,8 @@ class Maker:
         if event not in WITH_TOOL:
             return bool(LATER & set(re.split(r"\W+", matcher)))
         called = (self.shape.shell, self.shape.write)
-        others = ["mcp__probe__ping", *(tool for tool in self.shape.tools if tool not in called)]
+        # A plain name that no list has may be a tool's of a newer client.
+        others = ["mcp__probe__ping", "Nope", *(tool for tool in self.shape.tools if tool not in called)]
         try:
             return any(re.search(matcher, tool) for tool in others)
         except re.error:
