@@ -286,9 +286,10 @@ def _read_item(
             faults.append(make_fault(host, "flat", path, _NO_GROUP))
         return
     if not is_group:
-        is_empty = isinstance(item, dict) and "hooks" not in item and host.handlers.group_default
-        if not is_empty:
-            faults.append(make_fault(host, "group", path, _NO_GROUP))
+        is_bare = isinstance(item, dict) and "hooks" not in item
+        if not (is_bare and host.handlers.group_default):
+            kind = "group" if is_bare else "handler"
+            faults.append(make_fault(host, kind, path, _NO_GROUP))
         return
     faults += _judge_matcher(host, path, event, item)
     for number, handler in enumerate(inner or ()):

@@ -165,7 +165,8 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
             listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
         return not set(listed).isdisjoint(names)
     if rules.plain_names:
-        if set(names) & set(matcher.split("|")):
+        is_list = rules.parts or re.fullmatch(r"[\w|, -]+", matcher)
+        if is_list and set(names) & set(matcher.split("|")):
             return True
         names = [name for name in names if name not in _other_names(host)]
     expression = compile_for(host, matcher)

@@ -107,7 +107,16 @@ class Programs:
                 if is_there
                 else Obstacle(MISSING, "its command needs pwsh, which is not there")
             )
+        folder = fields.get("cwd")
+        if isinstance(folder, str) and "cwd" in host.handlers.values.get("*", {}):
+            folder = os.path.join(self._machine.start_of(host), folder)
+            if not os.path.isdir(folder):
+                return Obstacle(MISSING, f"its folder {folder} is not there")
         command = _command_of(hook)
+        if _is_direct(hook):
+            name = shlex.split(command)[0]
+            is_there = "/" in name or shutil.which(name, path=path)
+            return None if is_there else Obstacle(MISSING, f"no program is called {name!r}")
         if _OF_WINDOWS.match(command):
             return Obstacle(MISSING, "its command names a program of Windows", status=_NOT_FOUND)
         name = "" if hook.own_id else find_bare_program(command)
@@ -247,9 +256,15 @@ def _command_of(hook: Hook) -> str:
     for key in () if is_powershell(host, fields) else host.registration.commands:
         command = fields.get(key)
         if isinstance(command, str):
-            is_direct = "args" in fields and ("args" in host.handlers.fields or key == "exec")
-            return shlex.quote(command) if is_direct else command  # without a shell
+            return shlex.quote(command) if _is_direct(hook) else command
     return ""
+
+
+def _is_direct(hook: Hook) -> bool:
+    """Whether the host starts a hook's command without a shell, with a list of arguments."""
+    host, fields = hook.within.host, hook.fields
+    knows = "args" in host.handlers.fields or "exec" in fields
+    return "args" in fields and knows and isinstance(fields.get("command", fields.get("exec")), str)
 
 
 def _command_inside(own_id: str, command: str, text: str) -> str:

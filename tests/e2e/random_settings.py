@@ -35,6 +35,7 @@ NAMES = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"
 GEMINIS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 COPILOTS = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd")
 HEADLESS = {droid: "prompt", qwen: "session-end"}  # what does not fire in a run without a person
+OTHER_NAMES = {"qwen": ("Edit", "Read"), "copilot": ("Edit", "Read")}  # by which a matcher may call tools
 SHRINK_RUNS = 8
 LESSER = {"two_forms", "lost_hook", "unknown_event", "ignored_field"}  # what doctor says of less than a file
 
@@ -65,7 +66,8 @@ class Case(NamedTuple):
         events = {event: list(names) for event, names in zip(TURN, zip(*self.names, strict=True), strict=True)}
         if self.driver in HEADLESS:
             del events[HEADLESS[self.driver]]
-        return Shape(events, {*self.flat}, self.shell, self.write, list(calls["tools"]), len(self.files), self.timeout)
+        tools = [*calls["tools"], *OTHER_NAMES.get(self.host, ())]
+        return Shape(events, {*self.flat}, self.shell, self.write, tools, len(self.files), self.timeout)
 
 
 PERMITTED = ("--allowedTools", "Bash", "Write")
