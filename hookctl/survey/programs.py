@@ -97,32 +97,29 @@ class Programs:
         return None
 
     def _find_lost_interpreter(self, hook: Hook) -> Obstacle | None:
-        """What a hook needs that is not on PATH: PowerShell, or the program that it names."""
+        """What a hook needs that is not there: PowerShell, a folder, the program that it names."""
+        reason = self._name_lost(hook)
+        return Obstacle(MISSING, reason, status=_NOT_FOUND) if reason else None
+
+    def _name_lost(self, hook: Hook) -> str:
         fields, host = hook.fields, hook.within.host
-        path = self._machine.environ.get("PATH", "")
+        path, start = self._machine.environ.get("PATH", ""), self._machine.start_of(host)
         if is_powershell(host, fields):
             is_there = any(shutil.which(name, path=path) for name in ("pwsh", "powershell"))
-            return (
-                None
-                if is_there
-                else Obstacle(MISSING, "its command needs pwsh, which is not there")
-            )
+            return "" if is_there else "its command needs pwsh, which is not there"
         folder = fields.get("cwd")
         if isinstance(folder, str) and "cwd" in host.handlers.values.get("*", {}):
-            folder = os.path.join(self._machine.start_of(host), folder)
+            folder = os.path.join(start, folder)
             if not os.path.isdir(folder):
-                return Obstacle(MISSING, f"its folder {folder} is not there")
+                return f"its folder {folder} is not there"
         command = _command_of(hook)
+        if _OF_WINDOWS.match(command):
+            return "its command names a program of Windows"
+        name = "" if hook.own_id else find_bare_program(command)
         if _is_direct(hook):
             name = shlex.split(command)[0]
-            is_there = "/" in name or shutil.which(name, path=path)
-            return None if is_there else Obstacle(MISSING, f"no program is called {name!r}")
-        if _OF_WINDOWS.match(command):
-            return Obstacle(MISSING, "its command names a program of Windows", status=_NOT_FOUND)
-        name = "" if hook.own_id else find_bare_program(command)
-        if not name or shutil.which(name, path=path):
-            return None
-        return Obstacle(MISSING, f"{name} is not on PATH")
+            name = os.path.join(start, name) if "/" in name else name
+        return "" if not name or shutil.which(name, path=path) else f"{name} is not on PATH"
 
     def _find_lost_program(self, command: str) -> str:
         """The program that one of our commands runs, and that is not there; or ''."""
