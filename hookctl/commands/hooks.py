@@ -53,7 +53,6 @@ def _fire(
     from hookctl.commands import choosing
     from hookctl.errors import usage_error
     from hookctl.firing.calls import Asked, parse_input, read_payload
-    from hookctl.firing.choosing import Chosen
     from hookctl.verbs.fire import Consent, Request, fire
     from hookctl.verbs.pack import load_pack
 
@@ -70,7 +69,8 @@ def _fire(
     request = Request(
         asked,
         tuple(choosing.load_hosts(host)),
-        Chosen(tuple(hook or ()), run_project),
+        tuple(hook or ()),
+        run_project,
         load_pack(pack) if pack else None,
     )
     permission = choosing.permission(yes, False, json)

@@ -118,7 +118,7 @@ def describe_if_all(volley: Volley) -> str:
     """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
     if volley.if_all is None:
         return ""
-    names = [each.shot.name or shorten(each.shot.id) for each in volley.fired if each.shot.is_out]
+    names = [each.shot.name for each in volley.fired if each.shot.is_out]
     they = "it does" if len(names) == 1 else "they do"
     what = "it" if len(volley.fired) == 1 else " and ".join(names)
     would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
@@ -146,10 +146,10 @@ def _verdict_mark(verdict: Verdict) -> str:
 
 def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:
     shot, ran, reading = fired
-    where = place(shot.file, shot.line)
+    where = place(shot.hook.file, shot.hook.line)
     mark = _MARKS.get(reading.outcome, OK)
-    label = OwnText(shorten(shot.id))
-    yield Line(shot.name or cut(command, _LONGEST), mark, indent=2, label=label, path=where)
+    label = OwnText(shorten(shot.hook.id))
+    yield Line(shot.hook.own_id or cut(command, _LONGEST), mark, indent=2, label=label, path=where)
     if reading.outcome == NOT_RUN:
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
@@ -194,6 +194,7 @@ def ask_lines(shots: Sequence[Shot]) -> Iterator[str]:
     """What would run, for the person who is to agree: each command in full, with its place."""
     yield "these hooks would run here, as you:"
     for shot in shots:
-        whose = f"of the plugin {shot.plugin}" if shot.plugin else "of this project"
-        yield f"  {shot.host.title} {shot.event}, {whose}: {place(shot.file, shot.line)}"
-        yield f"    {masked_text(shot.command)}"
+        hook = shot.hook
+        whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
+        yield f"  {shot.host.title} {hook.event}, {whose}: {place(hook.file, hook.line)}"
+        yield f"    {masked_text(hook.command)}"
