@@ -243,6 +243,26 @@ def test_a_case_finds_its_text_where_an_exit_status_refuses(hookctl: Hookctl, ho
     assert hookctl("pack", "test", "own", "--host", host).code == code
 
 
+ANSWERS = {
+    "change": '"updatedInput":{"command":"ls"}',
+    "ask": '"permissionDecision":"ask","permissionDecisionReason":"sure"',
+    "deny": '"permissionDecision":"deny","permissionDecisionReason":"no"',
+}
+
+
+@pytest.mark.parametrize("expected", ["change", "ask"])
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_refusal_is_a_change_or_a_question_only_where_the_runner_made_it_of_one(
+    hookctl: Hookctl, answer: str, expected: str
+) -> None:
+    said = f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{ANSWERS[answer]}}}}}'
+    put(Path("own/pack.toml"), manifest("own", pack_hook("PreToolUse", f"echo '{said}'")))
+    case = '[[cases]]\nevent = "PreToolUse"\ntool = "Bash"\ninput = { command = "x" }\n'
+    put(Path("own/tests/cases.toml"), f'{case}expect = "{expected}"\n')
+    rows = hookctl("pack", "test", "own", "--json").data["cases"]
+    assert {row["failed"] for row in rows} == {answer != expected}, [row["problem"] for row in rows]
+
+
 # The next step
 
 

@@ -128,6 +128,11 @@ def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
 
 
 def shown_command(hook: Hook) -> str:
-    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long."""
-    text = masked_text(original_of(hook.command) or hook.command)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long.
+
+    A pack's own command stands at the end of ours, which is shown in full.
+    """
+    original = original_of(hook.command)
+    text = masked_text(original or hook.command)
+    is_whole = len(text) <= _LONGEST or (hook.is_ours and not original)
+    return text if is_whole else f"{text[:_LONGEST]}…"
