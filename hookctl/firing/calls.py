@@ -255,24 +255,20 @@ def _tool_in(payload: Mapping[str, Any]) -> str:
     return next((value for value in values if isinstance(value, str)), "")
 
 
-def _parse(data: bytes) -> dict[str, Any]:
-    try:
-        payload = json.loads(data)
-    except (ValueError, RecursionError):
-        payload = None
-    if not isinstance(payload, dict):
-        hint = "A host sends one JSON object; docs/hosts.md says what the hosts send."
-        raise usage_error("the payload is not one JSON object", hint)
-    return payload
-
-
 def parse_input(text: str) -> dict[str, Any]:
     """The input of a tool from the command line."""
+    return _parse(text, "--input", """For example: --input '{"command": "ls"}'""")
+
+
+def _parse(
+    text: str | bytes,
+    what: str = "the payload",
+    hint: str = "A host sends one JSON object; docs/hosts.md says what the hosts send.",
+) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        hint = """For example: --input '{"command": "ls"}'"""
-        raise usage_error("--input is not one JSON object", hint)
+        raise usage_error(f"{what} is not one JSON object", hint)
     return value

@@ -29,7 +29,7 @@ from hookctl.firing.model import (
     Shot,
     Volley,
 )
-from hookctl.firing.reading import is_serial, read_answer
+from hookctl.firing.reading import is_serial, object_in, read_answer
 from hookctl.firing.verdict import judge
 from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import split_words
@@ -208,11 +208,7 @@ def _input_fields(host: Host) -> Sequence[str]:
 
 def _message_in(out: str) -> str:
     """What the runner tells the person."""
-    try:
-        values = json.loads(out)
-    except (ValueError, RecursionError):
-        return ""
-    message = values.get("systemMessage") if isinstance(values, dict) else None
+    message = (object_in(out) or {}).get("systemMessage")
     return message if isinstance(message, str) else ""
 
 
