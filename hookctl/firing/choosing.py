@@ -13,7 +13,6 @@ from hookctl.firing.calls import Asked, Place, find_event, is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import explain_mismatch
-from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 from hookctl.survey.inventory import Inventory
@@ -138,8 +137,3 @@ def _is_locked(command: str) -> bool:
     except (HookctlError, OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and config.get("locked") is True
-
-
-def is_ours(hook: Hook) -> bool:
-    """Whether a hook is of hookctl's own making, and no other tool's command in it."""
-    return hook.is_ours and not hook.own_id.startswith(WRAP)

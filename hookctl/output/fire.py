@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hookctl.firing.model import (
     ALLOW,
@@ -82,13 +82,13 @@ _WOULD["SubagentStop"] = _WOULD["Stop"]
 _GOES_ON = {NONE: "would go on", CONTEXT: "would go on, and tell the model more", END: "would end"}
 
 
-def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]:
-    """The lines about one host: its hooks, and what it would do; `shown` gives a command."""
+def volley_lines(volley: Volley) -> Iterator[Line]:
+    """The lines about one host: its hooks, and what it would do."""
     call, verdict = volley.call, volley.verdict
     of_tool = f" {call.tool}" if call.tool else ""
     yield Line(f"{call.host.title}  {call.event}{of_tool}")
     for fired in volley.fired:
-        yield from _lines_of(fired, shown(fired.shot))
+        yield from _lines_of(fired)
     if not volley.fired:
         yield Line(describe_none("no hook is for this", "", volley.others), indent=2)
     if not volley.fired or not all(each.shot.is_out for each in volley.fired):
@@ -139,12 +139,13 @@ def _verdict_mark(verdict: Verdict) -> str:
     return WARN if verdict.outcome not in (NONE, ALLOW, CONTEXT, CHANGE) else OK
 
 
-def _lines_of(fired: Fired, command: str) -> Iterator[Line]:
+def _lines_of(fired: Fired) -> Iterator[Line]:
     shot, ran, reading = fired
     where = place(shot.hook.file, shot.hook.line)
     mark = _MARKS.get(reading.outcome, OK)
     label = OwnText(shorten(shot.hook.id))
-    yield Line(shot.hook.own_id or cut(command, _LONGEST), mark, indent=2, label=label, path=where)
+    name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
+    yield Line(name, mark, indent=2, label=label, path=where)
     if reading.outcome == NOT_RUN:
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return

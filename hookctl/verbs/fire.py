@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
@@ -15,7 +14,7 @@ from hookctl.checks.machine import Machine
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Place, find_event
-from hookctl.firing.choosing import Chosen, choose, is_ours
+from hookctl.firing.choosing import Chosen, choose
 from hookctl.firing.model import Call, Fired, Shot, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.firing.trying import choose_of_pack
@@ -24,6 +23,7 @@ from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volley_lines
 from hookctl.output.lines import amount
+from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.survey import ids
@@ -46,14 +46,6 @@ class Request(NamedTuple):
     pack: Pack | None = None  # instead of the installed hooks
 
 
-class Consent(NamedTuple):
-    """How a person agrees to the hooks of a project or a plugin."""
-
-    yes: bool
-    show: Callable[[str], None] | None = None
-    confirm: Callable[[str], bool] | None = None
-
-
 class _Salvo(NamedTuple):
     """The hooks of one call, before they run."""
 
@@ -64,20 +56,19 @@ class _Salvo(NamedTuple):
     others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call
 
 
-def fire(folders: Folders, request: Request, consent: Consent) -> Result:
+def fire(folders: Folders, request: Request, permission: Permission) -> Result:
     """Run the hooks that match; exit code 0, whatever the hosts would do."""
     project.require_own(project.look(folders.cwd, folders.environ))
-    with ExitStack() as stack:
-        folder = stack.enter_context(private_folder("fire", folders.state))
+    with private_folder("fire", folders.state) as folder:
         with open(_transcript_in(folder), "xb"):
             pass
         salvos, skipped = _aim(folders, request, folder)
-        _require_consent(salvos, consent)
+        _require_consent(salvos, permission)
         volleys = [
             _fire_salvo(folders, salvo, os.path.join(folder, str(number)))
             for number, salvo in enumerate(salvos)
         ]
-    text = [line for volley in volleys for line in volley_lines(volley, shown_command)]
+    text = [line for volley in volleys for line in volley_lines(volley)]
     text += [Line(reason, "skip") for reason in skipped]
     data = {"hosts": [_describe(volley) for volley in volleys]}
     return Result(data, tuple(text))
@@ -214,16 +205,16 @@ def _environ(
 # Consent.
 
 
-def _require_consent(salvos: Sequence[_Salvo], consent: Consent) -> None:
+def _require_consent(salvos: Sequence[_Salvo], permission: Permission) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
     asked = [shot for salvo in salvos for shot in salvo.shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
-    if consent.show is not None:
-        consent.show(OwnText("\n".join(ask_lines(asked))))
-    if consent.yes:
+    if permission.show is not None:
+        permission.show(OwnText("\n".join(ask_lines(asked))))
+    if permission.yes:
         return
-    if consent.confirm is not None and consent.confirm(f"Run {_count(asked)}?"):
+    if permission.confirm is not None and permission.confirm(f"Run {_count(asked)}?"):
         return
     first = asked[0]
     message = f"{_count(asked)} of this project or of a plugin would run: it needs your consent"
@@ -247,12 +238,6 @@ def _fire_salvo(folders: Folders, salvo: _Salvo, folder: str) -> Volley:
 
     volley = stand.fire(salvo.call, salvo.shots, salvo.environ, show)
     return volley._replace(others=salvo.others)
-
-
-def shown_command(shot: Shot) -> str:
-    """The command of a hook as it may be shown."""
-    command = shot.hook.command
-    return OwnText(command) if is_ours(shot.hook) else masked_text(command)
 
 
 def _describe(volley: Volley) -> dict[str, Any]:
