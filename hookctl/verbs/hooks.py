@@ -35,7 +35,7 @@ def hooks(folders: Folders, wanted: Filter) -> Result:
         _require_event(wanted.event, inventory)
     listed.sort(key=_sort_key(inventory))
     data = {
-        "hooks": [_describe(hook) for hook in listed],
+        "hooks": lambda: [_describe(hook) for hook in listed],
         "unreadable": [file._asdict() for file in inventory.unreadable],
     }
     text = list(hook_lines(listed, inventory, shown_command))
