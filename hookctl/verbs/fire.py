@@ -93,7 +93,8 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
     salvos, skipped = [], []
     for host in looked_at:
         if not find_event(host, asked.event)[0]:
-            skipped += [f"{host.title} has no event {asked.event}"] if request.hosts else []
+            if request.hosts and not named:
+                skipped.append(f"{host.title} has no event {asked.event}")
             continue
         salvo = _aim_at(folders, machine, request, host, inventory, named, folder)
         if not (salvo.shots or salvo.others) and (named or not request.hosts):
