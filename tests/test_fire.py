@@ -167,6 +167,8 @@ STARTS = {
     "exec of a line": ("copilot", "preToolUse", {"exec": "touch sh"}, "deny", []),
     "bash first": ("copilot", "PreToolUse", {"command": "touch sh", "bash": "touch yes"}, "none", ["yes"]),
     "arguments of none": ("copilot", "preToolUse", {"command": "touch x$#", "args": ["sh"]}, "none", ["x0"]),
+    "a folder": ("copilot", "preToolUse", {"bash": "touch ../yes", "cwd": "sub"}, "none", ["yes"]),
+    "no folder": ("copilot", "preToolUse", {"bash": "touch sh", "cwd": "gone"}, "deny", []),
     "a group": ("copilot", "PreToolUse", {"matcher": "*", "hooks": [{"bash": "touch yes; exit 2"}]}, "deny", ["yes"]),
 }
 
@@ -179,10 +181,11 @@ def test_a_hook_is_started_as_its_host_starts_it(
     """Here is no PowerShell, whose text no other shell is given."""
     lists = {event: [entry if host == "copilot" else {"hooks": [entry]}]}
     put(isolated / "home" / OF_HOST[host][0], json.dumps({"version": 1, "hooks": lists}))
+    (isolated / "work" / "sub").mkdir()
     (hook,) = hookctl("hooks", "--host", host, "--json").data["hooks"]
     words = ("--hook", hook["id"]) if by_id else ()
     assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", host, *words, "--json"))["outcome"] == outcome
-    assert sorted(path.name for path in (isolated / "work").iterdir() if path.name != ".git") == started
+    assert sorted(path.name for path in (isolated / "work").iterdir() if path.is_file()) == started
 
 
 def test_the_host_does_not_wait_for_a_hook_in_the_background(hookctl: Hookctl, settings: Path) -> None:

@@ -86,13 +86,13 @@ class Stand:
         return _judge_all(call, fired)
 
     def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
-        variables, words = self._variables(shot, environ), []
+        folder = self._folder_of(shot)
+        variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
-            output = runner.run(words, call.data, variables, self.project, limit_of(shot))
+            output = runner.run(words, call.data, variables, folder, limit_of(shot))
         except (OSError, ValueError) as error:  # as a shell has it
-            reason = str(getattr(error, "strerror", error))
-            return Ran(_NOT_STARTED, err=f"not started: {': '.join([*words[:1], reason])}\n")
+            return Ran(_NOT_STARTED, err=f"not started: {error}\n")
         out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
         problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
         is_late = output.status is None
@@ -137,7 +137,12 @@ class Stand:
         if isinstance(own, dict):
             variables |= {str(name): str(text) for name, text in own.items()}
         variables |= shot.hook.variables
-        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1", "PWD": self.project}
+        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1"}
+
+    def _folder_of(self, shot: Shot) -> str:
+        """The folder that the host starts a hook in: its own, or that of the project."""
+        own = shot.hook.fields.get(shot.host.environment.folder)
+        return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
 
 
 def _judge_all(call: Call, fired: Sequence[Fired]) -> Volley:

@@ -183,6 +183,8 @@ ENTRIES = {
     "arguments of none": {"command": "[ $# = 0 ] || exit 2", "args": ["x"]},
     "powershell": {"powershell": "exit 0"},
     "powershell beside": {"powershell": "exit 2", "command": "true"},
+    "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
+    "no folder": {"bash": "true", "cwd": "gone"},
     "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
 }
 
