@@ -156,6 +156,38 @@ def test_a_command_with_arguments_runs_without_a_shell(hookctl: Hookctl, setting
     assert hook["stdout"] == f"$HOME\n{isolated}/work/x y\n"
 
 
+# How a host starts an entry, by its host and event: what becomes of the call, and which of the programs was started.
+POWERSHELL = {"type": "command", "command": "touch sh", "shell": "powershell"}
+STARTS = {
+    "another shell": ("claude", "PreToolUse", POWERSHELL, "none", []),
+    "another shell on qwen": ("qwen", "PreToolUse", POWERSHELL, "none", []),
+    "powershell alone": ("copilot", "preToolUse", {"powershell": "touch sh"}, "deny", []),
+    "powershell beside": ("copilot", "preToolUse", {"powershell": "touch sh", "command": "touch yes"}, "none", ["yes"]),
+    "exec": ("copilot", "preToolUse", {"exec": "touch", "args": ["yes", "$HOME"]}, "none", ["$HOME", "yes"]),
+    "exec of a line": ("copilot", "preToolUse", {"exec": "touch sh"}, "deny", []),
+    "bash first": ("copilot", "PreToolUse", {"command": "touch sh", "bash": "touch yes"}, "none", ["yes"]),
+    "arguments of none": ("copilot", "preToolUse", {"command": "touch x$#", "args": ["sh"]}, "none", ["x0"]),
+    "a folder": ("copilot", "preToolUse", {"bash": "touch ../yes", "cwd": "sub"}, "none", ["yes"]),
+    "no folder": ("copilot", "preToolUse", {"bash": "touch sh", "cwd": "gone"}, "deny", []),
+    "a group": ("copilot", "PreToolUse", {"matcher": "*", "hooks": [{"bash": "touch yes; exit 2"}]}, "deny", ["yes"]),
+}
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+@pytest.mark.parametrize(("host", "event", "entry", "outcome", "started"), STARTS.values(), ids=STARTS)
+def test_a_hook_is_started_as_its_host_starts_it(
+    hookctl: Hookctl, isolated: Path, host: str, event: str, entry: Any, outcome: str, started: list[str], by_id: bool
+) -> None:
+    """Here is no PowerShell, whose text no other shell is given."""
+    lists = {event: [entry if host == "copilot" else {"hooks": [entry]}]}
+    put(isolated / "home" / OF_HOST[host][0], json.dumps({"version": 1, "hooks": lists}))
+    (isolated / "work" / "sub").mkdir()
+    (hook,) = hookctl("hooks", "--host", host, "--json").data["hooks"]
+    words = ("--hook", hook["id"]) if by_id else ()
+    assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", host, *words, "--json"))["outcome"] == outcome
+    assert sorted(path.name for path in (isolated / "work").iterdir() if path.is_file()) == started
+
+
 def test_the_host_does_not_wait_for_a_hook_in_the_background(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(Stop=[handler(BLOCKS, **{"async": True})]))
     result = only(hookctl("fire", "stop", "--json"))

@@ -9,7 +9,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.firing.calls import find_event, is_meant
-from hookctl.firing.model import Call, Fired, Ran, Reading, Shot
+from hookctl.firing.model import Call, Ran, Reading
 from hookctl.firing.reading import read_answer
 from hookctl.firing.verdict import judge
 
@@ -252,8 +252,7 @@ def test_of_an_event_that_nobody_has_tried_nothing_is_said() -> None:
 
 
 def outcome(name: str, *answers: Reading) -> tuple[str, str]:
-    shot = Shot(hosts.load(name), "", "id", "", "", {})
-    verdict = judge(call(name), [Fired(shot, Ran(), answer) for answer in answers])
+    verdict = judge(call(name), answers)
     return verdict.outcome, verdict.reason
 
 

@@ -76,15 +76,19 @@ def test_it_stays_after_a_restore_of_the_first_text_too(
 
 
 @pytest.mark.parametrize("first", ["user", "local"])
+@pytest.mark.parametrize("named", [(), ("bell",)], ids=["guard", "pack"])
 def test_the_last_to_leave_removes_what_the_first_to_come_has_made(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, first: str
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, first: str, named: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / "home" / "share" / "deep" / "hookctl"))
+    put(isolated / "bell" / "pack.toml", PACK)
+    put(isolated / "bell" / "ring.sh", "")
     before = below(isolated)
     for scope in ("user", "local"):
-        assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
+        paths = [str(isolated / name / "pack.toml") for name in named]
+        assert hookctl("install", *paths, "--host", "claude", "--scope", scope).code == 0
     for scope in ("user", "local") if first == "user" else ("local", "user"):
-        assert hookctl("uninstall", "--scope", scope).code == 0
+        assert hookctl("uninstall", *named, "--scope", scope).code == 0
     assert below(isolated) == before
 
 

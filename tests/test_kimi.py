@@ -135,7 +135,7 @@ def test_what_the_client_takes(more: str) -> None:
     ],
 )
 def test_whatever_is_printed_on_a_prompt_is_context(out: str, context: str) -> None:
-    call = Call(hosts.load("kimi"), "UserPromptSubmit", "UserPromptSubmit", {}, b"", "", "s")
+    call = Call(hosts.load("kimi"), "UserPromptSubmit", "UserPromptSubmit", {}, b"")
     reading = read_answer(call, Ran(out=out, status=0))
     assert (reading.outcome, reading.context) == (CONTEXT if context else NONE, context)
 

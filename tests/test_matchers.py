@@ -139,7 +139,7 @@ FITTING += [("vibe", tool, *row) for tool in VIBES for row in of_vibe(tool).item
 @pytest.mark.parametrize(("host", "tool", "matcher", "fits"), FITTING)
 def test_a_matcher_fits_what_it_fits_on_the_real_client(host: str, tool: str, matcher: str, fits: bool) -> None:
     described = hosts.load(host)
-    call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool, "s")
+    call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool)
     assert is_meant(call, matcher) is fits
 
 

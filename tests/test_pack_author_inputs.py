@@ -26,35 +26,42 @@ def test_check_runs_nothing_of_a_pack_in_a_folder_with_any_name(isolated: Path, 
     assert not Path("ran").exists()
 
 
-def test_check_names_a_script_that_does_not_compile(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "it's" / "pack.toml", PACK)
-    put(isolated / "it's" / "own.py", "def\n")
+FAULTS = {
+    "python": ("python3 {files}/own.py", "def\n", ["own.py: line 1: "]),
+    "its own line": ("{files}/own.sh", "#!/bin/bash\na=(1 2)\n", []),
+    "bash": ("bash {files}/own.sh", "a=(1 2)\n", []),
+    "sh": ("sh {files}/own.sh", "fi\n", ["own.sh: line 1: "]),
+    "no interpreter": ("LC_ALL=C nosuch3 -x {files}/own.py", "a\n", ["stop: there is no program nosuch3"]),
+    "none at its path": ("/nowhere/py {files}/own.py", "a\n", ["stop: there is no program /nowhere/py"]),
+    "whose author knows": ("nosuch3 {files}/own.py || true", "a\n", []),
+    "a condition": ("[ ! -f x ] && python3 {files}/own.py", "a\n", []),
+}
+
+
+@pytest.mark.parametrize(("command", "text", "faults"), FAULTS.values(), ids=FAULTS)
+def test_check_names_what_cannot_run(
+    isolated: Path, hookctl: Hookctl, command: str, text: str, faults: list[str]
+) -> None:
+    name = "own.sh" if "own.sh" in command else "own.py"
+    put(isolated / "it's" / "pack.toml", manifest("own", pack_hook("Stop", command), files=[name]))
+    put(isolated / "it's" / name, text).chmod(0o755)
     done = hookctl("pack", "check", str(isolated / "it's"), "--host", "claude", "--json")
-    assert (done.code, done.data["faults"]) == (1, ["own.py: SyntaxError: invalid syntax"])
+    assert (done.code, len(done.data["faults"])) == (len(faults), len(faults))
+    assert all(said.startswith(fault) for said, fault in zip(done.data["faults"], faults, strict=True))
 
 
-def test_check_names_a_script_that_its_shell_quotes_and_that_is_no_text(
+def test_check_takes_what_its_shell_quotes_though_it_is_no_text(
     isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where sh is bash, it prints the line that it cannot read, whatever bytes that has."""
-    put(isolated / "bin" / "sh", "#!/bin/sh\nprintf 'x: `if \\377'\nprintf 'x: `if \\377' >&2\nexit 2\n").chmod(0o755)
+    put(
+        isolated / "bin" / "sh", "#!/bin/sh\nprintf 'x: error: `if \\377'\nprintf 'x: error: `if \\377' >&2\nexit 2\n"
+    ).chmod(0o755)
     monkeypatch.setenv("PATH", str(isolated / "bin"), prepend=os.pathsep)
-    put(isolated / "own" / "pack.toml", PACK.replace("own.py", "own.sh"))
+    put(isolated / "own" / "pack.toml", manifest("own", pack_hook("Stop", "sh {files}/own.sh"), files=["own.sh"]))
     put(isolated / "own" / "own.sh", "if \n")
     done = hookctl("pack", "check", str(isolated / "own"), "--host", "claude", "--json")
-    assert (done.code, done.data["faults"]) == (1, ["own.sh: x: `if \ufffd"])
-
-
-def test_check_does_not_wait_for_a_script_that_is_compiled_without_an_end(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(isolated / "bin" / "sh", "#!/bin/sh\nexec sleep 600\n").chmod(0o755)
-    monkeypatch.setenv("PATH", str(isolated / "bin"), prepend=os.pathsep)
-    monkeypatch.setattr("hookctl.verbs.pack_check._SECONDS", 0.1)
-    put(isolated / "own" / "pack.toml", PACK.replace("own.py", "own.sh"))
-    put(isolated / "own" / "own.sh", "true\n")
-    done = hookctl("pack", "check", str(isolated / "own"), "--host", "claude", "--json")
-    assert (done.code, "not known" in done.data["faults"][0]) == (1, True)
+    assert (done.code, done.data["faults"]) == (1, ["own.sh: x: error: `if \ufffd"])
 
 
 @pytest.mark.parametrize("output", ["file/below", "file"])
@@ -241,6 +248,26 @@ def test_a_case_finds_its_text_where_an_exit_status_refuses(hookctl: Hookctl, ho
     case = '[[cases]]\nevent = "PreToolUse"\ntool = "Bash"\ninput = { command = "x" }\nexpect = "deny"\n'
     put(Path("own/tests/cases.toml"), f'{case}text = "{text}"\n')
     assert hookctl("pack", "test", "own", "--host", host).code == code
+
+
+ANSWERS = {
+    "change": '"updatedInput":{"command":"ls"}',
+    "ask": '"permissionDecision":"ask","permissionDecisionReason":"sure"',
+    "deny": '"permissionDecision":"deny","permissionDecisionReason":"no"',
+}
+
+
+@pytest.mark.parametrize("expected", ["change", "ask"])
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_refusal_is_a_change_or_a_question_only_where_the_runner_made_it_of_one(
+    hookctl: Hookctl, answer: str, expected: str
+) -> None:
+    said = f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{ANSWERS[answer]}}}}}'
+    put(Path("own/pack.toml"), manifest("own", pack_hook("PreToolUse", f"echo '{said}'")))
+    case = '[[cases]]\nevent = "PreToolUse"\ntool = "Bash"\ninput = { command = "x" }\n'
+    put(Path("own/tests/cases.toml"), f'{case}expect = "{expected}"\n')
+    rows = hookctl("pack", "test", "own", "--json").data["cases"]
+    assert {row["failed"] for row in rows} == {answer != expected}, [row["problem"] for row in rows]
 
 
 # The next step

@@ -43,7 +43,7 @@ def install(hookctl: Hookctl, pack: str, scope: str = "user") -> int:
 
 @pytest.fixture(autouse=True)
 def usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "umask", lambda: 0o022)
+    monkeypatch.setattr(files, "public_mode", lambda: 0o644)
 
 
 @pytest.mark.parametrize("text", [OLD, NEW], ids=["same bytes", "other bytes"])

@@ -94,6 +94,14 @@ def test_uninstall_for_one_host_says_which_file_still_runs_the_guard_in_it(hookc
     assert "still runs" not in hookctl("uninstall", "--host", "grok", "--host", "claude", "--json").out
 
 
+def test_uninstall_for_one_host_needs_no_other_ones_files(hookctl: Hookctl, isolated: Path) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    for name in (".gemini/settings.json", ".codex/hooks.json", ".codex/config.toml", ".copilot/hooks/a.json"):
+        put(isolated / "home" / name, '{"hooks": [')
+    assert hookctl("uninstall", "--host", "claude").code == 0
+    assert not (isolated / "home" / ".claude").exists()
+
+
 def said_of_reading(hookctl: Hookctl, host: str, *scope: str) -> list[str]:
     """What uninstall says of the files that a host reads too."""
     hookctl("install", "--host", host, *scope)

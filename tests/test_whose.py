@@ -19,6 +19,8 @@ from hookctl.hosts import load
 from hookctl.packs import guard
 from hookctl.settings import targets
 from hookctl.system import files, interpreter, owners, project
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 
 from .conftest import Hookctl, put
 from .templates.lab import TEMPLATES
@@ -740,6 +742,21 @@ def test_own_folders_are_private_whatever_the_umask(
     assert {oct(path.stat().st_mode & 0o777) for path in folders} == {"0o700"}
     paths = [path for path in (isolated / "home" / ".local").rglob("*") if path.is_file() and path.name != "lock"]
     assert {oct(path.stat().st_mode & 0o077) for path in paths} == {"0o0"}
+
+
+def test_nobody_else_may_write_what_a_project_gets(isolated: Path, hookctl: Hookctl, fixed_python: None) -> None:
+    """Agents run what stands there, for whoever starts them."""
+    pack = put(isolated / "own" / "pack.toml", manifest("own", pack_hook("Stop", "{files}/own.sh"), files=["own.sh"]))
+    put(isolated / "own" / "own.sh", "true\n").chmod(0o777)
+    old = os.umask(0)
+    try:
+        assert hookctl("run", "remaining", "1").code == 0
+        for name in ("guard", str(pack)):
+            assert hookctl("install", name, "--host", "claude", "--host", "codex", "--scope", "project").code == 0
+    finally:
+        os.umask(old)
+    made = [path for name in (".claude", ".codex", ".hookctl") for path in (isolated / "work" / name).rglob("*")]
+    assert len(made) > 20 and not [path for path in made if path.stat().st_mode & 0o002]
 
 
 def test_a_path_forges_no_line_of_a_message(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,8 +53,7 @@ def _fire(
     from hookctl.commands import choosing
     from hookctl.errors import usage_error
     from hookctl.firing.calls import Asked, parse_input, read_payload
-    from hookctl.firing.choosing import Chosen
-    from hookctl.verbs.fire import Consent, Request, fire
+    from hookctl.verbs.fire import Request, fire
     from hookctl.verbs.pack import load_pack
 
     if pack and (hook or run_project):
@@ -70,12 +69,12 @@ def _fire(
     request = Request(
         asked,
         tuple(choosing.load_hosts(host)),
-        Chosen(tuple(hook or ()), run_project),
+        tuple(hook or ()),
+        run_project,
         load_pack(pack) if pack else None,
     )
     permission = choosing.permission(yes, False, json)
-    consent = Consent(yes, permission.show, permission.confirm)
-    return show("fire", lambda f: fire(choosing.in_project(f, project), request, consent), json)
+    return show("fire", lambda f: fire(choosing.in_project(f, project), request, permission), json)
 
 
 _OUTPUT = "The file to write; default: hookctl-report.html here."

@@ -1,6 +1,6 @@
 """Runs hooks once as a host would, and says what the host would make of their answers.
 
-It may import `hooks`, whose list it chooses from, and the rooms below.
+It may import `survey`, whose list it chooses from, and the rooms below.
 
 - model.py has the values: a call of a host, a shot of one hook, how it ran, what the host reads.
 - calls.py makes the payload as the host sends it; choosing.py finds the hooks that match, and says

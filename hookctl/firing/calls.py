@@ -116,27 +116,22 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     event, protocol = find_event(host, asked.event, asked.tool)
     if asked.payload is not None:
         payload = _parse(asked.payload)
-        return Call(host, event, protocol, payload, asked.payload, _tool_in(payload), SESSION)
+        return Call(host, event, protocol, payload, asked.payload, _tool_in(payload))
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
     payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    return Call(host, event, protocol, payload, data, _tool_in(payload), SESSION)
+    return Call(host, event, protocol, payload, data, _tool_in(payload))
 
 
-def event_names(host: Host, asked: Asked) -> list[str]:
-    """The host's own names of an event: in another dialect it has another one."""
-    dialects = [dialect for dialect in (host, host.as_claude) if dialect]
-    return [find_event(dialect, asked.event, asked.tool)[0] for dialect in dialects]
-
-
-def make_claudes_call(host: Host, asked: Asked, place: Place) -> Call | None:
-    """The same call as a host tells it under Claude Code's names of the events, if it does."""
-    dialect = host.as_claude
-    if dialect is None:
-        return None
-    return make_call(dialect, asked._replace(tool=_claudes_name(host, asked.tool)), place)
+def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
+    """The same call in each dialect of a host: it may speak Claude Code's as well."""
+    made = [make_call(host, asked, place)]
+    if host.as_claude:
+        claudes = asked._replace(tool=_claudes_name(host, asked.tool))
+        made.append(make_call(host.as_claude, claudes, place))
+    return made
 
 
 def read_payload(path: str) -> bytes:
@@ -241,24 +236,20 @@ def _tool_in(payload: Mapping[str, Any]) -> str:
     return next((value for value in values if isinstance(value, str)), "")
 
 
-def _parse(data: bytes) -> dict[str, Any]:
-    try:
-        payload = json.loads(data)
-    except (ValueError, RecursionError):
-        payload = None
-    if not isinstance(payload, dict):
-        hint = "A host sends one JSON object; docs/hosts.md says what the hosts send."
-        raise usage_error("the payload is not one JSON object", hint)
-    return payload
-
-
 def parse_input(text: str) -> dict[str, Any]:
     """The input of a tool from the command line."""
+    return _parse(text, "--input", """For example: --input '{"command": "ls"}'""")
+
+
+def _parse(
+    text: str | bytes,
+    what: str = "the payload",
+    hint: str = "A host sends one JSON object; docs/hosts.md says what the hosts send.",
+) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        hint = """For example: --input '{"command": "ls"}'"""
-        raise usage_error("--input is not one JSON object", hint)
+        raise usage_error(f"{what} is not one JSON object", hint)
     return value

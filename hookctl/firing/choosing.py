@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import Asked, event_names, find_event, is_meant
+from hookctl.firing.calls import Asked, Place, find_event, is_meant
 from hookctl.firing.model import Call, Shot
 from hookctl.hosts import Host
 from hookctl.hosts.matchers import explain_mismatch
-from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
-from hookctl.survey import ids
 from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, Hook
 from hookctl.system import files
@@ -29,83 +27,33 @@ _OF_PROJECT = ("project", "local")
 class Chosen(NamedTuple):
     """Which hooks a person wants to run."""
 
-    names: tuple[str, ...] = ()  # IDs; empty for all that the host would run
+    hooks: tuple[Hook, ...] = ()  # by their IDs; empty for all that the host would run
     is_project_run: bool = False  # those of the project too
-    project: str = ""  # where the hosts are started
-    home: str = ""
-
-    def is_of_project(self, hook: Hook) -> bool:
-        """Whether a hook is the project's own; a plugin's is, where the plugin lies in it."""
-        if hook.scope in _OF_PROJECT:
-            return True
-        return bool(hook.plugin) and is_inside(self.project, hook.file, self.home)
-
-
-def find_named(inventory: Inventory, names: Sequence[str]) -> list[Hook]:
-    """The hooks with these IDs; refuses (usage) what is no ID here."""
-    found: list[Hook] = []
-    for name in names:
-        found += [hook for hook in ids.find(inventory.hooks, name) if hook not in found]
-    return found
 
 
 def choose(
-    inventory: Inventory, call: Call, claudes: Call | None, asked: Asked, chosen: Chosen
-) -> Iterator[Shot]:
-    """The hooks of a call's host that are for it; with IDs, those alone and whatever is with them.
+    inventory: Inventory, calls: Sequence[Call], asked: Asked, chosen: Chosen, place: Place
+) -> tuple[list[Shot], list[str]]:
+    """The hooks of a host that are for its call, and the matchers of those for another call.
 
-    `claudes` is the same call under Claude Code's names, where the host has them too; `asked` is
-    what the person gave.
+    `calls` are the call in each dialect of the host.
     """
-    named = find_named(inventory, chosen.names)
+    shots, others = [], []
     for hook in inventory.hooks:
-        if hook.host != call.host.name or (chosen.names and hook not in named):
+        if hook.host != calls[0].host.name or (chosen.hooks and hook not in chosen.hooks):
             continue
         host = hook.within.host
-        own_call = None
-        if hook.event != find_event(host, asked.event, asked.tool)[0]:
-            if claudes is None or hook.event != claudes.event:
-                continue
-            own_call = claudes
-        fits = is_meant(own_call or call, _matcher_of(hook))
-        if not fits and not named and not _fits_nothing(host, hook):
+        named = {find_event(host, asked.event, asked.tool)[0]: calls[0]}
+        named |= {call.event: call for call in calls}
+        call = named.get(hook.event)
+        if call is None:
             continue
-        shot = _make_shot(hook)._replace(
-            is_asked=bool(hook.plugin) or chosen.is_of_project(hook), call=own_call
-        )
-        why_not = _why_not(hook, host, chosen)
-        if why_not is not None:
-            yield shot._replace(why_not=why_not)
-            continue
-        out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
-        if not hook.is_started:
-            out = f"{host.title} would not run it: {_explain_state(hook)}"
-        note = "" if hook.state == RUNS else _explain_state(hook)
-        yield shot._replace(note=out or note, is_out=bool(out))
-
-
-def list_hosts(inventory: Inventory, asked: Asked, names: Collection[str]) -> list[Host]:
-    """The hosts that have a hook for what is asked, or with these IDs."""
-    named = find_named(inventory, tuple(names))
-    found = []
-    for host in inventory.hosts:
-        hooks = [hook for hook in named or inventory.hooks if hook.host == host.name]
-        for hook in hooks:
-            if hook.event in event_names(hook.within.host, asked):
-                found.append(host)
-                break
-    return found
-
-
-def list_matchers(inventory: Inventory, host: Host, asked: Asked) -> list[str]:
-    """The matchers of all hooks that a host has for what is asked."""
-    found = []
-    for hook in inventory.hooks:
-        if hook.host != host.name or not hook.matcher:
-            continue
-        if hook.event in event_names(hook.within.host, asked):
-            found.append(hook.matcher)
-    return found
+        fits = is_meant(call, _matcher_of(hook))
+        if fits or chosen.hooks or _fits_nothing(host, hook):
+            shots.append(_make_shot(hook, host, call, chosen, place, fits=fits))
+        else:
+            others.append(hook.matcher)
+    return shots, others
 
 
 def _fits_nothing(host: Host, hook: Hook) -> bool:
@@ -113,25 +61,43 @@ def _fits_nothing(host: Host, hook: Hook) -> bool:
     return hook.state != RUNS and bool(explain_mismatch(host, hook.event, hook.matcher or None))
 
 
-def _why_not(hook: Hook, host: Host, chosen: Chosen) -> str | None:
-    """Why a hook is not run, whatever the person says, or unless they say more; None if it is."""
-    if not hook.is_started and not chosen.names:
+def _make_shot(
+    hook: Hook, host: Host, call: Call, chosen: Chosen, place: Place, *, fits: bool
+) -> Shot:
+    is_of_project = hook.scope in _OF_PROJECT
+    if hook.plugin and is_inside(place.project, hook.file, place.home):
+        is_of_project = True
+    why_not = _why_not(hook, host, chosen, is_of_project=is_of_project)
+    if why_not:
+        return Shot(host, hook, call, why_not=why_not)
+    out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
+    if not hook.is_started:
+        out = f"{host.title} would not run it: {_explain_state(hook)}"
+    note = "" if hook.state == RUNS else _explain_state(hook)
+    is_asked = is_of_project or bool(hook.plugin)
+    return Shot(host, hook, call, note=out or note, is_out=bool(out), is_asked=is_asked)
+
+
+def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_of_project: bool) -> str:
+    """Why a hook is not run, whatever the person says, or unless they say more; '' if it is."""
+    if not hook.is_started and not chosen.hooks:
         return _explain_state(hook)
     kind = hook.fields.get("type", "command")
-    if kind != "command" or not command_of(host, hook.fields):
-        what = "a PowerShell command" if kind == "command" else f"of the type {kind}"
-        return f"it is {what}, which hookctl does not run"
+    if kind != "command":
+        return f"it is of the type {kind}, which hookctl does not run"
+    if not command_of(host, hook.fields):
+        return "it has no command"
     if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
         return "its state is locked, so every run counts"
-    if chosen.is_of_project(hook) and not chosen.is_project_run:
+    if is_of_project and not chosen.is_project_run:
         return "it is the project's own: --run-project runs it"
-    if chosen.names:
-        return None
+    if chosen.hooks:
+        return ""
     if hook.plugin:
         return f"it is a plugin's: --hook {hook.id} runs it"
     if "if" in hook.fields and "if" in host.handlers.fields:
         return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
-    return None
+    return ""
 
 
 def _explain_state(hook: Hook) -> str:
@@ -139,28 +105,10 @@ def _explain_state(hook: Hook) -> str:
     return hook.reason or hook.state.replace("_", " ")
 
 
-def command_of(host: Host, fields: object) -> str:
-    """The key of a hook's command that a shell, or nothing at all, runs; '' if it has none."""
-    for key in host.registration.commands:
-        if isinstance(fields, dict) and isinstance(fields.get(key), str):
-            return "" if key == "powershell" else str(key)
-    return ""
-
-
-def _make_shot(hook: Hook) -> Shot:
-    return Shot(
-        host=hook.within.host,
-        event=hook.event,
-        id=hook.id,
-        name=hook.own_id,
-        command=hook.command,
-        fields=dict(hook.fields),
-        file=hook.file,
-        line=hook.line,
-        scope=hook.scope,
-        plugin=hook.plugin,
-        variables=hook.within.variables,
-    )
+def command_of(host: Host, fields: Mapping[str, Any]) -> str:
+    """The key of the command that the host takes; '' where a hook has none."""
+    keys = host.registration.commands
+    return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
 
 
 def _matcher_of(hook: Hook) -> str | None:
@@ -181,8 +129,3 @@ def _is_locked(command: str) -> bool:
     except (HookctlError, OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and config.get("locked") is True
-
-
-def is_ours(shot: Shot) -> bool:
-    """Whether a hook is of hookctl's own making, and no other tool's command in it."""
-    return bool(shot.name) and not shot.name.startswith(WRAP)

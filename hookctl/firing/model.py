@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
+from hookctl.hosts.hook_id import shorten
+from hookctl.survey.model import Hook
 
 # What a hook's answer comes to, in the words of the receipts.
 NONE = "none"
@@ -32,28 +34,23 @@ class Call(NamedTuple):
     payload: Mapping[str, Any]
     data: bytes  # the payload, byte for byte
     tool: str = ""  # the host's name of the tool that is called
-    session: str = ""
 
 
 class Shot(NamedTuple):
     """A hook to run for a call, or one that is not run."""
 
     host: Host  # in the variant of the hook's file
-    event: str
-    id: str
-    name: str  # PACK/ID of one of ours
-    command: str  # in full
-    fields: Mapping[str, Any]
-    file: str = ""
-    line: int = 0
-    scope: str = "user"
-    plugin: str = ""
-    variables: Mapping[str, str] = {}
+    hook: Hook
+    call: Call  # as this hook is told of it
     why_not: str = ""  # why it is not run; empty where it is
     note: str = ""  # what to know about it
     is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
-    call: Call | None = None  # as this hook is told of it; None: as the others are
+
+    @property
+    def name(self) -> str:
+        """What people call the hook: PACK/ID of one of ours, or its ID."""
+        return self.hook.own_id or shorten(self.hook.id)
 
 
 class Ran(NamedTuple):
@@ -64,7 +61,7 @@ class Ran(NamedTuple):
     out: str = ""
     err: str = ""
     timed_out: bool = False
-    problem: str = ""  # why it could not be started
+    problem: str = ""  # why its answer does not count
 
 
 class Reading(NamedTuple):

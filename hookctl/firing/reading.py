@@ -77,7 +77,7 @@ class _Reader:
             text = _clean(ran.err)
         if self._call.host.denials.get("stderr"):
             told = text
-        values = _object_in(text)
+        values = object_in(text)
         if values is not None and is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
             is_text = answer == Reading(NONE) and self._rules.get("any_text")
@@ -200,7 +200,7 @@ def _clean(out: str) -> str:
     return out.strip().strip("\ufeff").strip()
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
+def object_in(text: str) -> dict[str, Any] | None:
     """The object that a hook printed, or None."""
     if not text.startswith("{"):
         return None

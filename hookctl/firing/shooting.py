@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
+from hookctl.firing.calls import SESSION
 from hookctl.firing.choosing import command_of
 from hookctl.firing.model import (
     CHANGE,
@@ -28,7 +29,7 @@ from hookctl.firing.model import (
     Shot,
     Volley,
 )
-from hookctl.firing.reading import is_serial, read_answer
+from hookctl.firing.reading import is_serial, object_in, read_answer
 from hookctl.firing.verdict import judge
 from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import split_words
@@ -36,6 +37,7 @@ from hookctl.system import project
 from hookctl.system.piped import LIMIT, Runner
 
 _USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
+_NOT_STARTED = 127  # the exit status of a shell that finds no program
 _SHORTEST = 2.0  # seconds of a hook that the host gives next to no time
 _LARGEST = 1 << 20  # bytes of a file of the state that is copied
 _MARK = "HOOKCTL_FIRED"  # the receipt says so, and nothing counts it
@@ -71,26 +73,26 @@ class Stand:
                     fired.append(Fired(shot, Ran(), Reading(NOT_RUN, why_not)))
                     continue
                 show(shot)
-                told = _with_input(shot.call or call, change)
+                told = _with_input(shot.call, change)
                 ran = self._run(runner, shot, told, environ)
                 reading = self._read(told, shot, ran)
                 fired.append(Fired(shot, ran, reading))
                 if shot.is_out:
                     continue
                 if serial and reading.refuses:
-                    refused_by = shot.name or shot.id
+                    refused_by = shot.name
                 if reading.outcome == CHANGE and call.host.reads.get("passes_change"):
                     change = reading.change
         return _judge_all(call, fired)
 
     def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
-        variables = self._variables(shot, call, environ)
+        folder = self._folder_of(shot)
+        variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
-            seconds = limit_of(shot)
-            output = runner.run(words, call.data, variables, self.project, seconds)
-        except (OSError, ValueError) as error:
-            return Ran(problem=f"it cannot be started: {getattr(error, 'strerror', error)}")
+            output = runner.run(words, call.data, variables, folder, limit_of(shot))
+        except (OSError, ValueError) as error:  # as a shell has it
+            return Ran(_NOT_STARTED, err=f"not started: {error}\n")
         out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
         problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
         is_late = output.status is None
@@ -99,7 +101,7 @@ class Stand:
     def _read(self, call: Call, shot: Shot, ran: Ran) -> Reading:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
-        if shot.fields.get("async") is True:
+        if shot.hook.fields.get("async") is True:
             return Reading(NONE, "the host does not wait for it")
         receipt = self._take_receipt()
         outcome = receipt.get("outcome")
@@ -122,7 +124,7 @@ class Stand:
             return {}
         return receipt if isinstance(receipt, dict) else {}
 
-    def _variables(self, shot: Shot, call: Call, environ: Mapping[str, str]) -> dict[str, str]:
+    def _variables(self, shot: Shot, environ: Mapping[str, str]) -> dict[str, str]:
         """The variables of a hook: the person's, the host's, and those of its own entry."""
         host, facts = shot.host, shot.host.environment
         variables = {name: text for name, text in environ.items() if name not in _all_marks()}
@@ -130,40 +132,50 @@ class Stand:
         variables |= {name: self.project for name in names if name}
         variables |= dict.fromkeys(facts.marks, "1")
         if facts.session:
-            variables[facts.session] = call.session
-        own = shot.fields.get(host.env_field) if host.env_field else None
+            variables[facts.session] = SESSION
+        own = shot.hook.fields.get(host.env_field) if host.env_field else None
         if isinstance(own, dict):
             variables |= {str(name): str(text) for name, text in own.items()}
-        variables |= shot.variables
-        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1", "PWD": self.project}
+        variables |= shot.hook.within.variables
+        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1"}
+
+    def _folder_of(self, shot: Shot) -> str:
+        """The folder that the host starts a hook in: its own, or that of the project."""
+        own = shot.hook.fields.get(shot.host.environment.folder)
+        return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
 
 
 def _judge_all(call: Call, fired: Sequence[Fired]) -> Volley:
     """What the host would do, and what if it ran the hooks that it leaves out."""
-    inside = [each for each in fired if not each.shot.is_out]
-    if_all = judge(call, fired) if len(inside) < len(fired) else None
+    answers = [each.reading for each in fired]
+    inside = [each.reading for each in fired if not each.shot.is_out]
+    if_all = judge(call, answers) if len(inside) < len(fired) else None
     return Volley(call, tuple(fired), judge(call, inside), if_all)
 
 
 def limit_of(shot: Shot) -> float:
     """The seconds that the host gives a hook."""
-    given = loading.timeout_seconds(shot.host, dict(shot.fields))
+    given = loading.timeout_seconds(shot.host, dict(shot.hook.fields))
     if given is not None:
         return given
     usual = shot.host.registration.usual_timeouts
-    return usual.get(shot.event, usual.get("*", _USUAL_TIMEOUT)) or _SHORTEST
+    return usual.get(shot.hook.event, usual.get("*", _USUAL_TIMEOUT)) or _SHORTEST
 
 
 def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
     """The program that a host starts for a hook, and its arguments."""
-    key = command_of(shot.host, shot.fields)
-    command, args = shot.fields[key], shot.fields.get("args")
-    if isinstance(args, list):
+    host, fields = shot.host, shot.hook.fields
+    key = command_of(host, fields)
+    command, args, shell = fields[key], fields.get("args"), fields.get("shell", key)
+    if key == "exec":
+        return [command, *map(str, args if isinstance(args, list) else ())]
+    if shell == "powershell":
+        return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", command]
+    if isinstance(args, list) and "args" in host.handlers.fields:
         return [_expand(str(word), variables) for word in (command, *args)]
-    if not shot.host.shape.shell and not shot.name:
+    if not host.shape.shell and not shot.hook.is_ours:
         return split_words(command)
-    is_bash = key == "bash" or shot.fields.get("shell") == "bash"
-    return ["bash" if is_bash else "/bin/sh", "-c", command]
+    return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
 
 
 def _expand(word: str, variables: Mapping[str, str]) -> str:
@@ -201,11 +213,7 @@ def _input_fields(host: Host) -> Sequence[str]:
 
 def _message_in(out: str) -> str:
     """What the runner tells the person."""
-    try:
-        values = json.loads(out)
-    except (ValueError, RecursionError):
-        return ""
-    message = values.get("systemMessage") if isinstance(values, dict) else None
+    message = (object_in(out) or {}).get("systemMessage")
     return message if isinstance(message, str) else ""
 
 

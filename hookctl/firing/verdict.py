@@ -17,7 +17,6 @@ from hookctl.firing.model import (
     NOT_RUN,
     UNKNOWN,
     Call,
-    Fired,
     Reading,
     Verdict,
 )
@@ -27,9 +26,9 @@ _STRICTEST_FIRST = (END, DENY, BLOCK, ASK, CHANGE, ALLOW, CONTEXT, UNKNOWN)
 _DECIDED = (DENY, ALLOW)
 
 
-def judge(call: Call, fired: Sequence[Fired]) -> Verdict:
+def judge(call: Call, answers: Sequence[Reading]) -> Verdict:
     """What the host would do."""
-    readings = [each.reading for each in fired if each.reading.outcome != NOT_RUN]
+    readings = [answer for answer in answers if answer.outcome != NOT_RUN]
     winner = _settle_allow(call, readings)
     if winner is not None:
         readings = [each for each in readings if each.outcome not in _DECIDED or each is winner]

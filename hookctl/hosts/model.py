@@ -84,6 +84,7 @@ class Environment(NamedTuple):
     finds_project: str = ""  # stands before a command with it, up to its `&&`
     project_is_repository: bool = False
     starts_there: bool = False  # a hook, in the folder that the agent was started in
+    folder: str = ""  # the field of a hook that names another one
     session: str = ""
     session_in_tools: bool = True  # also in the environment of the agent's own commands
     process: str = ""  # a variable, `parent` or `shared`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hookctl.firing.model import (
     ALLOW,
@@ -40,19 +40,13 @@ _READ = {
     ALLOW: "allows the call",
     DENY: "refuses the call",
     ASK: "asks the person",
-    BLOCK: "refuses the prompt",
+    BLOCK: "blocks",
     CHANGE: "changes the input",
     CONTEXT: "tells the model something",
     END: "ends the turn",
     FAILED: "counts as failed",
     TIMEOUT: "was ended",
     UNKNOWN: "nobody knows",
-}
-# What a block is at an event, by Claude Code's names.
-_BLOCKS = {
-    "Stop": "sends the agent on",
-    "SubagentStop": "sends the sub-agent on",
-    "PostToolUse": "tells the model what is wrong with the call",
 }
 _WOULD = {
     "PreToolUse": {
@@ -88,13 +82,13 @@ _WOULD["SubagentStop"] = _WOULD["Stop"]
 _GOES_ON = {NONE: "would go on", CONTEXT: "would go on, and tell the model more", END: "would end"}
 
 
-def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]:
-    """The lines about one host: its hooks, and what it would do; `shown` gives a command."""
+def volley_lines(volley: Volley) -> Iterator[Line]:
+    """The lines about one host: its hooks, and what it would do."""
     call, verdict = volley.call, volley.verdict
     of_tool = f" {call.tool}" if call.tool else ""
     yield Line(f"{call.host.title}  {call.event}{of_tool}")
     for fired in volley.fired:
-        yield from _lines_of(call, fired, shown(fired.shot))
+        yield from _lines_of(fired)
     if not volley.fired:
         yield Line(describe_none("no hook is for this", "", volley.others), indent=2)
     if not volley.fired or not all(each.shot.is_out for each in volley.fired):
@@ -106,19 +100,20 @@ def volley_lines(volley: Volley, shown: Callable[[Shot], str]) -> Iterator[Line]
 
 def describe_none(text: str, tool: str, others: Sequence[str]) -> str:
     """That no hook is for a call, and what the others for the same event are for."""
-    if not others:
+    named = [matcher for matcher in others if matcher]
+    if not named:
         return text
-    matchers = " and ".join(cut(matcher, _LONGEST) for matcher in dict.fromkeys(others))
-    are = "is" if len(others) == 1 else "are"
+    matchers = " and ".join(cut(matcher, _LONGEST) for matcher in dict.fromkeys(named))
+    are = "is" if len(named) == 1 else "are"
     of_tool = f" with {tool}" if tool else ""
-    return f"{text}{of_tool} ({len(others)} {are} for {matchers})"
+    return f"{text}{of_tool} ({len(named)} {are} for {matchers})"
 
 
 def describe_if_all(volley: Volley) -> str:
     """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
     if volley.if_all is None:
         return ""
-    names = [each.shot.name or shorten(each.shot.id) for each in volley.fired if each.shot.is_out]
+    names = [each.shot.name for each in volley.fired if each.shot.is_out]
     they = "it does" if len(names) == 1 else "they do"
     what = "it" if len(volley.fired) == 1 else " and ".join(names)
     would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
@@ -144,30 +139,30 @@ def _verdict_mark(verdict: Verdict) -> str:
     return WARN if verdict.outcome not in (NONE, ALLOW, CONTEXT, CHANGE) else OK
 
 
-def _lines_of(call: Call, fired: Fired, command: str) -> Iterator[Line]:
+def _lines_of(fired: Fired) -> Iterator[Line]:
     shot, ran, reading = fired
-    where = place(shot.file, shot.line)
+    where = place(shot.hook.file, shot.hook.line)
     mark = _MARKS.get(reading.outcome, OK)
-    label = OwnText(shorten(shot.id))
-    yield Line(shot.name or cut(command, _LONGEST), mark, indent=2, label=label, path=where)
+    label = OwnText(shorten(shot.hook.id))
+    name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
+    yield Line(name, mark, indent=2, label=label, path=where)
     if reading.outcome == NOT_RUN:
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
     if shot.note:
         yield Line(tildes(shot.note), indent=BEHIND_ID)
-    yield Line(", ".join(_describe_run(call, fired)), indent=BEHIND_ID)
+    yield Line(", ".join(_describe_run(fired)), indent=BEHIND_ID)
     yield from _output_lines("stdout", ran.out)
     yield from _output_lines("stderr", ran.err)
 
 
-def _describe_run(call: Call, fired: Fired) -> Iterator[str]:
+def _describe_run(fired: Fired) -> Iterator[str]:
     """Time, status, and how the host reads the answer."""
     ran, reading = fired.ran, fired.reading
     yield f"{ran.ms} ms"
     if ran.status is not None:
         yield f"exit status {ran.status}"
-    said = _BLOCKS.get(call.protocol, "") if reading.outcome == BLOCK else ""
-    text = said or _READ[reading.outcome]
+    text = _READ[reading.outcome]
     # A refusal's reason stands in the output below, and at the end.
     detail = "" if reading.outcome in (BLOCK, DENY) and ran.out + ran.err else _detail_of(reading)
     yield f"{text}: {cut(detail, _WIDEST)}" if detail else text
@@ -194,6 +189,7 @@ def ask_lines(shots: Sequence[Shot]) -> Iterator[str]:
     """What would run, for the person who is to agree: each command in full, with its place."""
     yield "these hooks would run here, as you:"
     for shot in shots:
-        whose = f"of the plugin {shot.plugin}" if shot.plugin else "of this project"
-        yield f"  {shot.host.title} {shot.event}, {whose}: {place(shot.file, shot.line)}"
-        yield f"    {masked_text(shot.command)}"
+        hook = shot.hook
+        whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
+        yield f"  {shot.host.title} {hook.event}, {whose}: {place(hook.file, hook.line)}"
+        yield f"    {masked_text(hook.command)}"

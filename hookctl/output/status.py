@@ -140,6 +140,8 @@ def _entry_line(entry: dict[str, Any], program: str | None) -> Line:
         remarks.append(f"here {in_effect['value']} counts, from {in_effect['scope']} scope")
     if entry["wraps"]:
         remarks.append(f"wraps {entry['wraps']}")
+    if entry["note"]:
+        remarks.append(entry["note"])
     if remarks:
         text += f": {', '.join(remarks)}"
     return Line(text, indent=4, sign=_SIGNS.get(state, "="))

@@ -31,7 +31,6 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 
-_PUBLIC = 0o666  # less the umask: these files are the project's
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _SESSION_FILE = r"([0-9a-f]{16})\.json"
@@ -330,7 +329,7 @@ def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], by
         data = change(old.data)
         with contextlib.suppress(files.Changed):
             _make_folder(run_files, os.path.dirname(path))
-            files.replace(old, data, mode=_PUBLIC & ~files.umask())
+            files.replace(old, data, mode=files.public_mode())
             return
     message = "it changes faster than it can be written"
     raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
@@ -341,19 +340,13 @@ def _make_folder(run_files: RunFiles, folder: str) -> None:
     own_folder = os.path.join(run_files.project, ".hookctl")
     try:
         is_new = not os.path.isdir(own_folder)
-        os.makedirs(folder, exist_ok=True)
+        files.make_folders(folder, files.public_mode())
         if is_new and os.path.isdir(own_folder):
-            _write_ignore_file(os.path.join(own_folder, ".gitignore"))
+            with contextlib.suppress(FileExistsError):  # another `hookctl run` was faster
+                ignoring = os.path.join(own_folder, ".gitignore")
+                files.write_new(ignoring, b"run/\n", files.public_mode())
     except OSError as error:
         raise files.cannot_write(folder, error) from None
-
-
-def _write_ignore_file(path: str) -> None:
-    try:
-        with open(path, "xb") as stream:
-            stream.write(b"run/\n")
-    except FileExistsError:  # another `hookctl run` was faster
-        pass
 
 
 def refuse_links(run_files: RunFiles, path: str) -> None:

@@ -347,8 +347,7 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
     if draft.adds_files:
         # Something was ours that the ledger did not know.
         was_lost = any(action.action == "take-back" for action in draft.actions)
-        is_new_project = draft.target.shared and draft.record is None
-        if draft.changes or was_lost or is_new_project:
+        if draft.changes or was_lost or draft.record is None:
             record = with_own_folders(draft.sources, records, draft.target, record, lost=was_lost)
     return after, record
 

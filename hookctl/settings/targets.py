@@ -41,10 +41,7 @@ class Target:
         self.project = project  # its real path; empty at user scope
         # Whether it is in version control, for everyone who clones the project.
         self.shared = scope == "project"
-        # A new file is private, but a shared one is as the umask wants it.
-        self.new_file_mode = files.PRIVATE
-        if self.shared:
-            self.new_file_mode = 0o666 & ~files.umask()
+        self.new_file_mode = files.public_mode() if self.shared else files.PRIVATE
 
 
 def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:

@@ -107,11 +107,9 @@ class Programs:
         if is_powershell(host, fields):
             is_there = any(shutil.which(name, path=path) for name in ("pwsh", "powershell"))
             return "" if is_there else "its command needs pwsh, which is not there"
-        folder = fields.get("cwd")
-        if isinstance(folder, str) and "cwd" in host.handlers.values.get("*", {}):
-            folder = os.path.join(start, folder)
-            if not os.path.isdir(folder):
-                return f"its folder {folder} is not there"
+        folder = fields.get(host.environment.folder)
+        if isinstance(folder, str) and not os.path.isdir(os.path.join(start, folder)):
+            return f"its folder {os.path.join(start, folder)} is not there"
         command = _command_of(hook)
         if _OF_WINDOWS.match(command):
             return "its command names a program of Windows"
@@ -182,7 +180,7 @@ class Programs:
         interpreter = script.interpreter
         if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
-        if not _PYTHON.fullmatch(interpreter) and interpreter not in _OPTIONS:
+        if not is_compiled(interpreter):
             return ""
         try:
             text = self._machine.reader.snapshot(script.path).data
@@ -190,32 +188,10 @@ class Programs:
             return ""
         if text is None or len(text) > _LARGEST:
             return ""
-        if interpreter in _OPTIONS:
-            return self._ask(interpreter, script.path)
-        return compile_python(text)
-
-    def _ask(self, interpreter: str, path: str) -> str:
-        """What an interpreter says about the syntax of a script, on one line."""
+        if interpreter not in _OPTIONS:
+            return compile_python(text)
         program = self._find_reader(interpreter)
-        if not program:
-            return ""
-        call = [program, *_OPTIONS[interpreter], path]
-        environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
-        try:
-            process = subprocess.run(
-                call,
-                capture_output=True,
-                timeout=_SECONDS,
-                stdin=subprocess.DEVNULL,
-                cwd="/",
-                env=environ,
-            )
-        except (OSError, ValueError, subprocess.SubprocessError):
-            return ""
-        if process.returncode == 0:
-            return ""
-        said = process.stderr.decode("utf-8", "replace")
-        return _first_problem(said, path)
+        return ask_interpreter(program, interpreter, script.path) if program else ""
 
     def _find_reader(self, interpreter: str) -> str:
         """The path of an interpreter, unless it is the project's or anybody could change it."""
@@ -229,6 +205,31 @@ class Programs:
                 program if is_safe and not owners.find_fault(program) else ""
             )
         return self._readers[interpreter]
+
+
+def is_compiled(interpreter: str) -> bool:
+    """Whether the syntax of its scripts can be looked at."""
+    return interpreter in _OPTIONS or bool(_PYTHON.fullmatch(interpreter))
+
+
+def ask_interpreter(program: str, interpreter: str, path: str) -> str:
+    """What the program of an interpreter says about the syntax of a script, on one line."""
+    call = [program, *_OPTIONS[interpreter], path]
+    environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
+    try:
+        process = subprocess.run(
+            call,
+            capture_output=True,
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            env=environ,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    if process.returncode == 0:
+        return ""
+    return _first_problem(process.stderr.decode("utf-8", "replace"), path)
 
 
 def compile_python(text: bytes) -> str:

@@ -412,20 +412,23 @@ def make_folders(folder: str, mode: int) -> list[str]:
 
 
 def _make_folder(folder: str, mode: int) -> None:
-    """Make a folder: 0700 for private files whatever the umask, else as the umask says."""
+    """Make a folder: 0700 for private files whatever the umask, else as a public mode says."""
     if mode & 0o077:
-        os.mkdir(folder)
+        os.mkdir(folder, 0o775)
         return
     os.mkdir(folder, 0o700)
     if os.stat(folder).st_mode & 0o700 != 0o700:
         os.chmod(folder, 0o700)
 
 
-def umask() -> int:
-    """The process's umask."""
+def public_mode() -> int:
+    """The mode of a new file for others, by the umask; never one that everybody may write.
+
+    Agents run what stands in these files.
+    """
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o664 & ~mask
 
 
 def missing_folders(folder: str) -> list[str]:

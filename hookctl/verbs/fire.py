@@ -5,34 +5,29 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Place, find_event
-from hookctl.firing.choosing import (
-    Chosen,
-    choose,
-    find_named,
-    is_ours,
-    list_hosts,
-    list_matchers,
-)
+from hookctl.firing.choosing import Chosen, choose
 from hookctl.firing.model import Call, Fired, Shot, Volley
 from hookctl.firing.shooting import Stand
-from hookctl.firing.trying import Trials
+from hookctl.firing.trying import choose_of_pack
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volley_lines
 from hookctl.output.lines import amount
+from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import progress
+from hookctl.survey import ids
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.machine import Machine
+from hookctl.survey.model import Hook
 from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -46,16 +41,9 @@ class Request(NamedTuple):
 
     asked: Asked
     hosts: tuple[Host, ...] = ()  # empty: those with a hook for it
-    chosen: Chosen = Chosen()
+    ids: tuple[str, ...] = ()  # empty: all hooks that the host would run
+    is_project_run: bool = False  # those of the project too
     pack: Pack | None = None  # instead of the installed hooks
-
-
-class Consent(NamedTuple):
-    """How a person agrees to the hooks of a project or a plugin."""
-
-    yes: bool
-    show: Callable[[str], None] | None = None
-    confirm: Callable[[str], bool] | None = None
 
 
 class _Salvo(NamedTuple):
@@ -65,23 +53,22 @@ class _Salvo(NamedTuple):
     shots: tuple[Shot, ...]
     environ: Mapping[str, str]
     start: str  # the folder that the host is started in
-    others: tuple[str, ...] = ()  # matchers of hooks for the event; empty where any is for the call
+    others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call
 
 
-def fire(folders: Folders, request: Request, consent: Consent) -> Result:
+def fire(folders: Folders, request: Request, permission: Permission) -> Result:
     """Run the hooks that match; exit code 0, whatever the hosts would do."""
     project.require_own(project.look(folders.cwd, folders.environ))
-    with ExitStack() as stack:
-        folder = stack.enter_context(private_folder("fire", folders.state))
+    with private_folder("fire", folders.state) as folder:
         with open(_transcript_in(folder), "xb"):
             pass
         salvos, skipped = _aim(folders, request, folder)
-        _require_consent(salvos, consent)
+        _require_consent(salvos, permission)
         volleys = [
             _fire_salvo(folders, salvo, os.path.join(folder, str(number)))
             for number, salvo in enumerate(salvos)
         ]
-    text = [line for volley in volleys for line in volley_lines(volley, shown_command)]
+    text = [line for volley in volleys for line in volley_lines(volley)]
     text += [Line(reason, "skip") for reason in skipped]
     data = {"hosts": [_describe(volley) for volley in volleys]}
     return Result(data, tuple(text))
@@ -96,43 +83,57 @@ def _transcript_in(folder: str) -> str:
 
 
 def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo], list[str]]:
-    """The hooks of each host, and why hosts that were named have none."""
+    """The hooks of each host, and what else is to be said."""
     machine = Machine(folders, read_records(folders, everywhere=False).records)
-    event = request.asked.event
+    asked = request.asked
     inventory = None if request.pack else take_inventory(folders, request.hosts)
-    if inventory is not None:
-        find_named(inventory, request.chosen.names)
-    named = list(request.hosts)
-    looked_at = named or (_hosts_of_pack(request) if inventory is None else list(inventory.hosts))
-    calls.require_question(looked_at, request.asked)
-    if inventory is not None and (not named or request.chosen.names):
-        found = list_hosts(inventory, request.asked, request.chosen.names)
-        _require_hooks(inventory, request, found)
-        looked_at = found
-    if request.asked.payload is not None and len(looked_at) > 1:
-        titles = ", ".join(host.name for host in looked_at)
-        hint = f"Name the host whose payload it is with --host: {titles}."
-        raise usage_error("a payload is one host's own", hint)
-    salvos, skipped, empty = [], [], []
+    named = _find_named(inventory, request.ids)
+    looked_at = request.hosts or (inventory.hosts if inventory else _hosts_with(asked.event))
+    calls.require_question(looked_at, asked)
+    salvos, skipped = [], []
     for host in looked_at:
-        if not find_event(host, event)[0]:
-            skipped.append(f"{host.title} has no event {event}")
+        if not find_event(host, asked.event)[0]:
+            if request.hosts and not named:
+                skipped.append(f"{host.title} has no event {asked.event}")
             continue
-        if calls.lacks_tool(host, request.asked.tool):
-            skipped.append(f"{host.title} has no tool for {request.asked.tool}")
+        salvo = _aim_at(folders, machine, request, host, inventory, named, folder)
+        if not (salvo.shots or salvo.others) and (named or not request.hosts):
             continue
-        salvo = _aim_at(folders, machine, request, host, inventory, folder)
-        if salvo.shots or named:
-            salvos.append(salvo)
-        else:
-            empty.append(salvo)
-    if not salvos and not skipped:
-        tool = request.asked.tool or next((salvo.call.tool for salvo in empty), "")
-        others = [matcher for salvo in empty for matcher in salvo.others]
-        skipped.append(describe_none(f"no hook here is for {event}", tool, others))
-    if inventory is not None and not request.chosen.names:
-        skipped += _name_foreign_hooks(inventory, looked_at, request.asked)
-    return salvos, skipped
+        if calls.lacks_tool(host, asked.tool):
+            skipped.append(f"{host.title} has no tool for {asked.tool}")
+            continue
+        salvos.append(salvo)
+    _require_one_host(salvos, asked)
+    if named and not salvos and not skipped:
+        events = ", ".join(sorted({hook.event for hook in named}))
+        hint = f"Name the event that it is for: {events}."
+        raise usage_error(f"{', '.join(request.ids)} is not for {asked.event}", hint)
+    if inventory and not named:
+        skipped += _name_foreign_hooks(inventory, [salvo.call.host for salvo in salvos], asked)
+    aimed = [salvo for salvo in salvos if salvo.shots or request.hosts]
+    if not aimed and not skipped:
+        tool = asked.tool or next((salvo.call.tool for salvo in salvos), "")
+        others = [matcher for salvo in salvos for matcher in salvo.others]
+        skipped.append(describe_none(f"no hook here is for {asked.event}", tool, others))
+    return aimed, skipped
+
+
+def _find_named(inventory: Inventory | None, names: Sequence[str]) -> tuple[Hook, ...]:
+    """The hooks with these IDs; refuses (usage) what is no ID here."""
+    hooks = inventory.hooks if inventory else ()
+    return tuple(hook for name in names for hook in ids.find(hooks, name))
+
+
+def _hosts_with(event: str) -> list[Host]:
+    return [host for host in map(hosts.load, hosts.names()) if find_event(host, event)[0]]
+
+
+def _require_one_host(salvos: Sequence[_Salvo], asked: Asked) -> None:
+    """Refuse (usage) to give one host's payload to the hooks of several."""
+    if asked.payload is not None and len(salvos) > 1:
+        names = ", ".join(salvo.call.host.name for salvo in salvos)
+        hint = f"Name the host whose payload it is with --host: {names}."
+        raise usage_error("a payload is one host's own", hint)
 
 
 def _name_foreign_hooks(
@@ -161,38 +162,22 @@ def _aim_at(
     request: Request,
     host: Host,
     inventory: Inventory | None,
+    named: tuple[Hook, ...],
     folder: str,
 ) -> _Salvo:
     start = machine.start_of(host)
     place = Place(start, folders.home, _transcript_in(folder), folders.environ)
-    call = calls.make_call(host, request.asked, place)
-    environ = _environ(machine, host, start, is_project_run=request.chosen.is_project_run)
+    told = calls.make_calls(host, request.asked, place)
+    environ = _environ(machine, host, start, is_project_run=request.is_project_run)
     if inventory is None:
         assert request.pack
-        trials = Trials(os.path.join(folder, f"pack-{host.name}"), request.pack)
-        return _Salvo(call, tuple(trials.choose(call)), environ, start)
-    chosen = request.chosen._replace(project=start, home=folders.home)
-    claudes = calls.make_claudes_call(host, request.asked, place)
-    shots = tuple(choose(inventory, call, claudes, request.asked, chosen))
-    if request.chosen.names:
+        shots = choose_of_pack(os.path.join(folder, f"pack-{host.name}"), request.pack, told[0])
+        return _Salvo(told[0], tuple(shots), environ, start)
+    chosen = Chosen(named, request.is_project_run)
+    shots, others = choose(inventory, told, request.asked, chosen, place)
+    if named:
         _require_runnable(shots)
-    others = () if shots else tuple(list_matchers(inventory, host, request.asked))
-    return _Salvo(call, shots, environ, start, others)
-
-
-def _hosts_of_pack(request: Request) -> list[Host]:
-    """The hosts with the event, for which a pack may have hooks."""
-    known = map(hosts.load, hosts.names())
-    return [host for host in known if find_event(host, request.asked.event)[0]]
-
-
-def _require_hooks(inventory: Inventory, request: Request, found: Sequence[Host]) -> None:
-    """Refuse (usage) IDs whose hooks are for other events."""
-    names, event = request.chosen.names, request.asked.event
-    if names and not found:
-        events = {hook.event for hook in find_named(inventory, names)}
-        hint = f"Name the event that it is for: {', '.join(sorted(events))}."
-        raise usage_error(f"{', '.join(names)} is not for {event}", hint)
+    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
 
 
 def _require_runnable(shots: Sequence[Shot]) -> None:
@@ -200,7 +185,7 @@ def _require_runnable(shots: Sequence[Shot]) -> None:
     reasons = [shot.why_not for shot in shots]
     if reasons and all(reasons):
         first = shots[0]
-        raise usage_error(f"{first.name or first.id} is not run: {reasons[0]}", "Nothing was run.")
+        raise usage_error(f"{first.name} is not run: {reasons[0]}", "Nothing was run.")
 
 
 def _environ(
@@ -221,21 +206,21 @@ def _environ(
 # Consent.
 
 
-def _require_consent(salvos: Sequence[_Salvo], consent: Consent) -> None:
+def _require_consent(salvos: Sequence[_Salvo], permission: Permission) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
     asked = [shot for salvo in salvos for shot in salvo.shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
-    if consent.show is not None:
-        consent.show(OwnText("\n".join(ask_lines(asked))))
-    if consent.yes:
+    if permission.show is not None:
+        permission.show(OwnText("\n".join(ask_lines(asked))))
+    if permission.yes:
         return
-    if consent.confirm is not None and consent.confirm(f"Run {_count(asked)}?"):
+    if permission.confirm is not None and permission.confirm(f"Run {_count(asked)}?"):
         return
     first = asked[0]
     message = f"{_count(asked)} of this project or of a plugin would run: it needs your consent"
     hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
-    raise HookctlError("consent_needed", message, path=first.file, hint=hint, exit_code=USAGE)
+    raise HookctlError("consent_needed", message, path=first.hook.file, hint=hint, exit_code=USAGE)
 
 
 def _count(shots: Sequence[Shot]) -> str:
@@ -250,15 +235,10 @@ def _fire_salvo(folders: Folders, salvo: _Salvo, folder: str) -> Volley:
     stand = Stand(folder, folders.state, salvo.start)
 
     def show(shot: Shot) -> None:
-        progress(f"{shot.host.title}: {shot.name or shot.id} ...")
+        progress(f"{shot.host.title}: {shot.name} ...")
 
     volley = stand.fire(salvo.call, salvo.shots, salvo.environ, show)
     return volley._replace(others=salvo.others)
-
-
-def shown_command(shot: Shot) -> str:
-    """The command of a hook as it may be shown."""
-    return OwnText(shot.command) if is_ours(shot) else masked_text(shot.command)
 
 
 def _describe(volley: Volley) -> dict[str, Any]:
@@ -277,7 +257,7 @@ def _describe(volley: Volley) -> dict[str, Any]:
 def _describe_hooks(fired: Sequence[Fired]) -> Iterator[dict[str, Any]]:
     for shot, ran, reading in fired:
         yield {
-            "id": shot.id,
+            "id": shot.hook.id,
             "ms": None if shot.why_not or reading.outcome == "not_run" else ran.ms,
             "status": ran.status,
             "stdout": masked_text(ran.out),

@@ -35,7 +35,7 @@ def hooks(folders: Folders, wanted: Filter) -> Result:
         _require_event(wanted.event, inventory)
     listed.sort(key=_sort_key(inventory))
     data = {
-        "hooks": [_describe(hook) for hook in listed],
+        "hooks": lambda: [_describe(hook) for hook in listed],
         "unreadable": [file._asdict() for file in inventory.unreadable],
     }
     text = list(hook_lines(listed, inventory, shown_command))
@@ -128,6 +128,11 @@ def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
 
 
 def shown_command(hook: Hook) -> str:
-    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long."""
-    text = masked_text(original_of(hook.command) or hook.command)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long.
+
+    A pack's own command stands at the end of ours, which is shown in full.
+    """
+    original = original_of(hook.command)
+    text = masked_text(original or hook.command)
+    is_whole = len(text) <= _LONGEST or (hook.is_ours and not original)
+    return text if is_whole else f"{text[:_LONGEST]}…"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
 
+from hookctl.checks.gather_hooks import find_interpreter
+from hookctl.checks.scripts import Script, called_program, find_scripts
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
 from hookctl.packs.cases import Case, cases_of, find_answers, load_cases
@@ -16,24 +19,17 @@ from hookctl.packs.pack import read_files
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.trial import Bench, every_host
+from hookctl.survey.programs import ask_interpreter, compile_python, is_compiled
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder
 
-_COMPILE = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
-_COMPILERS = {  # by the ending of a file: what says whether it can run
-    ".sh": ["sh", "-n", "FILE"],
-    ".py": [sys.executable, "-I", "-S", "-c", _COMPILE, "FILE"],
-    ".js": ["node", "--check", "FILE"],
-    ".mjs": ["node", "--check", "FILE"],
-    ".cjs": ["node", "--check", "FILE"],
-}
-_SECONDS = 30  # for one script to be compiled
+_INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
 
 def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
     """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
-    cases = load_cases(os.path.dirname(os.path.realpath(pack.source)))
-    faults = [*_find_faults(pack)]
+    cases = load_cases(_folder_of(pack))
+    faults = [*_find_lost_programs(pack), *_find_broken_files(pack)]
     hosts, lines = [], []
     told: dict[str, list[str]] = {}  # by what the hosts lack: their titles
     with private_folder("pack", folders.state) as top:
@@ -58,27 +54,48 @@ def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
     return Result(data, tuple(lines), exit_code=FAILED if faults else OK)
 
 
+def _folder_of(pack: Pack) -> str:
+    return os.path.dirname(os.path.realpath(pack.source))
+
+
 def _is_unknown(pack: Pack, hook: PackHook, cases: Collection[Case]) -> bool:
     """Whether a hook may answer something, and no case shows what."""
     may_answer = is_run_by_runner(pack, hook) and possible_answers(hook)
     return bool(may_answer) and not cases_of(hook, cases)
 
 
-def _find_faults(pack: Pack) -> Iterator[str]:
+def _list_scripts(pack: Pack, command: str) -> list[Script]:
+    """What a command runs by a path, where `{files}` is the pack's folder."""
+    return find_scripts(command.replace("{files}", shlex.quote(_folder_of(pack))), {})
+
+
+def _find_lost_programs(pack: Pack) -> Iterator[str]:
+    """The programs that are given a file of the pack, and that no shell finds, in one line each."""
+    for _, hook in pack.all_hooks:
+        if "{files}" not in hook.command or "||" in hook.command:  # where some may be missing
+            continue
+        paths = [script.path for script in _list_scripts(pack, hook.command) if script.is_started]
+        program = (*paths, called_program(hook.command))[0]
+        call = ["/bin/sh", "-c", 'command -v "$1"', "sh", program]
+        if program and subprocess.run(call, capture_output=True, check=False).returncode:
+            yield f"{hook.id}: there is no program {program}"
+
+
+def _find_broken_files(pack: Pack) -> Iterator[str]:
     """Why a script of the pack cannot run, in one line each."""
-    folder = os.path.dirname(os.path.realpath(pack.source))
-    for name in read_files(pack):  # which refuses what leads out of the folder
-        call = _COMPILERS.get(os.path.splitext(name)[1])
-        if call is None or shutil.which(call[0]) is None:
+    named = {}
+    for _, hook in pack.all_hooks:
+        named |= {script.path: script.interpreter for script in _list_scripts(pack, hook.command)}
+    for name, (data, _) in read_files(pack).items():  # which refuses what leads out of the folder
+        path = os.path.join(_folder_of(pack), name)
+        usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
+        interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)
+        if not is_compiled(interpreter):
             continue
-        path = os.path.join(folder, name)
-        words = [path if word == "FILE" else word for word in call]
-        try:
-            done = subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            yield f"{name}: whether it compiles is not known after {_SECONDS} seconds"
-            continue
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()  # it may quote the script
-            last = (said.splitlines() or ["it does not compile"])[-1]
-            yield f"{name}: {last}"
+        program = shutil.which(interpreter)
+        if interpreter.startswith("python"):
+            problem = compile_python(data)
+        else:
+            problem = ask_interpreter(program, interpreter, path) if program else ""
+        if problem:
+            yield f"{name}: {problem}"

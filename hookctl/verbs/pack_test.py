@@ -17,6 +17,7 @@ from hookctl.packs.protocol import SHORT
 from hookctl.packs.trial import Bench, Trial, every_host
 from hookctl.report import progress
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.temporary import private_folder
 
 # What stands for an outcome on a host that has no form for it.
@@ -28,6 +29,7 @@ _INSTEAD = {
     "block": ("refuse", "none"),
 }
 _NO_ANSWER = ("failed", "timeout")
+_SAYS_WHAT = {"ask": ("NEEDS_PERSON",), "change": ("WOULD_PASS", "UNFIT_CHANGE")}  # of the runner
 
 
 def test(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
@@ -114,11 +116,23 @@ def _judge(host: Host, case: Case, trial: Trial) -> str:
     form, instead = _INSTEAD.get(case.expect, ("", ""))
     if case.expect == "change" and case.event == "PostToolUse":
         form, instead = "replace", "none"
-    if form and not answers.get(form) and trial.outcome == instead:
-        return "" if instead == "none" else _judge_text(case, trial)
-    if case.expect == "change" and answers.get("change_allows") and trial.outcome == "deny":
-        return _judge_text(case, trial)
+    is_lost = not answers.get(form) or (form == "change" and answers.get("change_allows"))
+    if form and is_lost and trial.outcome == instead:
+        if instead == "none":
+            return ""
+        if _stands_for(case.expect, trial):
+            return _judge_text(case, trial)
     return f"expected {case.expect}, and it was {trial.outcome or 'not asked'}"
+
+
+def _stands_for(outcome: str, trial: Trial) -> bool:
+    """Whether a refusal says that it is one only because the host knows no such outcome."""
+    runner = guard_module("answer")
+    for name in _SAYS_WHAT[outcome]:
+        words = getattr(runner, name).removeprefix("{reason} ").partition("{")[0]
+        if words in trial.answer:
+            return True
+    return False
 
 
 def _judge_text(case: Case, trial: Trial) -> str:

@@ -17,6 +17,7 @@ from hookctl.checks.records import state_of_block
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
+from hookctl.hosts.loading import timeout_seconds
 from hookctl.ledger import store
 from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
@@ -36,6 +37,7 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.system.packages import HOOK
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook
@@ -400,7 +402,17 @@ def _describe_entry(
         "owners": list(entry.owners),
         "in_effect": in_effect,
         "wraps": _wrapped_command(entry),
+        "note": "but the pack ends it earlier" if _has_vain_timeout(host, entry, current) else "",
     }
+
+
+def _has_vain_timeout(host: Host, entry: Entry, current: Current) -> bool:
+    """Whether a pack's hook has more time in the file than its command gives it."""
+    hooks = current.elements.by_id.get(entry.id, []) if entry.id else []
+    if not hooks or f"/{HOOK} run " not in hooks[0].fields.get("command", ""):
+        return False
+    given, written = (timeout_seconds(host, of) for of in (hooks[0].fields, entry.written))
+    return given is not None and written is not None and given > written
 
 
 def _wrapped_command(entry: Entry) -> str | None:

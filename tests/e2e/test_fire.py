@@ -173,6 +173,35 @@ def test_a_hook_in_either_dialect(case: Case, stage: tuple[Client, agent.Place],
     check_shell_call(case, client, place)
 
 
+REFUSAL = "echo > refused; exit 2"
+ENTRIES = {
+    "no type": {"bash": REFUSAL},
+    "a program": {"exec": "sh", "args": ["-c", REFUSAL]},
+    "a program that is none": {"exec": f"sh -c '{REFUSAL}'"},
+    "bash first": {"command": "true", "bash": REFUSAL},
+    "bash first, and it is fine": {"command": REFUSAL, "bash": "true"},
+    "arguments of none": {"command": "[ $# = 0 ] || exit 2", "args": ["x"]},
+    "powershell": {"powershell": "exit 0"},
+    "powershell beside": {"powershell": "exit 2", "command": "true"},
+    "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
+    "no folder": {"bash": "true", "cwd": "gone"},
+    "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
+}
+
+
+@pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])
+@pytest.mark.parametrize("event", ["preToolUse", "PreToolUse"])
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_an_entry_is_started_as_there(
+    case: Case, stage: tuple[Client, agent.Place], event: str, entry: dict[str, Any]
+) -> None:
+    client, place = stage
+    hooks = place.home / ".copilot" / "hooks"
+    hooks.mkdir(parents=True, exist_ok=True)
+    (hooks / "mine.json").write_text(json.dumps({"version": 1, "hooks": {event: [entry]}}))
+    check_shell_call(case, client, place)
+
+
 @pytest.mark.parametrize("case", [param for param in EVERY if param.id == "gemini"])
 @pytest.mark.parametrize("command", ["/gone/check --all", "python3 /gone.py", "/gone/check; exit 0"])
 def test_a_program_that_is_gone(case: Case, stage: tuple[Client, agent.Place], command: str) -> None:
