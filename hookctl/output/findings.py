@@ -11,7 +11,7 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 _MARKS = {"error": ERROR, "warning": WARN}
 _HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
-_SAID_BELOW = ("disabled", "work_waiting")  # each with a line of its own
+_IDLE = ("disabled", "not_approved")  # always said, as they are easily forgotten
 
 
 def finding_lines(
@@ -28,8 +28,7 @@ def finding_lines(
     for host in hosts if is_known and not verbose else ():
         lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
     for finding in once if not verbose else ():
-        # Easily forgotten, so always said.
-        if finding.code in _SAID_BELOW and finding.level not in _MARKS:
+        if finding.code in (*_IDLE, "work_waiting") and finding.level not in _MARKS:
             mark = SKIP if finding.fix else OK
             lines.append(Line(finding.message, mark, path=tilde(finding.path)))
             lines += [fix(finding.fix)] if finding.fix else []
@@ -48,13 +47,14 @@ def _problem_lines(finding: Finding) -> list[Line]:
 def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
     """One line about a host without problems; none where its findings have lines of their own."""
     for finding in findings:
-        if finding.level in _MARKS or finding.code == "disabled":
+        if finding.level in _MARKS or finding.code in _IDLE:
             return []
         if finding.code == "not_installed":
             return [Line(finding.message, SKIP)]
-    notes = sum(finding.code not in _SAID_BELOW for finding in findings)
-    more = f"; {amount(notes, 'note')} with --verbose" if notes else ""
-    return [Line(f"{host.title}: nothing wrong{more}", OK)]
+    notes = sum(finding.code != "work_waiting" for finding in findings)
+    if notes:
+        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
+    return [Line(f"{host.title}: nothing wrong", OK)]
 
 
 def _count(findings: Sequence[Finding]) -> str:
