@@ -4,8 +4,8 @@ It may import the rooms below it, such as `planner` and `settings`, and it write
 The messages of an install, in `planner/notices.py`, follow the same rules: those in
 `hosts/loading.py` and `settings/effective.py`.
 
-- facts.py has the facts: plain values. findings.toml lists what can be found, and codes.py makes
-  a finding of an entry.
+- facts.py has the facts: plain values. findings.toml lists what can be found, each with one text
+  and one fix, and codes.py makes a finding of an entry.
 - Only these read. machine.py has what several of them share, read once:
   gather_record.py (the records), gather_file.py (a settings file), gather_guard.py (the programs
   that hookctl's hooks run), gather_hooks.py (all hooks that a host runs, and the work in hand),
@@ -17,6 +17,9 @@ The messages of an install, in `planner/notices.py`, follow the same rules: thos
   the work, records.py hookctl's record, project.py what only check asks, and effect.py the one
   sentence of status.
 
+A finding says what keeps something of ours, a whole settings file or a client from working; of
+what is fine, of style and of other tools' hooks it says nothing (`hookctl hooks` lists those).
+
 To add a check:
 
 1. Facts: look first whether a class in facts.py has what you need. If not, add a field there, and
@@ -27,8 +30,8 @@ To add a check:
    `hookctl check`. A file that cannot be parsed has no document. `hookctl check` asks the judges
    that project.py lists, with facts that gather_project.py takes from the project alone. Doctor's
    errors are errors there too; a table in project.py has the levels of its other findings.
-3. Text: add an entry to findings.toml beside those of its subject, run
-   `python -m tests.page_of_codes`, and say in the new row of docs/doctor.md what it means and what
-   to do.
+3. Text: look first whether a code says the same of something else. If not, add an entry to
+   findings.toml beside those of its subject, run `python -m tests.page_of_codes`, and say in the
+   new row of docs/doctor.md what it means and what to do.
 4. Test: add a row to MADE in tests/findings.py that brings the finding about.
 """
