@@ -600,6 +600,11 @@ def run_stopped(name: str) -> Callable[[Place], None]:
     return arrange
 
 
+def untouched_work(place: Place) -> None:
+    work("task.json", '{"remaining": 2}')(place)
+    os.utime(".hookctl/run/task.json", (1000, 1000))
+
+
 def logged(place: Place, *lines: dict[str, Any]) -> None:
     """Lines in the guard's log of the working folder's project."""
     folder = Path(state_folder(str(place.root / "state"), os.getcwd()))
@@ -866,8 +871,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", refused_report),
-    ("work_waiting", "warning",
-     lambda place: (work("task.json", '{"remaining": 2}')(place), os.utime(".hookctl/run/task.json", (1000, 1000)))),
+    ("work_waiting", "warning", untouched_work),
     ("run_unusable", "warning", active("soon")),
     ("run_unusable", "warning", active("")),
     ("work_waiting", "info", active("999999", require_arm=True)),

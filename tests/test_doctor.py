@@ -428,6 +428,7 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("work_waiting", work("STOP")),
         ("cap_below_limit", lambda place: place.install("--set", f"{LIMIT}=0")),
         ("unparsable", findings.managed_text(findings.MANAGED_ONLY)),
+        ("not_read", lambda place: (findings.not_in_the_home_folder(place), place.install())),
         ("strict_host", findings.managed_text("")),
         ("hook_environment", in_the_shell("HOOKCTL_LATCH", "0")),
         ("loose_mode", loose(lambda place: place.root / "state", 0o1777)),
@@ -438,6 +439,23 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
 def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange: Callable[[Place], None]) -> None:
     arrange(place)
     assert code not in place.codes()
+
+
+@pytest.mark.parametrize(
+    ("arrange", "said"),
+    [
+        (work("task.json", '{"remaining": 1}'), "ago"),
+        (findings.run_stopped("CONCLUDE"), "ago; CONCLUDE lets the agent stop"),
+        (active("999999", require_arm=True), "ago; no run is active, so the agent may stop"),
+        (active("1009999", require_arm=True), "ago"),
+        (active("999999"), "ago"),
+        (findings.untouched_work, "ago; the guard ignores it by now"),
+    ],
+)
+def test_what_lets_the_agent_stop_while_work_waits(place: Place, arrange: Callable[[Place], None], said: str) -> None:
+    arrange(place)
+    (finding,) = [finding for finding in place.findings() if finding["code"] == "work_waiting"]
+    assert finding["message"].endswith(said)
 
 
 @pytest.mark.parametrize("count", [2, 4])
