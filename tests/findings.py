@@ -732,6 +732,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_missing", "warning", rules_are(lambda text: "# Mine\n")),
     ("entry_missing", "warning", rules_file_gone),
     ("entry_missing", "error", rules_of_a_project_missing),
+    ("entry_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
     ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),
     ("not_utf8", "warning", rules_are(lambda text: b"\xe9" + text.encode())),

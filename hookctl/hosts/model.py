@@ -32,7 +32,6 @@ class Client(NamedTuple):
     asks_version: bool = True
     package: str = ""
     block_shown: str = ""  # what people see above a block's text, if it looks like a failure
-    debug: str = ""
     doctor: str = ""
 
 
@@ -361,10 +360,6 @@ class Host(NamedTuple):
     def syntax(self) -> str:
         """The format of its settings file's text."""
         return syntax(self.format)
-
-    def env_leaf(self, name: str) -> Path | None:
-        """The path of a variable for every hook; None if the host has no such setting."""
-        return (*self.env_path, name) if self.env_path else None
 
     def layouts(self) -> list["Host"]:
         """The host, and in its other layouts."""

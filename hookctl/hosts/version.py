@@ -20,7 +20,6 @@ class Client(NamedTuple):
 
     path: str  # empty if there is none on PATH
     version: str  # empty if it did not say
-    not_asked: str = ""  # why it was not started
     since: float = 0.0  # when the program came here
 
 
@@ -30,10 +29,9 @@ def ask_client(host: Host, folders: Folders) -> Client:
     if not program or not host.client.asks_version:
         return Client(program, "")
     if project.is_inside(project.look(folders.cwd, folders.environ), program, folders.home):
-        return Client(program, "", "it lies in the project")
-    fault = owners.find_fault(program)
-    if fault:
-        return Client(program, "", f"{fault.path} {fault.reason}")
+        return Client(program, "")
+    if owners.find_fault(program):
+        return Client(program, "")
     call = [os.path.abspath(program), *host.client.version_args]
     try:
         # In /: a version manager's shim starts what the working folder's files name.
