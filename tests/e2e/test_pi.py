@@ -82,7 +82,7 @@ def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(pi: Clie
     assert [told[0]["text"][:17] for told in run.told("user")] == ["begin", *["Work remains (2)."] * LIMIT]
     assert "stopped blocking after 5 blocks" in run.errors
     if scope == "user":
-        assert "the hook works" in hookctl(place, "doctor").stdout
+        assert "Pi: nothing wrong" in hookctl(place, "doctor").stdout
         assert states(place) == {"operators.js": "runs", "guard": "runs"}
 
     hookctl(place, "uninstall", "--scope", scope)
@@ -265,4 +265,4 @@ def test_a_project_s_hooks_run_where_hookctl_says_so(pi: Client, place: Place, n
     leave_work(place)
     assert states(place)["guard"] == ("runs" if runs else "folder_untrusted")
     assert play(pi, place, ["done"]).requests == (LIMIT + 1 if runs else 1)
-    assert ("Pi does not trust" in hookctl(place, "doctor").stdout) is not runs
+    assert ("Pi does not trust" in hookctl(place, "doctor", "--verbose").stdout) is not runs
