@@ -112,7 +112,7 @@ def _judge_entry(file: FileFacts, current: Current, entry: Entry) -> Iterator[Fi
     name = entry.id or entry.path[-1]
     install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
-        fix = f"`{install} --force` restores it, and takes over what else of it you changed."
+        fix = f"`{install} --force` restores it, and puts hookctl's values in place of yours."
         yield file.find("entry_missing", level=_level(file), name=name, fix=fix)
     elif state == "overridden" and not _has_other_finding(file, current, entry):
         names = list_changed_fields(current, entry)
