@@ -305,6 +305,27 @@ def installed(place: Place) -> None:
     place.install()
 
 
+def switched_off(place: Place) -> None:
+    place.install()
+    place.change(lambda settings: settings.update(json.loads(OFF)))
+
+
+def beside_the_guard(path: Path, text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install()
+        put(path, text)
+
+    return arrange
+
+
+def managed_beside_the_guard(text: str) -> Callable[[Place], None]:
+    def arrange(place: Place) -> None:
+        place.install()
+        place.managed({}).write_text(text)
+
+    return arrange
+
+
 def hook_missing(place: Place) -> None:
     place.install().hook.unlink()
 
@@ -723,11 +744,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command"}]}])),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
-    ("hooks_disabled", "error", settings_are(OFF)),
-    ("hooks_disabled", "error", in_the_project(OFF)),
-    ("hooks_disabled", "error", in_the_project(OFF, "settings.local.json")),
-    ("hooks_disabled", "error", managed_text(OFF)),
-    ("hooks_disabled", "error", managed_text(MANAGED_ONLY)),
+    ("hooks_disabled", "error", switched_off),
+    ("hooks_disabled", "error", beside_the_guard(Path(".claude", "settings.json"), OFF)),
+    ("hooks_disabled", "error", beside_the_guard(Path(".claude", "settings.local.json"), OFF)),
+    ("hooks_disabled", "error", managed_beside_the_guard(OFF)),
+    ("hooks_disabled", "error", managed_beside_the_guard(MANAGED_ONLY)),
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", rules_are(lambda text: "# Mine\n")),
     ("entry_missing", "warning", rules_file_gone),
@@ -802,14 +823,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"]["Stop"][0].update(matcher=5))),
     ("ledger_missing", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
-    ("lost_hook", "warning", hooks_are([])),
-    ("lost_hook", "warning", hooks_are({"Stop": {}})),
-    ("lost_hook", "warning", hooks_are({"Stop": ["x"]})),
-    ("lost_hook", "warning", hooks_are({"Stop": [{"matcher": 5, "hooks": []}]})),
-    ("lost_hook", "warning", hooks_are({"Stop": [handler()]})),
-    ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [{"command": "x"}]}]})),
-    ("lost_hook", "warning", hooks_are({"Stop": [{"hooks": [handler(timeout="5")]}]})),
-    ("unknown_event", "warning", hooks_are({"stop": []})),
+    ("lost_hook", "error", hooks_are([])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     # Hooks of others that the guard wraps.
     ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),

@@ -245,8 +245,8 @@ class HostFacts(NamedTuple):
 
     @property
     def running(self) -> list[Hook]:
-        """The hooks that the host starts."""
-        return [hook for hook in self.hooks if hook.is_started]
+        """The hooks that the host starts, or will once a person has approved them."""
+        return [hook for hook in self.hooks if hook.is_started or hook.is_waiting]
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""

@@ -206,6 +206,7 @@ class FolderTrust(NamedTuple):
     variable: str = ""  # goes before the switch
     off_at: str = ""  # the value of the switch that trusts every folder; empty: false
     lists: bool = False  # the file has a list of folders for each word
+    reads: bool = False  # the host reads a folder's settings, whether it trusts it or not
 
 
 class GuardNeeds(NamedTuple):

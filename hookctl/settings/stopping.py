@@ -36,7 +36,8 @@ def find_stopping(
     if not _may_stop(host):  # no file is read for nothing
         return
     for scope in host.scope_rules.precedence:
-        if approval.is_untrusted(host, scope, start, folders.environ, read):
+        is_read = host.folder_trust.reads
+        if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
             continue
         places = list(effective.find_files(folders, host, scope, user, start, read))
         for of_scope, path in effective.switch_files(folders, host, start):

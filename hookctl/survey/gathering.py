@@ -37,7 +37,7 @@ from hookctl.survey.model import (
     Obstacle,
     Unreadable,
 )
-from hookctl.system import files, project
+from hookctl.system import project
 
 
 class Reading(NamedTuple):
@@ -130,7 +130,7 @@ class _HostReader:
         except HookctlError as error:
             self._lose(scope, variant, path, error)
             return None
-        is_users = scope != "user" and snapshot.path == files.real(self._user)
+        is_users = scope != "user" and snapshot.path == store.real_path(self._user)
         is_empty = document.value is MISSING and variant.empty
         if snapshot.data is None or is_users or is_empty:
             return None

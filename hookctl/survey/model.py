@@ -187,6 +187,12 @@ class Hook(NamedTuple):
         return self.state == RUNS or (self.state in FAILING and not self.shared)
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether nothing but an approval, or a program, is missing."""
+        waits = (NOT_APPROVED, FOLDER_UNTRUSTED, *FAILING)
+        return all(one.state in waits for one in (*self.obstacles, *self.shared))
+
+    @property
     def is_loaded(self) -> bool:
         """Whether the host takes it from its file, or would if it had the event."""
         states = (DISABLED, HIDDEN, IGNORED, *([OFF] if self.plugin else ()))
