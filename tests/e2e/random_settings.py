@@ -1,0 +1,307 @@
+"""Random settings files in front of the real clients, and what hookctl says of them.
+
+`python -m tests.e2e.random_settings --host claude [--seed N] [--files N]` writes files by chance, lets the client play
+a session in which it calls its shell and writes a file, and asks `hooks`, `fire` and `doctor` in the same home. Each
+difference is shown with as few hooks as it takes. A judgement is one hook, or one start of the client.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from hookctl.__main__ import run as run_hookctl
+
+from . import claude, codex, copilot, droid, gemini, qwen
+from .agent import Place
+from .clients import Client, find_client
+from .dialects import Call
+from .everywhere import CASES as EVERYWHERE
+from .random_entries import Maker, Piece, Shape, text_of
+
+TOUCH = "touch shell-ran"
+TURN = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
+NAMES = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+GEMINIS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+COPILOTS = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd")
+SHRINK_RUNS = 8
+
+
+class Case(NamedTuple):
+    """A client, the files that it reads, and how it is called."""
+
+    driver: ModuleType
+    names: Sequence[Sequence[str]]  # of the events of a turn
+    shell: str
+    write: str
+    files: Sequence[str]  # below the place
+    options: Sequence[str] = ()
+    flat: frozenset[str] = frozenset()
+    base: Mapping[str, Any] = {}  # of its first file
+    timeout: int = 30
+
+    @property
+    def host(self) -> str:
+        return self.driver.__name__.rpartition(".")[2]
+
+    def shape(self) -> Shape:
+        calls = json.loads((Path(__file__).parents[1] / "templates" / "calls" / f"{self.host}.json").read_text())
+        events = {event: list(names) for event, names in zip(TURN, zip(*self.names, strict=True), strict=True)}
+        if self.driver is droid:
+            del events["prompt"]  # which `droid exec` does not know
+        return Shape(events, {*self.flat}, self.shell, self.write, list(calls["tools"]), len(self.files), self.timeout)
+
+
+PERMITTED = ("--allowedTools", "Bash", "Write")
+CASES = {
+    case.host: case
+    for case in (
+        Case(claude, [NAMES], "Bash", "Write", ["home/.claude/settings.json", "project/.claude/settings.json"],
+             PERMITTED),
+        Case(codex, [NAMES], "Bash", "apply_patch", ["home/.codex/hooks.json", "home/.codex/config.toml"],
+             (codex.YOLO, *codex.PATCHES)),
+        Case(gemini, [GEMINIS], "run_shell_command", "write_file",
+             ["home/.gemini/settings.json", "project/.gemini/settings.json"], (gemini.YOLO,), base=gemini.BASE,
+             timeout=30_000),
+        Case(qwen, [NAMES], "run_shell_command", "write_file",
+             ["home/.qwen/settings.json", "project/.qwen/settings.json"], (qwen.YOLO,), base=qwen.BASE),
+        Case(copilot, [COPILOTS, NAMES], "bash", "create",
+             ["home/.copilot/hooks/a.json", "home/.copilot/hooks/b.json", "home/.copilot/settings.json"],
+             flat=frozenset({*COPILOTS, "flat"})),
+        Case(droid, [NAMES], "Execute", "Create", ["home/.factory/settings.json", "project/.factory/settings.json"],
+             ("--auto", "high")),
+    )
+}  # fmt: skip
+
+
+class Outcome(NamedTuple):
+    """What the client did with some files, and what hookctl says of them."""
+
+    started: bool
+    ran: set[str]
+    fired: set[str]
+    states: Mapping[str, set[str]]  # by the number of a hook, as h7
+    doctor: Sequence[Mapping[str, str]]
+    done: set[str]  # the tools whose calls were made
+
+    def about(self, piece: Piece) -> tuple[Any, ...]:
+        """What was seen of one hook."""
+        marks = piece.marks
+        states = {state for mark in marks for state in self.states.get(number_of(mark), ())}
+        return sorted(marks & self.ran), sorted(marks & self.fired), sorted(states)
+
+
+class Difference(NamedTuple):
+    """What the client did, and what hookctl said."""
+
+    kind: str
+    piece: Piece | None  # a hook; none where it is about the start
+
+
+def number_of(mark: str) -> str:
+    return mark.rstrip("abcdefgijklmnopqrstuvwxyz")
+
+
+class Bench:
+    """One client, with a folder for its places."""
+
+    def __init__(self, case: Case, client: Client, root: Path) -> None:
+        self.case, self.client, self.root = case, client, root
+        self.marks = root / "marks"
+        self.runs = 0
+
+    def play(self, pieces: Sequence[Piece]) -> Outcome:
+        """Lay out the files, play a session, and ask hookctl."""
+        self.runs += 1
+        folder = self.root / "place"
+        shutil.rmtree(folder, ignore_errors=True)
+        place = self.case.driver.Place.make(folder)
+        for number, name in enumerate(self.case.files):
+            mine = [piece for piece in pieces if piece.file == number]
+            if not mine and number:
+                continue
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            base = dict(self.case.base) if number == 0 else {}
+            path.write_bytes(text_of(mine, base, "toml" if name.endswith(".toml") else "json").encode())
+        if self.case.driver is codex:
+            self._approve(place)
+        write = next(case for case in EVERYWHERE if case.driver is self.case.driver).writes(place)
+        replies = [self._shell(TOUCH), write, "done"]
+        self.marks.unlink(missing_ok=True)
+        run = self.case.driver.play(self.client, place, replies, *self.case.options, timeout=120)
+        ran = self._marks()
+        made = {self.case.shell} if (place.project / "shell-ran").exists() else set()
+        made |= {self.case.write} if (place.project / "made.txt").exists() else set()
+        return Outcome(run.requests > 0, ran, self._fired(place, write), *self._said(place), made)
+
+    def _shell(self, command: str) -> Call:
+        return self.case.driver.bash(command) if self.case.driver is claude else self.case.driver.shell(command)
+
+    def _approve(self, place: Any) -> None:
+        with contextlib.suppress(AssertionError, KeyError, BrokenPipeError, subprocess.TimeoutExpired):
+            codex.approve(place, {hook.key: hook.hash for hook in codex.list_hooks(self.client, place)})
+
+    def _marks(self) -> set[str]:
+        return set(self.marks.read_text().split()) if self.marks.exists() else set()
+
+    def _fired(self, place: Place, write: Call) -> set[str]:
+        """The hooks that `fire` runs for what happens in the session."""
+        self.marks.unlink(missing_ok=True)
+        for event in TURN:
+            if "tool" not in event:
+                self._hookctl(place, "fire", event, "--run-project", "--yes")
+                continue
+            for tool, input in ((self.case.shell, {"command": TOUCH}), (self.case.write, write.arguments)):
+                self._hookctl(place, "fire", event, "--tool", tool, "--input", json.dumps(dict(input)),
+                              "--run-project", "--yes")  # fmt: skip
+        return self._marks()
+
+    def _said(self, place: Place) -> tuple[dict[str, set[str]], list[dict[str, str]]]:
+        states: dict[str, set[str]] = {}
+        for hook in self._hookctl(place, "hooks")["hooks"]:
+            for word in hook["command"].split():
+                if word[:1] == "h" and word[1:2].isdigit():
+                    states.setdefault(number_of(word), set()).add(hook["state"])
+        findings = self._hookctl(place, "doctor")["findings"]
+        return states, [one for one in findings if one["level"] in ("error", "warning")]
+
+    def _hookctl(self, place: Place, *arguments: str) -> dict[str, Any]:
+        """What the command line says, in this process, with the client's own environment."""
+        root = place.root
+        folders = {"HOOKCTL_STATE_DIR": str(root / "state"), "HOOKCTL_DATA_DIR": str(root / "data")}
+        out = io.StringIO()
+        with at(place.project, {**place.environment(), **folders}), contextlib.redirect_stdout(out):
+            with contextlib.redirect_stderr(io.StringIO()):
+                run_hookctl([*arguments, "--host", self.case.host, "--json"])
+        page = json.loads(out.getvalue())
+        assert page["data"] is not None, page
+        return page["data"]
+
+    def differences(self, pieces: Sequence[Piece], outcome: Outcome) -> Iterator[Difference]:
+        """Where the client and hookctl are not of one mind."""
+        paths = {str(self.root / "place" / name) for name in self.case.files}
+        named = {one["path"] for one in outcome.doctor} & paths
+        if not outcome.started and not named:
+            yield Difference("it does not start, and doctor names no file", None)
+        if outcome.started and any("does not start" in one["message"] for one in outcome.doctor):
+            yield Difference("it starts, and doctor says that it does not", None)
+        for number, name in enumerate(self.case.files):
+            good = [piece for piece in pieces if piece.file == number and piece.marks and not piece.label]
+            good = [piece for piece in good if piece.event not in ("pre-tool", "post-tool")]
+            path = str(self.root / "place" / name)
+            if outcome.started and good and path not in named and not any(piece.marks & outcome.ran for piece in good):
+                yield Difference("no hook of the file runs, and doctor does not name it", good[0])
+        for piece in pieces:
+            ran, fired, states = outcome.about(piece)
+            if not piece.marks or (piece.event == "post-tool" and len(outcome.done) < 2 and outcome.started):
+                continue
+            runs = bool({"runs", "twice"} & {*states})
+            said = " or ".join(states) or "nothing"
+            if ran and not runs:
+                yield Difference(f"it runs, hooks says {said}, fire {'runs' if fired else 'does not run'} it", piece)
+            elif ran != fired:
+                what = "runs" if ran and not fired else "does not run" if fired and not ran else f"runs {ran}"
+                yield Difference(f"it {what}, fire {fired or 'does not run it'}, hooks says {said}", piece)
+            elif runs and not ran and not piece.may:
+                yield Difference("it does not run, hooks says runs, fire does not run it", piece)
+
+    def judgements(self, pieces: Sequence[Piece]) -> int:
+        return 1 + sum(bool(piece.marks) for piece in pieces)
+
+    def shrink(self, pieces: Sequence[Piece], wanted: Difference) -> list[Piece]:
+        """Fewer pieces that show the same, as far as that is cheap."""
+
+        def shows(some: Sequence[Piece]) -> bool:
+            found = self.differences(some, self.play(some))
+            return any(one.kind == wanted.kind and one.piece == wanted.piece for one in found)
+
+        keep = [wanted.piece] if wanted.piece else []
+        odd = [piece for piece in pieces if piece not in keep and (piece.kind != "entry" or "matcher" not in piece.label)]
+        odd = [piece for piece in odd if piece.label]
+        for some in (keep, *([*keep, piece] for piece in odd[:SHRINK_RUNS]), [*keep, *odd]):
+            if some and shows(some):
+                return list(some)
+        return list(pieces)
+
+
+@contextlib.contextmanager
+def at(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """This process in another folder with another environment."""
+    before, cwd = dict(os.environ), os.getcwd()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+class Report:
+    """Counts, and each kind of difference once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.judged = 0
+        self.known: Counter[str] = Counter()
+
+    def take(self, bench: Bench, pieces: Sequence[Piece], *, shrinks: bool = True) -> None:
+        outcome = bench.play(pieces)
+        self.judged += bench.judgements(pieces)
+        for difference in bench.differences(pieces, outcome):
+            label = difference.piece.label if difference.piece else ""
+            odd = sorted(piece.label for piece in pieces if piece.label and "matcher" not in piece.label)
+            key = f"{difference.kind.translate(str.maketrans('', '', '0123456789'))} | {label or odd}"
+            self.known[key] += 1
+            if self.known[key] == 1:
+                self.show(difference, outcome, bench.shrink(pieces, difference) if shrinks else pieces, bench)
+
+    def show(self, difference: Difference, outcome: Outcome, pieces: Sequence[Piece], bench: Bench) -> None:
+        about = difference.piece
+        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}")
+        for piece in pieces:
+            where = bench.case.files[piece.file]
+            value = json.dumps(piece.value).replace(f" >> {bench.marks}", "").replace("cat > /dev/null; ", "")
+            self.tell(f"    {where} {piece.kind} {piece.where}: {value}   [{piece.label}]")
+        for one in outcome.doctor:
+            self.tell(f"    doctor: {one['code']}: {one['message']} ({Path(one['path']).name})")
+
+
+def main(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.e2e.random_settings", description=__doc__)
+    parser.add_argument("--host", choices=[*CASES], action="append")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--files", type=int, default=20)
+    parser.add_argument("--whole", action="store_true", help="do not look for fewer hooks that show a difference")
+    wanted = parser.parse_args(arguments)
+    different = 0
+    for host in wanted.host or CASES:
+        case, client = CASES[host], find_client(host)
+        report = Report(lambda line: print(line, flush=True))
+        with tempfile.TemporaryDirectory(prefix="random-", ignore_cleanup_errors=True) as folder:
+            bench = Bench(case, client, Path(folder).resolve())
+            maker = Maker(case.shape(), wanted.seed, bench.marks)
+            for number in range(wanted.files):
+                print(f"{host} {number}", file=sys.stderr, flush=True)
+                report.take(bench, maker.files(), shrinks=not wanted.whole)
+        total = f"{report.judged} judgements, {sum(report.known.values())} differences"
+        print(f"\n{host} {client.version}, seed {wanted.seed}: {total} of {len(report.known)} kinds, {bench.runs} runs")
+        different += len(report.known)
+    return different > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
