@@ -16,7 +16,7 @@ OTHERS = ["Read", "mcp__.*", "mcp__probe__ping", "Nope", "Bash Write", "Bash;Wri
 TEXTS = [
     "S", "W", "S|W", "W|Edit", ".*", "*", "", "^S$", "^W$", "S.*", "(S", "S(git *)", "S(*)", "!S", "S|", "|S", "S:*",
     "S, W", "S,W", " S ", "S ", "(?i)S", "[", "]", "**", "+", "?", r"\bS\b", "(?P<n>S)", r"S\Z", "[]", ".", "^.*$",
-    r"\w+", "(S|W)", "^(S|W)$", "S|(", "S|Nope", "Nope|S", "s", "S$", "/S/", "S|W|", "(?:S)", "S{1}", "S{", r"S\\", "@S",
+    r"\w+", "(S|W)", "^(S|W)$", "S|(", "S|Nope", "Nope|S", "s", "S$", "/S/", "S|W|", "(?:S)", "S{1}", "S{", "S\\", "@S",
 ]  # fmt: skip
 NO_TEXTS = [None, 5, True, [], {}, ["S"]]
 WORDS = {  # of the events that are not about a tool
@@ -132,8 +132,6 @@ class Shape(NamedTuple):
     tools: Sequence[str]  # all that it has
     files: int
     timeout: int = 30
-    words: dict[str, list[str]] = {}
-    only: dict[str, list[Any]] = {}  # root keys of its own
 
 
 class Maker:
@@ -156,9 +154,9 @@ class Maker:
         self.chance.shuffle(pieces)
         return pieces
 
-    def _good(self, file: int | None = None) -> Piece:
+    def _good(self) -> Piece:
         event = self.chance.choice(list(self.shape.events))
-        file = self.chance.choice([0, 0, *range(self.shape.files)]) if file is None else file
+        file = self.chance.choice([0, 0, *range(self.shape.files)])
         matcher = self._matcher(event) if self.chance.random() < 0.6 else ABSENT
         name = self.chance.choice(self.shape.events[event])
         return self.entry(file, event, name, self.handler(), matcher, self._matcher_label(event, matcher))
@@ -178,7 +176,7 @@ class Maker:
         tools = {"S": self.shape.shell, "W": self.shape.write, "s": self.shape.shell.lower()}
         if text == "s" and tools["s"] == self.shape.shell:
             return self.shape.shell.capitalize()
-        return re.sub(r"(?<![A-Za-z])[SWs](?![A-Za-z])", lambda found: tools[found.group()], text)
+        return re.sub(r"(?<![A-Zac-z])[SWs](?![A-Za-z])", lambda found: tools[found.group()], text)
 
     def _may(self, event: str, matcher: Any) -> bool:
         """Does the matcher fit a tool that is not called, or a time that does not come?"""
@@ -217,13 +215,13 @@ class Maker:
         yield from (("name", name, None) for name in NAMES)
         yield from (("name", name, value) for name in ("Nonsense", "enabled") for value in (5, "x", {}, []))
         yield from (("root", "hooks", value) for value in HOOKS)
-        yield from (("root", name, value) for name, values in {**ROOTS, **self.shape.only}.items() for value in values)
+        yield from (("root", name, value) for name, values in ROOTS.items() for value in values)
         yield ("root", "an event", None)
         yield from (("text", name, None) for name in CHANGES)
 
     def _oddity(self, kind: str, where: str, value: Any) -> Piece:
         """A piece with something odd; where it is an entry, a mark of its own."""
-        file = self.chance.choice([0, 0, *range(self.shape.files)])
+        file = self.chance.randrange(self.shape.files)
         event = self.chance.choice(list(self.shape.events))
         name = self.chance.choice(self.shape.events[event])
         handler = self.handler()
