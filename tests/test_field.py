@@ -191,7 +191,7 @@ rows(
         {CONFIG: "allow_managed_hooks_only = true\n", CODEX: hooks(Stop=STOP)}, approved=(CODEX,), runs="good",
         fires={"stop": "good"}),
     Row("copilot runs a policy's hook in spite of the switch", "copilot",
-        {"/etc/github-copilot/policy.d/10-audit.json": {"preToolUse": [c("policy", "bash")]},
+        {"/etc/github-copilot/policy.d/10-audit.json": copilots(preToolUse=[c("policy", "bash")]),
          COPILOT: copilots(preToolUse=[c("user")]), REPOSITORY: OFF},
         runs="policy", managed="policy", not_runs="user", fires={"pre-tool bash": "policy"}),
     Row("cursor counts an administrator's file beside the user's", "cursor",
@@ -214,7 +214,7 @@ MATCHERS = {
              ["WriteFile", "WriteFile|Edit", "write", "Write"], ["Read"]),
 }  # fmt: skip
 FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qwen": QWEN}
-TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}}}}
+TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 
 
 def _of_matcher(host: str, matcher: str, kind: int) -> Row:
