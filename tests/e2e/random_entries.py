@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ABSENT = object()
+WITH_TOOL = ("pre-tool", "post-tool")
 FOREIGN = ["Bash", "Write", "Edit", "Shell", "WriteFile", "run_shell_command", "Execute", "create", "apply_patch"]
 OTHERS = ["Read", "mcp__.*", "mcp__probe__ping", "Nope", "Bash Write", "Bash;Write", "^(?!Bash)", "[^B].*"]
 TEXTS = [
@@ -122,6 +123,11 @@ class Piece(NamedTuple):
         return set(re.findall(r"\bh\d+[a-z]*\b", json.dumps(self.value)))
 
 
+def texts_of(event: str) -> list[str]:
+    """What matchers say at an event."""
+    return TEXTS + FOREIGN + OTHERS if event in WITH_TOOL else WORDS[event] + ["", "*", ".*", "Bash"]
+
+
 class Shape(NamedTuple):
     """What there is to know of a host in order to write hooks for it."""
 
@@ -154,6 +160,15 @@ class Maker:
         self.chance.shuffle(pieces)
         return pieces
 
+    def every_matcher(self, event: str, name: str) -> list[Piece]:
+        """A hook with each matcher that is a text."""
+        self.number = 0
+        matchers = dict.fromkeys(map(self._named, texts_of(event)))
+        return [
+            self.entry(0, event, name, self.handler(), matcher, self._matcher_label(event, matcher))
+            for matcher in matchers
+        ]
+
     def _good(self) -> Piece:
         event = self.chance.choice(list(self.shape.events))
         file = self.chance.choice([0, 0, *range(self.shape.files)])
@@ -165,10 +180,7 @@ class Maker:
         return "" if matcher is ABSENT else f"matcher {json.dumps(matcher)} at {event}"
 
     def _matcher(self, event: str) -> Any:
-        about_tools = event in ("pre-tool", "post-tool")
-        texts = TEXTS + FOREIGN + OTHERS if about_tools else WORDS[event] + ["", "*", ".*", "Bash"]
-        text = self.chance.choice(texts if self.chance.random() < 0.97 else [None])
-        return self._named(text)
+        return self._named(self.chance.choice(texts_of(event) if self.chance.random() < 0.97 else [None]))
 
     def _named(self, text: Any) -> Any:
         if not isinstance(text, str):
@@ -182,7 +194,7 @@ class Maker:
         """Does the matcher fit a tool that is not called, or a time that does not come?"""
         if not isinstance(matcher, str):
             return False
-        if event not in ("pre-tool", "post-tool"):
+        if event not in WITH_TOOL:
             return bool(LATER & set(re.split(r"\W+", matcher)))
         try:
             called = (self.shape.shell, self.shape.write)

@@ -130,6 +130,15 @@ def is_odd(piece: Piece) -> bool:
     return bool(piece.label) and not piece.label.startswith("matcher")
 
 
+def cause(difference: Difference, pieces: Sequence[Piece], outcome: Outcome) -> str:
+    """What is odd about a hook, or where no hook of its file runs, about the file."""
+    about = difference.piece
+    beside = [piece for piece in pieces if about is None or piece.file == about.file]
+    is_lost = not any(piece.marks & outcome.ran for piece in beside)
+    odd = sorted(piece.label for piece in beside if is_odd(piece))
+    return about.label if about and about.label and not (is_lost and odd) else str(odd)
+
+
 class Bench:
     """One client, with a folder for its places."""
 
@@ -278,17 +287,17 @@ class Report:
         self.judged = 0
         self.known: Counter[str] = Counter()
 
-    def take(self, bench: Bench, pieces: Sequence[Piece], *, shrinks: bool = True) -> None:
+    def take(self, bench: Bench, pieces: Sequence[Piece], *, shrinks: bool = True) -> Outcome:
+        """Play these pieces, and show what is different for the first time."""
         outcome = bench.play(pieces)
         self.judged += bench.judgements(pieces)
         for difference in bench.differences(pieces, outcome):
-            label = difference.piece.label if difference.piece else ""
-            odd = sorted(piece.label for piece in pieces if is_odd(piece))
-            key = f"{re.sub('[0-9]', '', difference.kind)} | {label or odd}"
+            key = f"{re.sub('[0-9]', '', difference.kind)} | {cause(difference, pieces, outcome)}"
             self.known[key] += 1
             if self.known[key] == 1:
                 found = bench.shrink(pieces, difference, outcome) if shrinks else (pieces, outcome)
                 self.show(difference, *found, bench)
+        return outcome
 
     def show(self, difference: Difference, pieces: Sequence[Piece], outcome: Outcome, bench: Bench) -> None:
         """One difference: the pieces that show it, and what doctor says of them."""
@@ -307,6 +316,7 @@ def main(*arguments: str) -> int:
     parser.add_argument("--host", choices=[*CASES], action="append")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", type=int, default=20)
+    parser.add_argument("--matchers", action="store_true", help="play every matcher at each event first")
     parser.add_argument("--whole", action="store_true", help="do not look for fewer hooks that show a difference")
     wanted = parser.parse_args(arguments)
     different = 0
@@ -316,6 +326,12 @@ def main(*arguments: str) -> int:
         with tempfile.TemporaryDirectory(prefix="random-", ignore_cleanup_errors=True) as folder:
             bench = Bench(case, client, Path(folder).resolve())
             maker = Maker(case.shape(), wanted.seed, bench.marks)
+            for event, names in maker.shape.events.items() if wanted.matchers else ():
+                for name in names:
+                    pieces = maker.every_matcher(event, name)
+                    outcome = report.take(bench, pieces, shrinks=False)
+                    fires = [piece.value["matcher"] for piece in pieces if piece.marks & outcome.ran]
+                    report.tell(f"\n{host} {name} fires: {json.dumps(fires)}")
             for number in range(wanted.files):
                 print(f"{host} {number}", file=sys.stderr, flush=True)
                 report.take(bench, maker.files(), shrinks=not wanted.whole)
