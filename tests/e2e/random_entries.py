@@ -196,9 +196,10 @@ class Maker:
             return False
         if event not in WITH_TOOL:
             return bool(LATER & set(re.split(r"\W+", matcher)))
+        called = (self.shape.shell, self.shape.write)
+        others = ["mcp__probe__ping", *(tool for tool in self.shape.tools if tool not in called)]
         try:
-            called = (self.shape.shell, self.shape.write)
-            return any(re.search(matcher, tool) for tool in self.shape.tools if tool not in called)
+            return any(re.search(matcher, tool) for tool in others)
         except re.error:
             return False
 

@@ -295,7 +295,8 @@ class Report:
             key = f"{re.sub('[0-9]', '', difference.kind)} | {cause(difference, pieces, outcome)}"
             self.known[key] += 1
             if self.known[key] == 1:
-                found = bench.shrink(pieces, difference, outcome) if shrinks else (pieces, outcome)
+                some = [piece for piece in pieces if piece == difference.piece or is_odd(piece)]
+                found = bench.shrink(pieces, difference, outcome) if shrinks else (some, outcome)
                 self.show(difference, *found, bench)
         return outcome
 
