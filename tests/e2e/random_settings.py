@@ -253,15 +253,15 @@ class Bench:
         return 1 + sum(bool(piece.marks) for piece in pieces)
 
     def shrink(self, pieces: Sequence[Piece], wanted: Difference, outcome: Outcome) -> tuple[Sequence[Piece], Outcome]:
-        """Fewer pieces that show the same, as far as that is cheap, and what came of them."""
+        """Fewer pieces that show the same, as far as that is cheap, and what came of them; none if it was by chance."""
         keep = [wanted.piece] if wanted.piece else []
         odd = [piece for piece in pieces if piece not in keep and is_odd(piece)]
-        for some in (keep, *([*keep, piece] for piece in odd[:SHRINK_RUNS]), [*keep, *odd]):
+        for some in (keep, *([*keep, piece] for piece in odd[:SHRINK_RUNS]), [*keep, *odd], pieces):
             if some:
                 found = self.play(some)
                 if wanted in self.differences(some, found):
                     return some, found
-        return pieces, outcome
+        return (), outcome
 
 
 @contextlib.contextmanager
@@ -303,7 +303,8 @@ class Report:
     def show(self, difference: Difference, pieces: Sequence[Piece], outcome: Outcome, bench: Bench) -> None:
         """One difference: the pieces that show it, and what doctor says of them."""
         about = difference.piece
-        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}")
+        seen = "" if pieces else " (not seen again)"
+        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}{seen}")
         for piece in pieces:
             where = bench.case.files[piece.file]
             value = json.dumps(piece.value).replace(f" >> {bench.marks}", "").replace("cat > /dev/null; ", "")
