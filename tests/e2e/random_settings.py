@@ -34,6 +34,7 @@ TURN = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end
 NAMES = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 GEMINIS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 COPILOTS = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd")
+HEADLESS = {droid: "prompt", qwen: "session-end"}  # what does not fire in a run without a person
 SHRINK_RUNS = 8
 LESSER = {"two_forms", "lost_hook", "unknown_event", "ignored_field"}  # what doctor says of less than a file
 
@@ -62,8 +63,8 @@ class Case(NamedTuple):
     def shape(self) -> Shape:
         calls = json.loads((Path(__file__).parents[1] / "templates" / "calls" / f"{self.host}.json").read_text())
         events = {event: list(names) for event, names in zip(TURN, zip(*self.names, strict=True), strict=True)}
-        if self.driver is droid:
-            del events["prompt"]  # which `droid exec` does not know
+        if self.driver in HEADLESS:
+            del events[HEADLESS[self.driver]]
         return Shape(events, {*self.flat}, self.shell, self.write, list(calls["tools"]), len(self.files), self.timeout)
 
 
@@ -142,7 +143,7 @@ def cause(difference: Difference, pieces: Sequence[Piece], outcome: Outcome) -> 
 class Bench:
     """One client, with a folder for its places."""
 
-    def __init__(self, case: Case, client: Client, root: Path) -> None:
+    def __init__(self, case: Case, client: Client | None, root: Path) -> None:
         self.case, self.client, self.root = case, client, root
         self.marks = root / "marks"
         self.runs = 0
@@ -150,9 +151,24 @@ class Bench:
     def play(self, pieces: Sequence[Piece]) -> Outcome:
         """Lay out the files, play a session, and ask hookctl."""
         self.runs += 1
+        place = self.lay_out(pieces)
+        if self.case.driver is codex:
+            self._approve(place)
+        self.marks.unlink(missing_ok=True)
+        run = play_session(self.case, self.client, place)
+        ran = self._marks()
+        made = {self.case.shell} if (place.project / "shell-ran").exists() else set()
+        made |= {self.case.write} if (place.project / "made.txt").exists() else set()
+        return self.asked(place)._replace(started=run.requests > 0, ran=ran, done=made)
+
+    def lay_out(self, pieces: Sequence[Piece]) -> Place:
+        """A new place with these files, in a folder that Gemini CLI trusts."""
         folder = self.root / "place"
         shutil.rmtree(folder, ignore_errors=True)
-        place = self.case.driver.Place.make(folder)
+        place: Place = self.case.driver.Place.make(folder)
+        if self.case.driver is gemini:
+            trusted = {str(place.project): "TRUST_FOLDER"}
+            (place.home / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
         for number, name in enumerate(self.case.files):
             mine = [piece for piece in pieces if piece.file == number]
             if not mine and number:
@@ -161,14 +177,11 @@ class Bench:
             path.parent.mkdir(parents=True, exist_ok=True)
             base = dict(self.case.base) if number == 0 else {}
             path.write_bytes(text_of(mine, base, "toml" if name.endswith(".toml") else "json").encode())
-        if self.case.driver is codex:
-            self._approve(place)
-        self.marks.unlink(missing_ok=True)
-        run = play_session(self.case, self.client, place)
-        ran = self._marks()
-        made = {self.case.shell} if (place.project / "shell-ran").exists() else set()
-        made |= {self.case.write} if (place.project / "made.txt").exists() else set()
-        return Outcome(run.requests > 0, ran, self._fired(place), *self._said(place), made)
+        return place
+
+    def asked(self, place: Place) -> Outcome:
+        """What hookctl says of a place, without any client."""
+        return Outcome(False, set(), self._fired(place), *self._said(place), set())
 
     def _approve(self, place: Any) -> None:
         """Approve what the client lists; where it does not start, what a person may have approved before."""

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_field_matchers import FIRES
+
 from .clients import Client
 from .random_entries import Maker
 from .random_settings import CASES, Bench, Report
@@ -26,3 +28,17 @@ def test_hooks_and_fire_say_what_the_client_does(host: str, request: pytest.Fixt
     for _ in range(FILES.get(host, 8)):
         report.take(bench, maker.files(), shrinks=False)
     assert said == [], "\n".join(said)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("host", CASES)
+def test_every_matcher_fires_as_it_is_written_down(host: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    bench = Bench(CASES[host], request.getfixturevalue(host), tmp_path)
+    maker = Maker(CASES[host].shape(), 1, bench.marks)
+    fires = {}
+    for event, names in maker.shape.events.items():
+        for name in names:
+            pieces = maker.every_matcher(event, name)
+            ran = bench.play(pieces).ran
+            fires[name] = [piece.value["matcher"] for piece in pieces if piece.marks & ran]
+    assert fires == FIRES[host]
