@@ -1,4 +1,4 @@
-"""Which matchers fire, as the real clients had it: what `fire` runs, and that `hooks` does not say of the others `runs`.
+"""Which matchers fire, as the real clients had it: `fire` runs those, and `hooks` says `runs` of no other one.
 
 tests/field_matchers.json says it by host and event, of one session that calls the shell and writes a file.
 """
