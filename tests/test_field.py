@@ -217,19 +217,24 @@ FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qw
 TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 
 
-def _of_matcher(host: str, matcher: str, kind: int) -> Row:
+def _of_matchers(host: str, never: list[str], shell: list[str], write: list[str], others: list[str]) -> Row:
+    """A hook for each matcher, in one file; its word is m1, m2 and so on."""
+    matchers = [*never, *shell, *write, *others]
+    words = dict(zip(matchers, (f"m{number}" for number in range(1, 99)), strict=False))
     event = "BeforeTool" if host == "gemini" else "PreToolUse"
-    value = {**hooks(**{event: [group(c("it"), matcher=matcher)]}), **TRUSTED.get(host, {})}
-    says = ("never fires", "fires for the shell", "fires for a write", "fires for another tool")[kind]
-    fires = {f"pre-tool {tool}": "it" if kind == place or (kind == 1 and matcher in ("*", "", ".*")) else ""
-             for place, tool in enumerate(TOOLS[host], 1)}  # fmt: skip
-    file = FILES[host]
-    return Row(f"a matcher {says}, {host}: {matcher}", host, {file: value}, runs="it" if kind else "",
-               not_runs="" if kind else "it", fires=fires, approved=(file,) if host == "codex" else ())  # fmt: skip
+    groups = [group(c(word), matcher=matcher) for matcher, word in words.items()]
+    both = [matcher for matcher in shell if matcher in ("*", "", ".*")]
+    fires = [" ".join(words[one] for one in some) for some in (shell, [*write, *both])]
+    return Row(
+        f"which matchers fire, {host}", host, {FILES[host]: {**hooks(**{event: groups}), **TRUSTED.get(host, {})}},
+        runs=" ".join(words[one] for one in matchers if one not in never),
+        not_runs=" ".join(words[one] for one in never),
+        fires={f"pre-tool {tool}": word for tool, word in zip(TOOLS[host], fires, strict=True)},
+        approved=(FILES[host],) if host == "codex" else (),
+    )  # fmt: skip
 
 
-rows(*(_of_matcher(host, matcher, kind) for host, kinds in MATCHERS.items()
-       for kind, matchers in enumerate(kinds) for matcher in matchers))  # fmt: skip
+rows(*(_of_matchers(host, *lists) for host, lists in MATCHERS.items()))
 
 # W7. A handler of a type or with a field that never runs there.
 PROMPT, MCP = {"type": "prompt", "prompt": "x"}, {"type": "mcp_tool", "server": "s", "tool": "t"}
