@@ -127,8 +127,8 @@ def number_of(mark: str) -> str:
 
 
 def is_odd(piece: Piece) -> bool:
-    """Is it something other than a hook with some matcher?"""
-    return bool(piece.label) and not piece.label.startswith("matcher")
+    """Is it something other than a hook with a matcher that is a text?"""
+    return bool(piece.label) and not piece.label.startswith('matcher "')
 
 
 def cause(difference: Difference, pieces: Sequence[Piece], outcome: Outcome) -> str:
@@ -270,11 +270,22 @@ class Bench:
         keep = [wanted.piece] if wanted.piece else []
         odd = [piece for piece in pieces if piece not in keep and is_odd(piece)]
         for some in (keep, *([*keep, piece] for piece in odd[:SHRINK_RUNS]), [*keep, *odd], pieces):
-            if some:
-                found = self.play(some)
-                if wanted in self.differences(some, found):
-                    return some, found
+            found = self.play(some) if some else outcome
+            if some and wanted in self.differences(some, found):
+                return self._halve(some, found, wanted) if len(some) > 2 else (some, found)
         return (), outcome
+
+    def _halve(self, pieces: Sequence[Piece], outcome: Outcome, wanted: Difference) -> tuple[Sequence[Piece], Outcome]:
+        """The same without some of the others."""
+        size = len(pieces) // 2
+        while size:
+            for start in range(0, len(pieces), size):
+                some = [one for at, one in enumerate(pieces) if at // size != start // size or one == wanted.piece]
+                found = self.play(some)
+                if len(some) < len(pieces) and wanted in self.differences(some, found):
+                    return self._halve(some, found, wanted) if len(some) > 2 else (some, found)
+            size //= 2
+        return pieces, outcome
 
 
 @contextlib.contextmanager
