@@ -331,6 +331,50 @@ rows(
         fires={"stop": "good"}),
 )  # fmt: skip
 
+# Neighbours of these kinds.
+GEMINI_BASE = TRUSTED["gemini"]
+rows(
+    Row("gemini takes a group for a list of one", "gemini",
+        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=group(c("it")))}}, runs="it", fires={"stop": "it"}),
+    Row("gemini loses the user's hooks with the project's", "gemini",
+        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("user"))])}, ".gemini/settings.json": {"hooks": "x"}},
+        not_runs="user", fires={"stop": ""}, doctor=".gemini/settings.json", loud=True),
+    Row("gemini does not start with a trailing comma", "gemini",
+        {GEMINI: json.dumps(GEMINI_BASE)[:-1] + ",}", ".gemini/settings.json": hooks(AfterAgent=[group(c("project"))])},
+        not_runs="project", fires={"stop": ""}, doctor=GEMINI, loud=True, starts=False),
+    Row("gemini knows no arguments", "gemini",
+        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("it", args=["x"]))])}}, runs="it", fires={"stop": "it"}),
+    Row("claude drops a group with a matcher that is no text", "claude",
+        {CLAUDE: hooks(Stop=[group(c("lost"), matcher=None), group(c("good"))])}, runs="good", not_runs="lost",
+        fires={"stop": "good"}),
+    Row("claude takes a command with a list of arguments for a program", "claude",
+        {CLAUDE: hooks(Stop=[group(c("never", args=[]), c("good"))])}, runs="good", not_runs="never",
+        fires={"stop": "good"}),
+    *(
+        Row(f"{host} knows no `if`", host, {FILES[host]: hooks(Stop=[group(c("it", **{"if": "Bash(git *)"}))])},
+            runs="it", fires={"stop": "it"}, approved=(FILES[host],) if host == "codex" else ())
+        for host in ("codex", "droid")
+    ),
+    Row("copilot loses the hooks of its settings with another key", "copilot",
+        {COPILOTS: {"statusLine": 5, **hooks(agentStop=[c("lost")])}, COPILOT: copilots(agentStop=[c("good")])},
+        runs="good", not_runs="lost", fires={"stop": "good"}, doctor=COPILOTS),
+    *(
+        Row(f"copilot loses an item with {name} {value!r}", "copilot",
+            {COPILOT: copilots(agentStop=[c("bad", **{name: value}), c("good")])}, runs="good", not_runs="bad",
+            fires={"stop": "good"})
+        for name, value in (("timeout", 0), ("env", None), ("env", 5), ("cwd", 5), ("cwd", "/nowhere"))
+    ),
+    Row("copilot asks for a matcher that is a text before a call alone", "copilot",
+        {COPILOT: copilots(preToolUse=[c("bad", matcher=5)], agentStop=[c("good", matcher=5)])}, runs="good",
+        not_runs="bad", fires={"stop": "good", "pre-tool bash": ""}),
+    *(
+        Row(f"copilot loses a file with {value!r} for a list", "copilot",
+            {COPILOT: copilots(sessionStart=value, agentStop=[c("lost")])}, not_runs="lost", fires={"stop": ""},
+            doctor=COPILOT)
+        for value in (True, "x", 5)
+    ),
+)  # fmt: skip
+
 
 def path_of(name: str, home: Path, project: Path, etc: Path) -> Path:
     """Where a file of a row lies."""

@@ -281,7 +281,7 @@ class Bench:
         while size:
             for start in range(0, len(pieces), size):
                 some = [one for at, one in enumerate(pieces) if at // size != start // size or one == wanted.piece]
-                found = self.play(some)
+                found = self.play(some) if len(some) < len(pieces) else outcome
                 if len(some) < len(pieces) and wanted in self.differences(some, found):
                     return self._halve(some, found, wanted) if len(some) > 2 else (some, found)
             size //= 2
