@@ -244,7 +244,8 @@ class Maker:
                 del handler[where]
             else:
                 handler[where] = self.command(where) if value == "MARK" else value
-            return self.entry(file, event, name, handler, ABSENT, f"{where} {shown} at {event}")
+            piece = self.entry(file, event, name, handler, ABSENT, f"{where} {shown} at {event}")
+            return piece._replace(may=where == "if" and event in WITH_TOOL)  # where its condition holds
         if kind == "exec":
             handler = {"type": "command", "command": "sh", "args": ["-c", self.command("args")]}
             return self.entry(file, event, name, handler, ABSENT, "command with args")
@@ -262,7 +263,8 @@ class Maker:
             return Piece("event", file, name, odd, f"an event's list {'a group' if value is ABSENT else shown}", event)
         if kind == "name":
             odd = [{"hooks": [handler]}] if value is None else value
-            return Piece("event", file, where, odd, f"event {where!r} with {'a group' if value is None else shown}")
+            label = f"event {where!r} with {'a group' if value is None else shown}"
+            return Piece("event", file, where, odd, label, may=where == "SubagentStop")
         if kind == "root" and where == "an event":
             return Piece("root", file, name, [{"hooks": [handler]}], "an event beside hooks")
         return Piece(kind, file, where, value, where if kind == "text" else f"root {where} {shown}")
