@@ -21,6 +21,7 @@ import pytest
 from tests.approving import approve
 from tests.conftest import Hookctl, Outcome, put
 
+OPEN = Path(__file__).with_name("field_open.txt").read_text().splitlines()
 CLAUDE, CODEX, CONFIG = "~/.claude/settings.json", "~/.codex/hooks.json", "~/.codex/config.toml"
 COPILOT, COPILOTS, REPOSITORY = "~/.copilot/hooks/a.json", "~/.copilot/settings.json", ".github/copilot/settings.json"
 DROID, GEMINI, QWEN = "~/.factory/settings.json", "~/.gemini/settings.json", "~/.qwen/settings.json"
@@ -73,6 +74,7 @@ class Row(NamedTuple):
         return {word for words in self.fires.values() for word in words.split()}
 
 
+TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 STOP = [group(c("good"))]
 ROWS: list[Row] = []
 
@@ -194,6 +196,15 @@ rows(
         {"/etc/github-copilot/policy.d/10-audit.json": copilots(preToolUse=[c("policy", "bash")]),
          COPILOT: copilots(preToolUse=[c("user")]), REPOSITORY: OFF},
         runs="policy", managed="policy", not_runs="user", fires={"pre-tool bash": "policy"}),
+    *(
+        Row(f"an administrator's hook runs on {host}", host, {file: {**more, **hooks(**{event: [group(c("all"))]})}},
+            runs="all", managed="all", fires={"stop": "all"}, played=host == "claude")  # the others: test_managed.py
+        for host, file, event, more in (
+            ("claude", "/etc/claude-code/managed-settings.json", "Stop", {}),
+            ("gemini", "/etc/gemini-cli/settings.json", "AfterAgent", TRUSTED["gemini"]),
+            ("qwen", "/etc/qwen-code/settings.json", "Stop", {}),
+        )
+    ),
     Row("cursor counts an administrator's file beside the user's", "cursor",
         {"/etc/cursor/hooks.json": copilots(beforeShellExecution=[{"command": "echo all >> MARKS"}]),
          "~/.cursor/hooks.json": copilots(beforeShellExecution=[{"command": "echo user >> MARKS"}])},
@@ -214,7 +225,6 @@ MATCHERS = {
              ["WriteFile", "WriteFile|Edit", "write", "Write"], ["Read"]),
 }  # fmt: skip
 FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qwen": QWEN}
-TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 
 
 def _of_matchers(host: str, never: list[str], shell: list[str], write: list[str], others: list[str]) -> Row:
@@ -501,7 +511,7 @@ def with_etc(isolated: Path) -> Hookctl:
     """The command line as a process that has the test's own /etc."""
     etc = isolated / "etc"
     etc.mkdir()
-    if subprocess.run(in_namespace(etc, "true"), capture_output=True).returncode:
+    if not shutil.which("unshare") or subprocess.run(in_namespace(etc, "true"), capture_output=True).returncode:
         pytest.skip("this user cannot have a mount namespace")
 
     def call(*arguments: str, agrees: bool = True) -> Outcome:
@@ -527,14 +537,18 @@ def aspects(row: Row) -> Iterator[str]:
     yield from ["bytes_stay"] if not etc_of(row) else []
 
 
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    """What does not hold yet stands in field_open.txt."""
+    fails = pytest.mark.xfail(strict=True, raises=AssertionError, reason="does not hold yet")
+    return [fails] if name in OPEN else []
+
+
 def cases() -> Iterator[Any]:
-    """Each row with each aspect; field_open.txt names those that do not hold yet."""
-    still_open = Path(__file__).with_name("field_open.txt").read_text().splitlines()
+    """Each row with each aspect."""
     for row in ROWS:
         for aspect in aspects(row):
             name = f"{aspect}: {row.says}"
-            marks = [pytest.mark.xfail(strict=True, reason="does not hold yet")] if name in still_open else []
-            yield pytest.param(row, aspect, id=name, marks=marks)
+            yield pytest.param(row, aspect, id=name, marks=marks_of(name))
 
 
 @pytest.mark.parametrize(("row", "aspect"), [*cases()])

@@ -159,7 +159,7 @@ class Bench:
         ran = self._marks()
         made = {self.case.shell} if (place.project / "shell-ran").exists() else set()
         made |= {self.case.write} if (place.project / "made.txt").exists() else set()
-        return self.asked(place)._replace(started=run.requests > 0, ran=ran, done=made)
+        return Outcome(run.requests > 0, ran, self.fired(place), *self.said(place), made)
 
     def lay_out(self, pieces: Sequence[Piece]) -> Place:
         """A new place with these files, in a folder that Gemini CLI trusts."""
@@ -179,10 +179,6 @@ class Bench:
             path.write_bytes(text_of(mine, base, "toml" if name.endswith(".toml") else "json").encode())
         return place
 
-    def asked(self, place: Place) -> Outcome:
-        """What hookctl says of a place, without any client."""
-        return Outcome(False, set(), self._fired(place), *self._said(place), set())
-
     def _approve(self, place: Any) -> None:
         """Approve what the client lists; where it does not start, what a person may have approved before."""
         try:
@@ -198,10 +194,10 @@ class Bench:
     def _marks(self) -> set[str]:
         return set(self.marks.read_text().split()) if self.marks.exists() else set()
 
-    def _fired(self, place: Place) -> set[str]:
+    def fired(self, place: Place, events: Sequence[str] = TURN) -> set[str]:
         """The hooks that `fire` runs for what happens in the session."""
         self.marks.unlink(missing_ok=True)
-        for event in TURN:
+        for event in events:
             if "tool" not in event:
                 self._hookctl(place, "fire", event, "--run-project", "--yes")
                 continue
@@ -211,7 +207,8 @@ class Bench:
                               "--run-project", "--yes")  # fmt: skip
         return self._marks()
 
-    def _said(self, place: Place) -> tuple[dict[str, set[str]], list[dict[str, str]]]:
+    def said(self, place: Place) -> tuple[dict[str, set[str]], list[dict[str, str]]]:
+        """The states of each hook, and what doctor finds wrong."""
         states: dict[str, set[str]] = {}
         for hook in self._hookctl(place, "hooks")["hooks"]:
             for word in hook["command"].split():
