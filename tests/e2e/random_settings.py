@@ -180,16 +180,19 @@ class Bench:
         return place
 
     def _approve(self, place: Any) -> None:
-        """Approve what the client lists; where it does not start, what a person may have approved before."""
-        try:
-            codex.approve(place, {hook.key: hook.hash for hook in codex.list_hooks(self.client, place)})
-        except (AssertionError, OSError, KeyError, subprocess.TimeoutExpired):
-            text = place.config.read_text()
-            with contextlib.suppress(Exception):
-                place.config.unlink()
-                approve(place.settings)
-            told = place.config.read_text() if place.config.exists() else ""
-            place.config.write_text(text + told)
+        """Approve what the client lists; where it lists nothing, what a person may have approved before."""
+        listed = []
+        with contextlib.suppress(AssertionError, OSError, KeyError, subprocess.TimeoutExpired):
+            listed = codex.list_hooks(self.client, place)
+        if listed or not place.settings.exists():
+            codex.approve(place, {hook.key: hook.hash for hook in listed})
+            return
+        text = place.config.read_text() if place.config.exists() else ""
+        place.config.unlink(missing_ok=True)
+        with contextlib.suppress(Exception):
+            approve(place.settings)
+        told = place.config.read_text() if place.config.exists() else ""
+        place.config.write_text(text + told)
 
     def _marks(self) -> set[str]:
         return set(self.marks.read_text().split()) if self.marks.exists() else set()
