@@ -133,8 +133,12 @@ rows(
         Row(f"codex does not start with {kind} in the user's config.toml", "codex",
             {CODEX: hooks(Stop=STOP), CONFIG: text}, not_runs="good", fires={"stop": ""}, doctor=CONFIG, loud=True,
             starts=False, approved=(CODEX,) if text != PATH else ())
-        for kind, text in {"the list of an older release": OLD_LIST, "a path": PATH, "a table": TABLE,
-                           "two spellings": BOTH}.items()
+        for kind, text in {
+            "the list of an older release": OLD_LIST, "a path": PATH, "a table": TABLE, "two spellings": BOTH,
+            "a type that is none": SPELLINGS.replace("command", "http", 1),
+            "a list that is none": "[hooks]\nStop = 5\n", "no command": SPELLINGS.replace('command = "true"\n', ""),
+            "a timeout as a text": SPELLINGS + "timeout = '10'\n", "a feature as a text": "[features]\nhooks = 'no'\n",
+        }.items()
     ),
     *(
         Row(f"codex {'does not start' if trusted else 'starts'} with {kind} in a project, trusted: {trusted}", "codex",
@@ -149,6 +153,8 @@ rows(
         for kind, odd in {
             "a table": {"Stop": STOP, "PreToolUse": {"matcher": "Bash"}},
             "two spellings": {"Stop": [*STOP, group(c("both", commandWindows="a", command_windows="b"))]},
+            "an entry that is none": {"Stop": [*STOP, 5]},
+            "a group's list that is none": {"Stop": [*STOP, {"hooks": 5}]},
         }.items()
     ),
 )  # fmt: skip
@@ -412,7 +418,7 @@ def lay_out(
         if row.trusted:
             told += f"[projects.{json.dumps(str(project))}]\ntrust_level = 'trusted'\n"
         # A key at the root, and a list of tables, may not stand behind a table.
-        is_behind = own.startswith(("[hooks.", "[[hooks."))
+        is_behind = own.startswith("[") and not own.startswith("[[hooks]]")
         config.write_text(told + own if is_behind else own + told)
     return paths
 
