@@ -59,7 +59,7 @@ class Row(NamedTuple):
     not_runs: str = ""  # of those that do not; @EVENT: all of that event
     fires: Mapping[str, str] = {}  # what an event runs, as "stop" or "pre-tool TOOL"; without it the event is not asked
     doctor: str = ""  # the file that doctor names at level error or warning, before the install and after it
-    doctor_says: str = ""  # an expression for the message
+    doctor_says: str = ""  # an expression for the message, beside what `starts` and `loud` ask for
     switched: bool = False  # doctor names it once the guard is installed
     loud: bool = False  # the client reads nothing of the file that install writes into, or does not start
     starts: bool = True  # the client
@@ -76,6 +76,7 @@ class Row(NamedTuple):
 
 TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 STOP = [group(c("good"))]
+WHOLE = "not start|whole|no hook|nothing"  # what doctor says of a file of which nothing is read
 ROWS: list[Row] = []
 
 
@@ -471,10 +472,11 @@ class Stage:
 
     def _named(self) -> list[str]:
         file = str(self.shown[self.row.doctor])
+        says = self.row.doctor_says or ("not start" if not self.row.starts else WHOLE if self.row.loud else "")
         return [
             one["message"] for one in self.page("doctor")["findings"]
             if one["level"] in ("error", "warning") and (one["path"] == file or file in one["message"])
-            and re.search(self.row.doctor_says, one["message"])
+            and re.search(says, one["message"])
         ]  # fmt: skip
 
     def install(self) -> None:
