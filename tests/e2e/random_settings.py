@@ -134,7 +134,7 @@ def is_odd(piece: Piece) -> bool:
 def cause(difference: Difference, pieces: Sequence[Piece], outcome: Outcome) -> str:
     """What is odd about a hook, or where no hook of its file runs, about the file."""
     about = difference.piece
-    beside = [piece for piece in pieces if about is None or piece.file == about.file]
+    beside = [piece for piece in pieces if about is None or piece.file == about.file or not outcome.started]
     is_lost = not any(piece.marks & outcome.ran for piece in beside)
     odd = sorted(piece.label for piece in beside if is_odd(piece))
     return about.label if about and about.label and not (is_lost and odd) else str(odd)
