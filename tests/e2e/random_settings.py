@@ -315,7 +315,7 @@ class Report:
         """Play these pieces, and show what is different for the first time."""
         outcome = bench.play(pieces)
         self.judged += bench.judgements(pieces)
-        for difference in bench.differences(pieces, outcome):
+        for difference in [*bench.differences(pieces, outcome)]:  # before others lie in the place
             key = f"{re.sub('[0-9]', '', difference.kind)} | {cause(difference, pieces, outcome)}"
             self.known[key] += 1
             if self.known[key] == 1:
