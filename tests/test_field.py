@@ -372,6 +372,16 @@ rows(
             runs="it", fires={"stop": "it"}, approved=(FILES[host],) if host == "codex" else ())
         for host in ("codex", "droid")
     ),
+    *(
+        Row(f"{host} takes a timeout of 0 for none", host,
+            {FILES[host]: hooks(Stop=[group({**c("it", timeout=0), "command": "sleep 0.3; echo it >> MARKS"})])},
+            runs="it", fires={"stop": "it"}, approved=(FILES[host],) if host == "codex" else ())
+        for host in ("codex", "droid")
+    ),
+    Row("droid does not start with a model that is none", "droid", {DROID: {"model": 5, **hooks(Stop=STOP)}},
+        not_runs="good", fires={"stop": ""}, doctor=DROID, loud=True, starts=False),
+    Row("droid reads no list for a file", "droid", {DROID: json.dumps([hooks(Stop=STOP)])}, not_runs="good",
+        fires={"stop": ""}, doctor=DROID, loud=True),
     Row("copilot loses the hooks of its settings with another key", "copilot",
         {COPILOTS: {"statusLine": 5, **hooks(agentStop=[c("lost")])}, COPILOT: copilots(agentStop=[c("good")])},
         runs="good", not_runs="lost", fires={"stop": "good"}, doctor=COPILOTS),
