@@ -162,7 +162,8 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("not_read", "warning", "droid", both(installed("droid"), there(DROID_OWN, {"Stop": groups(HOOK)}))),
     ("not_read", "warning", "openhands", both(installed("openhands"), there(f"project/{HANDS}", {}))),
     # Switched off.
-    ("hooks_disabled", "error", "gemini", both(there(GEMINI, {"hooksConfig": {"enabled": False}}), installed("gemini"))),
+    ("hooks_disabled", "error", "gemini",
+     both(there(GEMINI, {"hooksConfig": {"enabled": False}}), installed("gemini"))),
     ("hooks_disabled", "error", "qwen", both(there(QWEN, {"disableAllHooks": True}), installed("qwen"))),
     ("hooks_disabled", "error", "droid", both(there(DROID, {"hooks": {"hooksDisabled": True}}), installed("droid"))),
     ("hooks_disabled", "error", "droid", both(there(DROID_OWN, {"hooksDisabled": True}), installed("droid"))),

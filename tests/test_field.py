@@ -353,6 +353,13 @@ GEMINI_BASE = TRUSTED["gemini"]
 rows(
     Row("gemini takes a group for a list of one", "gemini",
         {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=group(c("it")))}}, runs="it", fires={"stop": "it"}),
+    *(
+        Row(f"gemini loses {event} with a matcher that is no text", "gemini",
+            {GEMINI: {**GEMINI_BASE, **hooks(**{event: [group(c("lost")), group(c("odd"), matcher=5)],
+                                                "AfterAgent": [group(c("good"))]})}},
+            runs="good", not_runs="lost odd", fires={kind: "", "stop": "good"})
+        for event, kind in (("SessionStart", "session-start"), ("BeforeTool", "pre-tool run_shell_command"))
+    ),
     Row("gemini loses the user's hooks with the project's", "gemini",
         {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("user"))])}, ".gemini/settings.json": {"hooks": "x"}},
         not_runs="user", fires={"stop": ""}, doctor=".gemini/settings.json", loud=True),
