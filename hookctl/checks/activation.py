@@ -12,7 +12,7 @@ from hookctl.hosts import Host
 from hookctl.hosts.shapes import event_of
 from hookctl.hosts.version import Client
 from hookctl.packs.abilities import lacks
-from hookctl.settings import approval, effective
+from hookctl.settings import approval, switches
 from hookctl.settings.approval import Closed
 from hookctl.settings.targets import GUARD
 
@@ -65,27 +65,19 @@ def _judge_ends(file: FileFacts, client: Client) -> Iterator[Finding]:
 
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
     """The switches of every scope that the host reads together with this file."""
-    sources = file.switch_layers
-    winner = effective.disabling(sources)
-    if winner:
-        yield file.find("hooks_disabled", winner.source.path, switch=winner)
-    for switch, off in effective.switches(sources):
-        if off and not winner:
-            yield file.find("hooks_disabled.allowed", switch.source.path, switch=switch)
-    rule = effective.disabling_rule(file.target.scope, file.path, sources)
-    if rule:
-        yield file.find("hooks_disabled", rule.source.path, switch=rule)
-    for source, hook in effective.disabling_ours(sources):
-        name, pack = hook.fields.get("name", hook.id), _title(hook.pack)
-        if hook.id in file.disabled_ids:
-            continue  # by `hookctl disable`, which a line of its own says
-        yield file.find("hook_disabled", source.path, name=name, pack=pack)
-    key = file.host.switches.managed_only
-    for layer in file.layers if key else ():
-        source = layer.source
-        if source.document.get((key,)) is True:
-            entry = "managed_only" if source.scope == "managed" else "managed_only_ignored"
-            yield file.find(entry, source.path, key=key, scope=source.scope)
+    winner = switches.find_stopping(file.switches, file.target.scope, file.path)
+    for switch in [winner] if winner else file.switches:
+        entry = "hooks_disabled" if winner else "hooks_disabled.allowed"
+        if winner or (switch.is_off and not switch.counts):
+            fix = f"{_sentence(switch.fix)}."
+            yield file.find(entry, switch.path, switch=switch, fix=fix)
+    named = switches.list_names(file.switches)
+    for hook in [hook for layer in file.layers for hook in layer.hooks] if named else ():
+        switch = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
+        # What `hookctl disable` did has a line of its own.
+        if switch and hook.id and hook.id not in file.disabled_ids:
+            name, pack = hook.fields.get("name", hook.id), _title(hook.id.partition("/")[0])
+            yield file.find("hook_disabled", switch.path, name=name, pack=pack)
 
 
 def _title(pack: str) -> str:

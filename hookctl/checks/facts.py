@@ -19,6 +19,7 @@ from hookctl.packs.model import run_packs
 from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Source, Value
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target
 
 if TYPE_CHECKING:  # late: most have the guard alone
@@ -179,7 +180,7 @@ class FileFacts(NamedTuple):
     config_folder: str = ""  # the host's own, of the user
     start: str = ""  # the folder whose project settings the host reads with it
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
-    switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
+    switches: tuple[Switch, ...] = ()  # that are set there
     is_read_only: bool = False
     other_owner: str = ""
     written_at: float | None = None
@@ -358,7 +359,7 @@ class HostFacts(NamedTuple):
     guests: tuple[FileFacts, ...] = ()  # of the working folder, without our entries
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
-    switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
+    switches: tuple[Switch, ...] = ()  # that are set here
     managed: tuple[ManagedFile, ...] = ()
     switch_files: tuple[
         tuple[Host, str, HookctlError], ...

@@ -19,7 +19,7 @@ from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.own_files import list_programs
 from hookctl.planner.sources import look
-from hookctl.settings import approval, effective, side_switches
+from hookctl.settings import approval, effective, gates
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -94,7 +94,7 @@ def bare_facts(
 ) -> FileFacts:
     """The facts about any settings file, whether or not hookctl has entries in it."""
     path, guard = target.path, record.packs.get(GUARD) if record else None
-    layers, switches = machine.surroundings(target)
+    layers, found = machine.surroundings(target)
     is_read_only = False
     with contextlib.suppress(OSError, ValueError):  # there may be no file
         is_read_only = files.is_read_only(path)
@@ -117,7 +117,7 @@ def bare_facts(
         document=document,
         error=error,
         layers=layers,
-        switch_layers=switches,
+        switches=found,
         backup=_find_last_backup(machine, path) if error else 0,
         disabled=machine.disabled_in(path),
     )
@@ -160,7 +160,7 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherRea
     for entry in facts.host.also_read_by if facts.guard else ():
         if not entry.runs_ours or facts.target.scope not in entry.scopes:
             continue
-        if not side_switches.leaves_alone(entry, machine.environ, machine.read):
+        if not gates.leaves_alone(entry, machine.environ, machine.read):
             yield _describe_reader(machine, facts, entry)
 
 

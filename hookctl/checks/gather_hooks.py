@@ -33,7 +33,7 @@ from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.run_files import RunFiles, confine_variables, locate, parse
 from hookctl.packs.whose_work import describe_owner, find_work
 from hookctl.packs.wrapping import original_of
-from hookctl.settings import effective
+from hookctl.settings import effective, switches
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.system import project
 from hookctl.system.package_data import read_data
@@ -82,7 +82,7 @@ def _find_running(facts: HostFacts) -> Iterator[FoundHook]:
     """All hooks that the host runs: those of no scope whose hooks are switched off."""
     for layer in facts.layers:
         scope, path = layer.source.scope, layer.source.path
-        is_off = effective.disabling_scope(scope, path, facts.switch_layers)
+        is_off = switches.find_stopping(facts.switches, scope, path)
         for hook in () if is_off else layer.hooks:
             if hook.event not in layer.hidden:
                 yield hook

@@ -46,7 +46,7 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         files=files_of_ours,
         layers=layers,
         variables=variables,
-        switch_layers=machine.switches(host, user_path, start),
+        switches=machine.switches(host, user_path, start),
         guests=tuple(_find_guests(machine, host, files_of_ours)),
         managed=tuple(_find_managed(machine, host)),
         switch_files=tuple(_find_broken_switch_files(machine, host, files_of_ours)),
@@ -94,18 +94,18 @@ def _read_managed(machine: Machine, host: Host, path: str) -> ManagedFile:
 def _find_broken_switch_files(
     machine: Machine, host: Host, known: tuple[FileFacts, ...]
 ) -> Iterator[tuple[Host, str, HookctlError]]:
-    """Files without hooks that the client reads at its start, but cannot parse."""
+    """Files in another layout that the client reads at its start, but cannot parse."""
     paths = {facts.path for facts in known}
-    for _, path in effective.switch_files(machine.folders, host, machine.start_of(host)):
-        if path in paths or not os.path.lexists(path):
-            continue
-        variant = variant_of_file(machine.load(host.name), path, machine.read)
-        is_alike = variant.format == host.switches.format  # else its faults are not those known
-        if variant.faults.stops_client and is_alike:
-            try:
-                machine.reader.patient_document(path, variant.format)
-            except HookctlError as error:
-                yield variant, path, error
+    user, start = machine.active_file(host, "user")[1], machine.start_of(host)
+    for scope in host.scopes:
+        found = effective.find_files(machine.folders, host, scope, user, start, machine.read)
+        for variant, path in found:
+            is_known = path in paths or not variant.variant or not os.path.lexists(path)
+            if variant.faults.stops_client and not is_known:
+                try:
+                    machine.reader.patient_document(path, variant.format)
+                except HookctlError as error:
+                    yield variant, path, error
 
 
 def find_unread(

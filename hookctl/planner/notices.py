@@ -11,7 +11,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, Target, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
@@ -48,12 +48,10 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
     start, user = draft.target.project or folders.cwd, draft.target.path
     if draft.target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
-    sources = effective.sources(folders, host, user, start, read)
-    sources = effective.with_switches(folders, host, sources, start, read)
-    target = draft.target
-    draft.switched_off = effective.describe_switch(target.path, target.scope, sources)
-    for switch, is_off in effective.switches(sources):
-        if is_off and switch.source.path == draft.target.path:
+    found, target = switches.find(folders, host, user, start, read), draft.target
+    draft.switched_off = switches.describe(found, target.scope, target.path)
+    for switch in found:
+        if switch.is_off and switch.path == target.path:
             return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
     if draft.switched_off:
         return f"{draft.switched_off}, so no hook of {pack.name} runs here"

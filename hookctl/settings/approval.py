@@ -13,7 +13,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.model import AutoApproval, FolderTrust
 from hookctl.model import HookEntry, Path
-from hookctl.settings import side_switches
+from hookctl.settings import gates
 from hookctl.settings.targets import Read, read_settings, readable
 
 UNKNOWN = "unknown"  # it was never approved
@@ -89,7 +89,7 @@ def _find_not_agreed(
 def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
     """Whether a variable or a key tells the host to agree to every command."""
     texts = (environ.get(unasked.variable, ""), str(root.get(unasked.key)))
-    return any(map(side_switches.is_yes, texts))
+    return any(map(gates.is_yes, texts))
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
@@ -125,10 +125,8 @@ def _read_host_file(
 
 def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
     """Whether the host has a folder-trust feature that is on."""
-    value = side_switches.value(host, trust, environ, read)
-    if trust.off_at:
-        return value != trust.off_at
-    return value if isinstance(value, bool) else trust.on
+    is_off = gates.read_gate(trust.switch, host, environ, read)
+    return trust.on if is_off is None else not is_off
 
 
 def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:

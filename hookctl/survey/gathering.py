@@ -13,14 +13,16 @@ from hookctl import hosts
 from hookctl.checks.activation import explain_unread
 from hookctl.checks.gather_host import find_unread
 from hookctl.checks.machine import Machine
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry
-from hookctl.settings import approval, effective, side_switches
+from hookctl.settings import approval, effective, gates, switches
 from hookctl.settings.effective import Source
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read
 from hookctl.survey.entries import list_handlers
 from hookctl.survey.model import (
@@ -76,12 +78,15 @@ class _HostReader:
         """The files with hooks; those that the host does not read stand last."""
         found = list(self._find())
         sources = [file.source for file in found if not file.obstacle]
-        switch_sources = self._with_switches(sources)
+        found_switches = self._machine.switches(self._host, self._user, self._start)
         hook_files = []
         for file in found:
-            hook_files.append(self._describe(file, sources, switch_sources))
+            hook_files.append(self._describe(file, sources, found_switches))
         read = {store.real_path(file.source.path) for file in found}
         hook_files += self._list_unread(read)
+        for file in hook_files:
+            if file.obstacle and not file.handlers:
+                self.unreadable.append(Unreadable(file.path, 0, file.obstacle.reason))
         return [file for file in hook_files if file.handlers]
 
     # Which files there are.
@@ -94,7 +99,7 @@ class _HostReader:
             places = effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             )
-            for variant, path in [*places, *self._list_other_files(scope)]:
+            for variant, path in places:
                 source = self._read_source(scope, variant, path)
                 if source is None:
                     continue
@@ -105,13 +110,6 @@ class _HostReader:
                 elif not obstacle:
                     first = first or source
                 yield _Found(source, obstacle)
-
-    def _list_other_files(self, scope: str) -> Iterator[tuple[Host, str]]:
-        """The host's files with other subjects that may have hooks, and comments, too."""
-        host, config = self._host, hosts.config_folder(self._host, self._machine.environ)
-        for name in host.other_files.get(scope, ()):
-            path = name.format(config=config, project=self._start.rstrip("/"))
-            yield hosts.managed_layout(host, path)._replace(comments=True), path
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""
@@ -141,23 +139,16 @@ class _HostReader:
 
     # What becomes of their hooks.
 
-    def _with_switches(self, sources: Sequence[Source]) -> list[Source]:
-        """The files that the host reads, after those that only have its switches."""
-        machine = self._machine
-        return effective.with_switches(
-            machine.folders, self._host, sources, self._start, machine.read
-        )
-
     def _find_shared(
-        self, source: Source, switch_sources: Sequence[Source]
+        self, source: Source, found_switches: Sequence[Switch]
     ) -> tuple[Obstacle, ...]:
         """What keeps the hooks of a file that is read from running, as those of other files."""
-        off = judge_switches(source.scope, source.path, switch_sources)
+        off = judge_switches(source.scope, source.path, found_switches)
         untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
         return tuple(obstacle for obstacle in (off, untrusted) if obstacle)
 
     def _describe(
-        self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
+        self, found: _Found, sources: list[Source], found_switches: Sequence[Switch]
     ) -> HookFile:
         source, handlers = found.source, list_handlers(found.source)
         return HookFile(
@@ -166,9 +157,9 @@ class _HostReader:
             source.path,
             handlers,
             obstacle=found.obstacle,
-            shared=() if found.obstacle else self._find_shared(source, switch_sources),
+            shared=() if found.obstacle else self._find_shared(source, found_switches),
             hidden_events=_find_hidden_events(source, sources) if handlers else {},
-            closed=self._find_closed(source, handlers, switch_sources) if handlers else {},
+            closed=self._find_closed(source, handlers, found_switches) if handlers else {},
             note=_note_on_trust(source) if handlers else "",
             readers=tuple(self._find_readers(source)) if handlers else (),
         )
@@ -177,16 +168,17 @@ class _HostReader:
         """The other agents that read a file, and are not told to leave it alone."""
         machine = self._machine
         for agent in source.host.also_read_by:
-            is_off = side_switches.leaves_alone(agent, machine.environ, machine.read)
+            is_off = gates.leaves_alone(agent, machine.environ, machine.read)
             if source.scope in agent.scopes and not is_off:
                 yield agent
 
     def _find_closed(
-        self, source: Source, handlers: Sequence[Handler], switch_sources: Sequence[Source]
+        self, source: Source, handlers: Sequence[Handler], found_switches: Sequence[Switch]
     ) -> dict[Any, Obstacle]:
         """The hooks that wait for an approval, or that are switched off by name."""
-        closed = dict(_find_named(handlers, switch_sources))
-        if source.scope == "managed":
+        closed = dict(_find_named(handlers, found_switches))
+        closed |= _find_refused(source.scope, handlers, found_switches)
+        if not source.host.trust.covers(source.scope):
             return closed
         elements = []
         for handler in handlers:
@@ -206,6 +198,11 @@ def _judge_text(source: Source) -> Obstacle | None:
     host, document = source.host, source.document
     refusal = loading.refusal(host, document)
     reason = refusal.message if refusal else loading.reason_not_loaded(host, document)
+    named = host.shape.root[:1]
+    value = document.get(named) if named else MISSING
+    kind, needed = (list, "an array") if host.registration.event else (dict, "an object")
+    if not reason and value not in (None, MISSING) and not isinstance(value, kind):
+        reason = f"{named[0]} is not {document.needed_at(named, needed)}"
     if not reason:
         return None
     if refusal and refusal.line:
@@ -213,14 +210,10 @@ def _judge_text(source: Source) -> Obstacle | None:
     return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
 
 
-def judge_switches(scope: str, path: str, switch_sources: Sequence[Source]) -> Obstacle | None:
+def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
-    switch = effective.disabling_scope(scope, path, switch_sources)
-    if switch is None:
-        return None
-    is_managed = switch.source.scope == "managed"
-    fix = "only an administrator can change that file" if is_managed else switch.fix
-    return Obstacle(OFF, f"{switch.said} in {switch.source.path}", fix)
+    switch = switches.find_stopping(found, scope, path)
+    return Obstacle(OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
@@ -235,34 +228,41 @@ def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, str]
     """The events that the host takes from a neighbour of a file, and that neighbour."""
     hidden = {}
     for other in sources:
-        if other.scope == source.scope and other.path != source.path:
+        if other.path != source.path:
             events = effective.hidden_events([other, source], source)
             hidden |= dict.fromkeys(events, other.path)
     return hidden
 
 
 def _find_named(
-    handlers: Sequence[Handler], switch_sources: Sequence[Source]
+    handlers: Sequence[Handler], found_switches: Sequence[Switch]
 ) -> Iterator[tuple[Any, Obstacle]]:
     """The hooks that a list of disabled hooks has, by their name or their command."""
-    named = list_disabled(switch_sources)
+    named = list_disabled(found_switches)
     for handler in handlers:
         name = handler.fields.get("name", handler.fields.get("command"))
         if isinstance(name, str) and name in named:
             yield handler.path, named[name]
 
 
-def list_disabled(switch_sources: Sequence[Source]) -> dict[str, Obstacle]:
+def _find_refused(
+    scope: str, handlers: Sequence[Handler], found: Sequence[Switch]
+) -> Iterator[tuple[Any, Obstacle]]:
+    """The hooks whose URL is in no list of those that may be called."""
+    for handler in handlers:
+        url = handler.fields.get("url")
+        switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
+        if switch:
+            reason = f"{switch.name} {switch.where} does not have its URL"
+            yield handler.path, Obstacle(OFF, reason, "add its URL to that list")
+
+
+def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     """The names and commands in lists of disabled hooks."""
-    named: dict[str, Obstacle] = {}
-    for source in switch_sources:
-        key = source.host.switches.named
-        names: Any = source.document.get(tuple(key)) if key else None
-        for name in names if isinstance(names, list) else ():
-            if isinstance(name, str):
-                reason = f"{'.'.join(key)} in {source.path} names it"
-                fix = f"take `{masked_text(name)}` out of that list"
-                named.setdefault(name, Obstacle(OFF, reason, fix))
+    named = {}
+    for name, switch in switches.list_names(found).items():
+        fix = f"take `{masked_text(name)}` out of that list"
+        named[name] = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
     return named
 
 
