@@ -1,13 +1,14 @@
-"""What switches hooks off on each host, and which hooks then run: each row was seen on the real client, but where it says docs.
+"""What switches hooks off on each host, and which hooks then run: seen on the real client, but where a row says docs.
 
-A host's places are settings files with one hook each, whose command writes the place's name; ~ is the home, a path without a
-slash in front the project. A row adds keys to some of these files, or other files, and says which hooks run.
+A host's places are settings files with one hook each, whose command writes the place's name; ~ is the home, and what
+begins with no slash is in the project. A row adds keys to some of these files, or other files, and says what runs.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 Texts = Mapping[str, Any]
@@ -28,8 +29,8 @@ class Places(NamedTuple):
 
     event: str
     files: dict[str, str]
-    form: str = "groups"  # groups | flat | bare
-    top: dict[str, Any] = {}
+    form: str = "groups"  # groups | flat
+    top: Mapping[str, Any] = MappingProxyType({})
 
 
 HOSTS = {
@@ -44,9 +45,11 @@ HOSTS = {
         "user": "~/.copilot/hooks/a.json", "settings": "~/.copilot/settings.json", "project": ".github/hooks/a.json",
         "shared": ".github/copilot/settings.json", "local": ".github/copilot/settings.local.json",
         "policy": "/etc/github-copilot/policy.d/10.json"}, "flat", {"version": 1}),
-    "cursor": Places("stop", {"user": "~/.cursor/hooks.json", "managed": "/etc/cursor/hooks.json"}, "flat", {"version": 1}),
+    "cursor": Places("stop", {
+        "user": "~/.cursor/hooks.json", "managed": "/etc/cursor/hooks.json"}, "flat", {"version": 1}),
     "droid": Places("Stop", {
-        "user": "~/.factory/settings.json", "project": ".factory/settings.json", "managed": "/etc/factory/settings.json"}),
+        "user": "~/.factory/settings.json", "project": ".factory/settings.json",
+        "managed": "/etc/factory/settings.json"}),
     "gemini": Places("AfterAgent", {
         "user": "~/.gemini/settings.json", "project": ".gemini/settings.json",
         "managed": "/etc/gemini-cli/settings.json", "defaults": "/etc/gemini-cli/system-defaults.json"}),
@@ -71,8 +74,7 @@ ALL = {host: " ".join(places.files) for host, places in HOSTS.items()}
 CODEX_MANAGED = "hooks system managed requirements"
 
 CASES = [
-    *[Case(host, {}, ALL[host]) for host in ("claude", "codex", "copilot", "droid", "gemini", "grok", "qwen", "hermes")],
-    *[Case(host, {}, ALL[host], sure="docs") for host in ("cursor", "windsurf", "vscode")],
+    *[Case(host, {}, ALL[host], sure="docs" if host in ("cursor", "windsurf", "vscode") else "run") for host in HOSTS],
     # Claude Code.
     Case("claude", {"user": OFF}, "managed dropin"),
     Case("claude", {"user": OFF, "local": ON}, ALL["claude"]),

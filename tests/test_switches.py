@@ -1,4 +1,4 @@
-"""Managed files and switches of every host, through `hooks`, `doctor` and `install`; the rows are in tests/switches.py."""
+"""Managed files and switches of every host, by the rows of tests/switches.py, in `hooks`, `doctor` and `install`."""
 
 from __future__ import annotations
 

@@ -171,13 +171,6 @@ class HandlerRules(NamedTuple):
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's
 
 
-class AutoApproval(NamedTuple):
-    """What makes the host approve hooks without asking."""
-
-    variable: str = ""
-    key: str = ""
-
-
 class Trust(NamedTuple):
     """The approval that a hook needs before it runs."""
 
@@ -185,7 +178,7 @@ class Trust(NamedTuple):
     action: str = ""
     config: str = ""
     memory: str = ""
-    unasked: AutoApproval = AutoApproval()
+    unasked: SwitchRule = SwitchRule()  # what makes the host agree to all, where it is off
     scopes: Sequence[str] | None = None  # None: the file does not say
 
     def covers(self, scope: str) -> bool:

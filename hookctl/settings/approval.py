@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
-from hookctl.hosts.model import AutoApproval, FolderTrust
+from hookctl.hosts.model import FolderTrust
 from hookctl.model import HookEntry, Path
 from hookctl.settings import gates
 from hookctl.settings.targets import Read, read_settings, readable
@@ -30,23 +30,16 @@ class Closed(NamedTuple):
 
 
 def closed(
-    host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
-) -> list[Closed]:
-    """Our hooks in a settings file that wait for an approval, by its path and values."""
-    root = {} if root is MISSING else root
-    return closed_of(host, path, root, shapes.elements(host.shape, root), environ, read)
-
-
-def closed_of(
     host: Host,
     path: str,
     root: Any,
-    elements: Iterable[HookEntry],
     environ: Mapping[str, str],
     read: Read = read_settings,
+    elements: Iterable[HookEntry] | None = None,
 ) -> list[Closed]:
-    """Those of some hooks in a settings file that wait for an approval."""
-    trust = host.trust
+    """The hooks in a settings file, ours if no others are given, that wait for an approval."""
+    trust, root = host.trust, {} if root is MISSING else root
+    elements = shapes.elements(host.shape, root) if elements is None else elements
     hooks = {hook.path: hook for hook in elements}
     if trust.config:
         config = _read_host_file(host, trust.config, "toml", environ, read)
@@ -76,7 +69,7 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if _agrees_unasked(host.trust.unasked, root, environ):
+    if gates.read_gate(host.trust.unasked, host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     agreed = _agreed_commands(memory)
@@ -84,12 +77,6 @@ def _find_not_agreed(
         event = shapes.event_of(host.shape, path)
         if path in hooks and (event, handler["command"]) not in agreed:
             yield Closed(hooks[path], UNKNOWN)
-
-
-def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
-    """Whether a variable or a key tells the host to agree to every command."""
-    texts = (environ.get(unasked.variable, ""), str(root.get(unasked.key)))
-    return any(map(gates.is_yes, texts))
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:

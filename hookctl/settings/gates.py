@@ -18,11 +18,6 @@ _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
 
 
-def is_yes(word: str) -> bool:
-    """Whether a variable's text says yes, as most programs read it."""
-    return _as_word(word) is True
-
-
 def _as_word(value: Any) -> Any:
     word = value.strip().lower() if isinstance(value, str) else ""
     return word in _YES if word in (*_YES, *_NO) else value

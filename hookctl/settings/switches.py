@@ -26,7 +26,7 @@ class Switch(NamedTuple):
     rule: SwitchRule
     scope: str  # empty for a variable
     path: str  # of the file; empty for a variable
-    name: str  # the key as people write it, or the variable
+    name: str  # the key as people write it, or $VARIABLE
     value: Any
     counts: bool = True  # whether no stronger place has it
 
@@ -38,8 +38,12 @@ class Switch(NamedTuple):
     @property
     def said(self) -> str:
         """The key with its value, as people write it; of a list, one entry."""
-        is_entry = self.rule.reach in ("names", "rules")
-        return f"{self.name} {'has' if is_entry else 'is'} {json.dumps(self.value)}"
+        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is one entry of a list."""
+        return self.rule.reach in ("names", "rules")
 
     @property
     def where(self) -> str:
@@ -47,18 +51,13 @@ class Switch(NamedTuple):
         return f"in {self.path}" if self.path else "in the environment"
 
     @property
-    def scope_text(self) -> str:
-        """The same in short, beside a path."""
-        return f"in {self.scope} scope" if self.path else self.where
-
-    @property
     def fix(self) -> str:
         """What to do about it."""
         if self.scope == "managed":
             return "ask whoever manages this machine"
         if not self.path:
-            return f"unset {self.name}"
-        if self.rule.reach in ("names", "rules"):
+            return f"unset {self.name[1:]}"
+        if self.is_entry:
             return f"remove {json.dumps(self.value)} from {self.name} in {self.path}"
         return f"remove {self.name} from {self.path}"
 
@@ -100,12 +99,9 @@ def find(
     found: list[Switch] = []
     for rule in host.switches:
         same = [switch for switch in found if _group(switch.rule) == _group(rule)]
-        seen = set()  # in HOME the project's file is the user's own
         for place in _list_places(rule, settings, config_of(host, user), start, folders.environ):
-            real = os.path.realpath(place.path)
-            if place.scope not in wanted or real in seen:
+            if place.scope not in wanted:
                 continue
-            seen.add(real)
             value = gates.read_value(rule, place.path, folders.environ, read, place.layout)
             if value is not MISSING:
                 is_first = not same or rule.reach != "host"
@@ -161,7 +157,7 @@ def _list_set(rule: SwitchRule, place: _Place, value: Any, *, counts: bool) -> I
     """The switch of a place; of a list about single hooks, one for each entry."""
     name, path = ".".join(rule.key), place.path
     if path.startswith("$"):
-        name, path = path[1:], ""
+        name, path = path, ""
     if rule.reach != "names":
         yield Switch(rule, place.scope, path, name, value, counts)
     for entry in value if rule.reach == "names" and isinstance(value, list) else ():

@@ -185,8 +185,8 @@ class _HostReader:
             if not handler.lost and isinstance(handler.fields.get("command"), str):
                 elements.append(HookEntry(handler.path, handler.own_id, dict(handler.fields)))
         host, machine = source.host, self._machine
-        waiting = approval.closed_of(
-            host, source.path, source.document.value, elements, machine.environ, machine.read
+        waiting = approval.closed(
+            host, source.path, source.document.value, machine.environ, machine.read, elements
         )
         for each in waiting:
             closed.setdefault(each.element.path, _explain_closed(source, each, machine))
