@@ -176,12 +176,8 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("shadowed", "info", "openhands", both(installed("openhands"), installed("openhands", "--scope", "project"))),
     ("two_forms", "warning", "codex", both(there(CODEX, {"hooks": {"Stop": groups(HOOK)}}), there(CONFIG, TOML_HOOKS))),
     # Switched off.
-    ("hooks_disabled", "error", "gemini", there(GEMINI, {"hooksConfig": {"enabled": False}})),
-    ("hooks_disabled", "error", "qwen", there(QWEN, {"disableAllHooks": True})),
-    ("hooks_disabled", "error", "droid", there(DROID, {"hooks": {"hooksDisabled": True}})),
     ("hooks_disabled", "error", "droid", there(DROID_OWN, {"hooksDisabled": True})),
     ("hooks_disabled", "error", "droid", both(there(DROID, {"hooks": {"hooksDisabled": True}}), there(DROID_OWN, {}))),
-    ("hooks_disabled", "error", "codex", there(CONFIG, "[features]\nhooks = false\n")),
     ("hooks_disabled", "error", "codex", there(CONFIG, "features.codex_hooks = false\n")),
     ("hooks_disabled", "error", "pi",
      both(installed("pi"), there(PI, {"extensions": ["-extensions/hookctl.js"]}))),

@@ -123,6 +123,7 @@ CASES = [
     Case("droid", {"user": DROIDS_OFF, "project": DROIDS_ON}, ALL["droid"]),
     Case("droid", {"user": DROIDS_OFF, "managed": DROIDS_ON}, ALL["droid"]),
     Case("droid", {"project": DROIDS_OFF, "user": DROIDS_ON}, ""),
+    Case("droid", {"~/.factory/hooks.json": {"hooksDisabled": True}}, ""),
     Case("droid", {"managed": ONLY}, "managed"),
     *[Case("droid", {place: ONLY}, ALL["droid"]) for place in ("user", "project")],
     # Gemini CLI and Qwen Code: managed hooks go with the others.

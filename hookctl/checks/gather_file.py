@@ -19,7 +19,7 @@ from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.own_files import list_programs
 from hookctl.planner.sources import look
-from hookctl.settings import approval, effective, gates
+from hookctl.settings import approval, effective, switches
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -160,7 +160,7 @@ def _find_other_readers(machine: Machine, facts: FileFacts) -> Iterator[OtherRea
     for entry in facts.host.also_read_by if facts.guard else ():
         if not entry.runs_ours or facts.target.scope not in entry.scopes:
             continue
-        if not gates.leaves_alone(entry, machine.environ, machine.read):
+        if not switches.leaves_alone(entry, machine.environ, machine.read):
             yield _describe_reader(machine, facts, entry)
 
 

@@ -138,8 +138,7 @@ def _add_layers(
     """The facts with the project's settings that the host reads together with this file."""
     project, found = file.target.project, sources.get(file.host.name, ())
     users = settings_path(file.host, "user", folders.environ)
-    scopes = ("project", "local")
-    found_switches = switches.find(folders, file.host, users, project, scopes=scopes)
+    found_switches = switches.find(folders, file.host, users, project, ("project", "local"))
     layers = []
     for source in found:
         env = effective.variables([source])

@@ -16,7 +16,7 @@ from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
-from hookctl.settings import effective, switches
+from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
@@ -233,7 +233,9 @@ class Machine:
         """The switches of a host that are set where it is started."""
         key = (host.name, host.variant, users, start)
         if key not in self._switches:
-            self._switches[key] = switches.find(self.folders, host, users, start, self.read)
+            scopes = approval.list_scopes(host, start, self.environ, self.read)
+            found = switches.find(self.folders, host, users, start, scopes, self.read)
+            self._switches[key] = found
         return self._switches[key]
 
     def _layer(self, source: Source, found: list[Source]) -> Layer:

@@ -11,7 +11,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.settings import switches
+from hookctl.settings import approval, switches
 from hookctl.settings.targets import GUARD, Target, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
@@ -48,7 +48,8 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
     start, user = draft.target.project or folders.cwd, draft.target.path
     if draft.target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
-    found, target = switches.find(folders, host, user, start, read), draft.target
+    scopes, target = approval.list_scopes(host, start, folders.environ, read), draft.target
+    found = switches.find(folders, host, user, start, scopes, read)
     draft.switched_off = switches.describe(found, target.scope, target.path)
     for switch in found:
         if switch.is_off and switch.path == target.path:

@@ -13,7 +13,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.model import FolderTrust
 from hookctl.model import HookEntry, Path
-from hookctl.settings import gates
+from hookctl.settings import switches
 from hookctl.settings.targets import Read, read_settings, readable
 
 UNKNOWN = "unknown"  # it was never approved
@@ -69,7 +69,7 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if gates.read_gate(host.trust.unasked, host, environ, read):
+    if switches.read_gate(host.trust.unasked, host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     agreed = _agreed_commands(memory)
@@ -104,6 +104,17 @@ def is_untrusted(
     return not _is_trusted(trust, _trust_levels(trust, document), folder)
 
 
+def list_scopes(
+    host: Host, folder: str, environ: Mapping[str, str], read: Read = read_settings
+) -> list[str]:
+    """The scopes whose settings count in a folder that the host may not trust; '' is of variables."""
+    scopes = ["", "managed", "user", "project", "local"]
+    trust = host.folder_trust.scopes
+    if "project" in trust and is_untrusted(host, "project", folder, environ, read):
+        return scopes[:3]
+    return scopes
+
+
 def _read_host_file(
     host: Host, name: str, format: str, environ: Mapping[str, str], read: Read
 ) -> Document | None:
@@ -112,7 +123,7 @@ def _read_host_file(
 
 def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
     """Whether the host has a folder-trust feature that is on."""
-    is_off = gates.read_gate(trust.switch, host, environ, read)
+    is_off = switches.read_gate(trust.switch, host, environ, read)
     return trust.on if is_off is None else not is_off
 
 

@@ -91,9 +91,8 @@ def find_files(
     if scope != "user":
         variant, path = active_file(host, scope, folders.environ, start, read)
     found = _with_neighbours(folders, variant, path, scope, start, read)
-    config = config_of(host, user)
     for pattern in host.other_files.get(scope, ()):  # they may have comments, too
-        other = pattern.format(config=config, project=start.rstrip("/"))
+        other = pattern.format(config=config_of(host, user), project=start.rstrip("/"))
         found.append((managed_layout(host, other)._replace(comments=True), other))
     return found
 

@@ -12,12 +12,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING
-from hookctl.hosts import Host, config_of
-from hookctl.hosts.model import SwitchRule
-from hookctl.settings import approval, effective, gates
-from hookctl.settings.targets import Read, read_settings
+from hookctl.documents import MISSING, Document, value_at
+from hookctl.hosts import Host, config_folder, config_of, load, loading
+from hookctl.hosts.model import OtherAgent, SwitchRule
+from hookctl.settings import effective
+from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.system.folders import Folders
+
+_YES = ("1", "true", "yes", "on")
+_NO = ("0", "false", "no", "off")
 
 
 class Switch(NamedTuple):
@@ -33,7 +36,7 @@ class Switch(NamedTuple):
     @property
     def is_off(self) -> bool:
         """Whether its value switches hooks off."""
-        return gates.is_off(self.rule, self.value)
+        return _is_off(self.rule, self.value)
 
     @property
     def said(self) -> str:
@@ -82,52 +85,38 @@ def find(
     host: Host,
     user: str,
     start: str,
+    scopes: Collection[str],
     read: Read = read_settings,
-    scopes: Collection[str] = (),
 ) -> tuple[Switch, ...]:
     """The switches of a host that are set where it is started, of each the winning place first.
 
-    `user` is the path of the user's settings file; `scopes` leaves out all places but theirs.
+    `user` is the path of the user's settings file. Other `scopes` are left out; '' is a variable's.
     """
     if not host.switches:
         return ()
-    wanted = scopes or _list_trusted(folders, host, start, read)
-    settings = []
-    for scope in [scope for scope in host.scope_rules.precedence if scope in wanted]:
+    environ, settings = folders.environ, []
+    for scope in [scope for scope in host.scope_rules.precedence if scope in scopes]:
         for layout, path in effective.find_files(folders, host, scope, user, start, read):
             settings.append(_Place(scope, path, layout))
     found: list[Switch] = []
+    opened: dict[str, Document | str | None] = {}
     for rule in host.switches:
-        same = [switch for switch in found if _group(switch.rule) == _group(rule)]
-        for place in _list_places(rule, settings, config_of(host, user), start, folders.environ):
-            if place.scope not in wanted:
+        for scope, path, layout in _list_places(rule, settings, host, user, start, environ):
+            if scope not in scopes:
                 continue
-            value = gates.read_value(rule, place.path, folders.environ, read, place.layout)
+            if path not in opened:
+                opened[path] = _open(path, environ, read, layout)
+            value = _look_up(rule, opened[path])
             if value is not MISSING:
-                is_first = not same or rule.reach != "host"
-                same += _list_set(rule, place, value, counts=is_first)
-        found += [switch for switch in same if switch.rule is rule]
+                found += [*_list_set(rule, scope, path, value, found)]
     return tuple(found)
-
-
-def _group(rule: SwitchRule) -> tuple[Any, ...]:
-    """What the rules of one switch have in common: the first place of any of them counts."""
-    return tuple(rule.key), rule.reach
-
-
-def _list_trusted(folders: Folders, host: Host, start: str, read: Read) -> list[str]:
-    """The scopes whose settings the host reads: a project's only in a folder that it trusts."""
-    environ, trusted = folders.environ, ["", "managed", "user"]
-    for scope in ("project", "local"):
-        if not approval.is_untrusted(host, scope, start, environ, read):
-            trusted.append(scope)
-    return trusted
 
 
 def _list_places(
     rule: SwitchRule,
     settings: Sequence[_Place],
-    config: str,
+    host: Host,
+    user: str,
     start: str,
     environ: Mapping[str, str],
 ) -> Iterator[_Place]:
@@ -141,48 +130,73 @@ def _list_places(
         else:
             scope = "project" if pattern.startswith("{project}") else "managed"
             scope = "user" if pattern.startswith(("{config}", "{home}")) else scope
-            for path in _expand(pattern, config, start, environ):
+            values = {"home": environ["HOME"], "project": start.rstrip("/")}
+            path = pattern.format(config=config_of(host, user), **values)
+            folder, _, name = path.rpartition("/")
+            found = sorted(glob.glob(f"{glob.escape(folder)}/{name}")) if "*" in name else [path]
+            for path in found:
                 yield by_path.get(path, _Place(scope, path))
 
 
-def _expand(pattern: str, config: str, start: str, environ: Mapping[str, str]) -> list[str]:
-    folder, _, name = pattern.rpartition("/")
-    folder = folder.format(config=config, home=environ["HOME"], project=start.rstrip("/"))
-    if "*" in name:
-        return sorted(glob.glob(f"{glob.escape(folder)}/{name}"))
-    return [f"{folder}/{name}"]
-
-
-def _list_set(rule: SwitchRule, place: _Place, value: Any, *, counts: bool) -> Iterator[Switch]:
-    """The switch of a place; of a list about single hooks, one for each entry."""
-    name, path = ".".join(rule.key), place.path
+def _list_set(
+    rule: SwitchRule, scope: str, path: str, value: Any, found: Iterable[Switch]
+) -> Iterator[Switch]:
+    """The switch of a place, after those that were found; of a list of names one for each."""
+    name = ".".join(rule.key)
     if path.startswith("$"):
         name, path = path, ""
     if rule.reach != "names":
-        yield Switch(rule, place.scope, path, name, value, counts)
+        same = [(rule.key, "host") == (other.rule.key, other.rule.reach) for other in found]
+        counts = rule.reach != "host" or not any(same)
+        yield Switch(rule, scope, path, name, value, counts)
     for entry in value if rule.reach == "names" and isinstance(value, list) else ():
         if isinstance(entry, str):
-            yield Switch(rule, place.scope, path, name, entry)
+            yield Switch(rule, scope, path, name, entry)
+
+
+def _open(
+    place: str, environ: Mapping[str, str], read: Read, layout: Host | None = None
+) -> Document | str | None:
+    """The document of a path, or the text of a $VARIABLE; None where a host would read nothing.
+
+    `layout` is that of a file with hooks.
+    """
+    if place.startswith("$"):
+        return environ.get(place[1:])
+    if not os.path.lexists(place):  # no format is loaded for nothing
+        return None
+    document = readable(place, layout.format if layout else place.rpartition(".")[2], read)
+    return None if document is None or (layout and loading.refusal(layout, document)) else document
+
+
+def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
+    """What an open place says, a boolean where it is a word for yes or no; or MISSING."""
+    if place is None:
+        return MISSING
+    value = place if isinstance(place, str) else value_at(place.value, tuple(rule.key))
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in (*_YES, *_NO):
+        return word in _YES
+    return MISSING if isinstance(place, str) else value
+
+
+def _is_off(rule: SwitchRule, value: Any) -> bool:
+    """Whether a value switches off, or one in a list."""
+    values = value if isinstance(value, list) else [value]
+    return any(value == off and type(value) is type(off) for value in values for off in rule.off)
 
 
 # What follows
 
 
 def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch | None:
-    """The switch that keeps all hooks of a file from running."""
-    switches = list(switches)
+    """The switch that keeps all hooks of a file from running.
+
+    A list of rules has the word on the files of its scope, and of another scope on those it names.
+    """
     for switch in switches:
         if switch.stops(scope, path):
             return switch
-    return _find_rule(switches, scope, path)
-
-
-def _find_rule(switches: Iterable[Switch], scope: str, path: str) -> Switch | None:
-    """The rule in a list that keeps the host from loading a file of a scope.
-
-    A list has the word on the files of its scope, and one of another scope on those it names.
-    """
-    for switch in switches:
         if switch.rule.reach == "rules" and isinstance(switch.value, list):
             from hookctl.settings.file_rules import FileRules  # late: few hosts have such rules
 
@@ -219,3 +233,27 @@ def describe(switches: Iterable[Switch], scope: str, path: str) -> str:
     if switch is None:
         return ""
     return switch.said if switch.path == path else f"{switch.said} {switch.where}"
+
+
+# A host's own gates
+
+
+def read_gate(rule: SwitchRule, host: Host, environ: Mapping[str, str], read: Read) -> bool | None:
+    """Whether a switch of the host itself is off, by the first place that has it.
+
+    None where no place has it, or says something else than off or a word for on.
+    """
+    config = config_folder(host, environ)
+    for place in rule.files:
+        path = place if place.startswith("$") else place.format(config=config)
+        value = _look_up(rule, _open(path, environ, read))
+        if value is not MISSING:
+            return _is_off(rule, value) or (False if isinstance(value, bool) else None)
+    return None
+
+
+def leaves_alone(agent: OtherAgent, environ: Mapping[str, str], read: Read = read_settings) -> bool:
+    """Whether another agent is told not to read the files of a host, which it reads by itself."""
+    if not agent.switch.files:
+        return False
+    return read_gate(agent.switch, load(agent.host), environ, read) is True

@@ -20,7 +20,7 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry
-from hookctl.settings import approval, effective, gates, switches
+from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read
@@ -168,7 +168,7 @@ class _HostReader:
         """The other agents that read a file, and are not told to leave it alone."""
         machine = self._machine
         for agent in source.host.also_read_by:
-            is_off = gates.leaves_alone(agent, machine.environ, machine.read)
+            is_off = switches.leaves_alone(agent, machine.environ, machine.read)
             if source.scope in agent.scopes and not is_off:
                 yield agent
 

@@ -16,13 +16,11 @@ from . import grok as drive
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .model_server import Script
-from .probe import make_probe
 from .product import KEPT, LIMIT, codes, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 BIND = 'mount --bind "$0" /etc && exec "$@"'
-GROKS_HOOK = "[[hooks.Stop]]\nhooks = [{{type = 'command', command = '{command}'}}]\n"
 REPLIES = [f"reply {number}" for number in range(1, 12)]
 # Driver, options and environment; the drivers name a file that is not there, so that no machine's own disturbs.
 HOSTS: dict[str, tuple[Any, tuple[str, ...], dict[str, str]]] = {
@@ -94,14 +92,6 @@ def test_the_guard_of_a_managed_file_ends_at_its_limit(
     assert not os.path.exists(page["path"])
 
 
-def test_codex_calls_the_hook_managed(codex: Client, tmp_path: Path) -> None:
-    from .codex import Place, list_hooks
-
-    place = Place.make(tmp_path / "place", own_folders=True)
-    client = with_etc(codex, place, render(place, "codex"))
-    assert [hook.trust for hook in list_hooks(client, place)] == ["managed"]
-
-
 @pytest.mark.parametrize("name", [name for name in HOSTS if name not in ("copilot", "droid")])  # they go on without it
 def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     driver, options, environment = HOSTS[name]
@@ -112,20 +102,3 @@ def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.
     run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
     assert run.code != 0 and run.requests == 0
     assert page["path"] in run.errors or name == "grok"  # it says what is wrong, and not where
-
-
-def test_grok_runs_managed_hooks_of_two_files_alone_where_one_says_so(grok: Client, tmp_path: Path) -> None:
-    place = drive.Place.make(tmp_path / "place", own_folders=True)
-    probes = {name: make_probe(place.root, name) for name in ("managed_config", "requirements", "synced", "own")}
-    texts = {name: GROKS_HOOK.format(command=probe.command) for name, probe in probes.items()}
-    client = with_etc(grok, place, {"path": "/etc/grok/managed_config.toml", "text": texts["managed_config"]})
-    managed = place.root / "etc" / "grok"
-    place.configure(texts["own"])
-    place.config.with_name("managed_config.toml").write_text(texts["synced"])
-    ran = []
-    for pin in ("", "allow_managed_hooks_only = true\n"):
-        (managed / "requirements.toml").write_text(pin + texts["requirements"])
-        before = {name: len(probe.heard()) for name, probe in probes.items()}
-        drive.play(client, place, ["done"])
-        ran.append([name for name, probe in probes.items() if len(probe.heard()) > before[name]])
-    assert ran == [["managed_config", "requirements", "own"], ["managed_config", "requirements"]]
