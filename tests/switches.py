@@ -109,7 +109,7 @@ CASES = [
     *[Case("copilot", {place: OFF}, "policy") for place in ("shared", "local")],
     *[Case("copilot", {f".claude/{name}.json": OFF}, "policy") for name in ("settings", "settings.local")],
     Case("copilot", {"~/.claude/settings.json": OFF}, ALL["copilot"]),
-    Case("copilot", {"settings": OFF}, ALL["copilot"]),
+    Case("copilot", {"settings": OFF}, "user project shared local policy"),
     Case("copilot", {"user": OFF}, "settings project shared local policy"),
     Case("copilot", {"project": OFF}, "user settings shared local policy"),
     Case("copilot", {"policy": OFF}, "user settings project shared local"),

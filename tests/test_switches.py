@@ -76,14 +76,14 @@ def test_what_runs_under_a_switch(
 def test_doctor_and_install_say_so_of_the_guard(
     case: Case, hookctl: Hookctl, isolated: Path, etc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The guard stands in a file of the user's, beside the hook of that place or in a file of its own."""
+    """The guard stands in the file of the place `user`; on Copilot CLI and Grok Build in one of its own beside it."""
     arrange(isolated, case, monkeypatch)
     told = hookctl("install", "--host", case.host)
     if case.host == "codex":
         approve(place_of(isolated, HOSTS["codex"].files["user"]))
     hooks = hookctl("hooks", "--host", case.host, "--json").data["hooks"]
     (is_off,) = {hook["state"] == "off" for hook in hooks if hook["owner"] == "guard"}
-    assert is_off is ("settings" not in case.runs if case.host == "copilot" else "user" not in case.runs.split())
+    assert is_off is (case.runs == "policy" if case.host == "copilot" else "user" not in case.runs.split())
     # Of its own file install says it for other folders, too, where another file has the word.
     is_said = "no hook of guard runs here" in told.err or "no hook runs until" in told.err
     assert is_said is is_off or "user" in case.added, told.err

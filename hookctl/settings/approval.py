@@ -107,8 +107,8 @@ def is_untrusted(
 def list_scopes(
     host: Host, folder: str, environ: Mapping[str, str], read: Read = read_settings
 ) -> list[str]:
-    """The scopes whose settings count in a folder that the host may not trust; '' is of variables."""
-    scopes = ["", "managed", "user", "project", "local"]
+    """The scopes whose settings count in a folder; a project's do where the host trusts it."""
+    scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
     trust = host.folder_trust.scopes
     if "project" in trust and is_untrusted(host, "project", folder, environ, read):
         return scopes[:3]
