@@ -130,10 +130,25 @@ def test_a_list_of_urls_keeps_hooks_from_being_called(
     assert {hook["state"] for hook in hooks} <= {"runs", "off"}
 
 
-def test_a_switch_of_a_folder_that_is_not_trusted_does_not_count(hookctl: Hookctl, isolated: Path) -> None:
-    write(isolated, "~/.codex/hooks.json", text_of(".json", {"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}))
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_a_projects_switch_counts_where_the_folder_is_trusted(
+    hookctl: Hookctl, isolated: Path, is_trusted: bool
+) -> None:
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
+    user = write(isolated, "~/.codex/hooks.json", text_of(".json", {"hooks": hooks}))
     write(isolated, ".codex/config.toml", "[features]\nhooks = false\n")
-    assert [hook["state"] for hook in hookctl("hooks", "--json").data["hooks"]] != ["off"]
+    level = "trusted" if is_trusted else "untrusted"
+    write(isolated, "~/.codex/config.toml", f'[projects."{isolated}/work"]\ntrust_level = "{level}"\n')
+    approve(user)
+    (hook,) = hookctl("hooks", "--json").data["hooks"]
+    assert hook["state"] == ("off" if is_trusted else "runs")
+
+
+def test_a_switch_in_a_file_that_the_host_cannot_read_does_nothing(hookctl: Hookctl, isolated: Path) -> None:
+    write(isolated, "~/.claude/settings.json", f"// mine\n{text_of('.json', OFF)}")
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
+    write(isolated, ".claude/settings.json", text_of(".json", {"hooks": hooks}))
+    assert [hook["state"] for hook in hookctl("hooks", "--json").data["hooks"]] == ["runs"]
 
 
 @pytest.mark.parametrize("path", ["~/.claude/settings.json", "~/.qwen/settings.json", "~/.kiro/hooks/a.json"])

@@ -183,7 +183,7 @@ def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
 def _is_off(rule: SwitchRule, value: Any) -> bool:
     """Whether a value switches off, or one in a list."""
     values = value if isinstance(value, list) else [value]
-    return any(value == off and type(value) is type(off) for value in values for off in rule.off)
+    return any(value in rule.off for value in values)
 
 
 # What follows
