@@ -158,6 +158,17 @@ def test_a_file_whose_hooks_are_none_is_named(hookctl: Hookctl, isolated: Path, 
     assert unreadable["path"] == str(file) and "hooks" in unreadable["message"]
 
 
+@pytest.mark.parametrize(("word", "state"), [("", "runs"), ("1", "off"), ("0", "runs")])
+def test_opencode_loads_no_plugin_where_a_variable_says_so(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, word: str, state: str
+) -> None:
+    for path in ("~/.config/opencode/plugin/a.js", "~/.opencode/plugin/b.js", ".opencode/plugin/c.js"):
+        write(isolated, path, "export const X = async () => ({})\n")
+    monkeypatch.setenv("OPENCODE_PURE", word)
+    hooks = hookctl("hooks", "--host", "opencode", "--json").data["hooks"]
+    assert [(Path(hook["command"]).name, hook["state"]) for hook in hooks] == [(f"{x}.js", state) for x in "abc"]
+
+
 @pytest.mark.parametrize("name", hosts.names())
 def test_every_switch_of_a_host_is_in_a_row(name: str) -> None:
     keys = {tuple(rule.key) for rule in hosts.load(name).switches if rule.reach in ("host", "file")}
