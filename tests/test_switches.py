@@ -106,6 +106,7 @@ def test_a_managed_hook_of_hermes_hides_the_users_and_waits_for_an_agreement_lik
 
 
 ELSEWHERE, LOOPBACK = ["https://a.example/*"], ["http://127.0.0.1:*"]
+SLOW = ["*1" * 60 + "x"]  # would keep a simple expression busy for ever
 
 
 @pytest.mark.parametrize(
@@ -114,13 +115,14 @@ ELSEWHERE, LOOPBACK = ["https://a.example/*"], ["http://127.0.0.1:*"]
         ({}, "managed user"), ({"user": []}, "managed"), ({"user": ELSEWHERE}, "managed"),
         ({"user": LOOPBACK}, "managed user"), ({"user": ELSEWHERE, "project": LOOPBACK}, "managed user"),
         ({"managed": ELSEWHERE}, ""), ({"managed": ELSEWHERE, "user": LOOPBACK}, "managed user"),
+        ({"user": SLOW}, "managed"),
     ],
 )  # fmt: skip
 def test_a_list_of_urls_keeps_hooks_from_being_called(
     hookctl: Hookctl, isolated: Path, etc: Path, added: dict[str, list[str]], runs: str
 ) -> None:
     for place in ("user", "project", "managed"):
-        hook = {"type": "http", "url": f"http://127.0.0.1:1/{place}"}
+        hook = {"type": "http", "url": f"http://127.0.0.1:1/{place}{'1' * 200}"}
         value = {"hooks": {} if place == "project" else {"Stop": [{"hooks": [hook]}]}}
         more = {"allowedHttpHookUrls": added[place]} if place in added else {}
         path = HOSTS["claude"].files[place]

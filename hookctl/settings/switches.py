@@ -8,8 +8,8 @@ from __future__ import annotations
 import glob
 import json
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, value_at
@@ -39,14 +39,14 @@ class Switch(NamedTuple):
         return _is_off(self.rule, self.value)
 
     @property
-    def said(self) -> str:
-        """The key with its value, as people write it; of a list, one entry."""
-        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
+    def is_entry(self) -> bool:
+        """Whether its value is one entry of a list."""
+        return self.rule.reach in ("names", "rules")
 
     @property
-    def is_entry(self) -> bool:
-        """Whether it is one entry of a list."""
-        return self.rule.reach in ("names", "rules")
+    def said(self) -> str:
+        """The key with its value, as people write it."""
+        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
 
     @property
     def where(self) -> str:
@@ -221,7 +221,7 @@ def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | 
     lists = [switch for switch in switches if switch.rule.reach == "urls"]
     for switch in lists:
         for pattern in switch.value if isinstance(switch.value, list) else ():
-            if re.fullmatch(re.escape(str(pattern)).replace(r"\*", ".*"), url):
+            if fnmatchcase(url, glob.escape(str(pattern)).replace("[*]", "*")):
                 return None
     minded = (switch for switch in lists if scope not in switch.rule.spares)
     return next(minded, None)
