@@ -10,9 +10,9 @@ from hookctl.documents import MISSING, formats
 from hookctl.hosts import codex, shapes
 
 
-def approve(settings: Path) -> None:
-    """Write the client's own hash of each hook into config.toml beside the settings file."""
-    config, shape = settings.with_name("config.toml"), hosts.load("codex").shape
+def approve(settings: Path, config: Path | None = None) -> None:
+    """Write the client's own hash of each hook into the user's config.toml, which else is beside the settings file."""
+    config, shape = config or settings.with_name("config.toml"), hosts.load("codex").shape
     format = settings.suffix.removeprefix(".")
     root = formats.parse(format, settings.read_bytes(), where=str(settings)).value
     paths = [path for path, *_ in shapes.handlers(shape, {} if root is MISSING else root)]

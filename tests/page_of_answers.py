@@ -6,6 +6,7 @@ What each host makes of an answer is what the runner does with it (`settle`, `re
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,7 +148,30 @@ def readers() -> Iterator[list[str]]:
             yield [host.title, ", ".join(which), describe(agent), agent.sure]
 
 
-TABLES = {"answers": answers, "events": events, "tools": tools, "readers": readers}
+REACH = {"host": "all hooks", "file": "those of the file", "names": "the hooks in it", "rules": "the files in it",
+         "urls": "hooks of type `http` whose URL is in no list"}  # fmt: skip
+
+
+def managed() -> Iterator[list[str]]:
+    yield ["host", "managed files on Linux, the strongest first", "sure"]
+    for host in map(hosts.load, hosts.names()):
+        yield [host.title, coded(list(reversed(host.managed_files.get("linux", [])))), host.sure]
+
+
+def switches() -> Iterator[list[str]]:
+    yield ["host", "switch", "off at", "where, the strongest first", "turns off", "but not"]
+    for host in map(hosts.load, hosts.names()):
+        for rule in host.switches:
+            off = coded([json.dumps(value) for value in rule.off] if rule.reach in ("host", "file") else [])
+            files = [name if "/" not in name and "$" not in name else f"`{name}`" for name in rule.files]
+            name = ".".join(rule.key)
+            spared = " and ".join(f"{scope} ones" for scope in rule.spares) or NO
+            yield [host.title, coded([name]), off, ", ".join(files), REACH[rule.reach], spared]
+
+
+TABLES = {
+    "answers": answers, "events": events, "tools": tools, "readers": readers, "managed": managed, "switches": switches,
+}  # fmt: skip
 
 
 def lines(name: str) -> list[str]:

@@ -394,6 +394,8 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     settings = (Path.cwd() if scope == "project" else Path.home()) / ".gemini/settings.json"
     value = json.loads(settings.read_text())
     settings.write_text(json.dumps({**value, "hooksConfig": {"disabled": ["hookctl-notify-stop"]}}))
+    if scope == "project":  # whose settings count where the folder is trusted
+        put(Path.home() / ".gemini/settings.json", '{"security": {"folderTrust": {"enabled": false}}}')
     assert "hook_disabled" in hookctl("doctor", "--json").out
     if scope == "project":
         outcome = hookctl("check", "--require", pack)

@@ -6,14 +6,12 @@ import json
 import os
 import shutil
 import signal
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from hookctl.documents import Document, formats
 from tests.conftest import Hookctl, put
 
@@ -33,17 +31,6 @@ def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
 def states(hookctl: Hookctl, *options: str) -> dict[str, str]:
     """The state of each hook, by its command."""
     return {hook["command"]: hook["state"] for hook in listed(hookctl, *options)}
-
-
-def managed(monkeypatch: pytest.MonkeyPatch, name: str, path: Path) -> None:
-    """Managed settings of a host, where this machine has none."""
-    load = hosts.load
-
-    def loaded(wanted: str) -> hosts.Host:
-        patterns = [str(path)] if wanted == name else []
-        return load(wanted)._replace(managed_files={sys.platform: patterns})
-
-    monkeypatch.setattr("hookctl.hosts.load", loaded)
 
 
 # Several obstacles.
@@ -83,47 +70,6 @@ def test_a_file_behind_a_link_has_the_name_that_people_know(hookctl: Hookctl, se
     settings.parent.mkdir()
     settings.symlink_to(real)
     assert [hook["file"] for hook in listed(hookctl)] == [str(settings)]
-
-
-def test_managed_hooks_need_no_approval(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = put(
-        isolated / "etc" / "requirements.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype="command"\ncommand="m"'
-    )
-    put(isolated / "home" / ".codex" / "hooks.json", stop("u"))
-    managed(monkeypatch, "codex", path)
-    assert states(hookctl) == {"m": "runs", "u": "not_approved"}
-
-
-@pytest.mark.parametrize(
-    ("key", "where", "managed_one", "users"),
-    [
-        ("allowManagedHooksOnly", "managed", "runs", "off"), ("allowManagedHooksOnly", "user", "runs", "runs"),
-        ("disableAllHooks", "managed", "off", "off"), ("disableAllHooks", "user", "runs", "off"),
-    ],
-)  # fmt: skip
-def test_a_switch_of_claude_code_counts_by_where_it_stands(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch,
-    key: str, where: str, managed_one: str, users: str,
-) -> None:  # fmt: skip
-    path = isolated / "etc" / "managed-settings.json"
-    managed(monkeypatch, "claude", path)
-    for scope, file, command in (("managed", path, "m"), ("user", settings, "u")):
-        put(file, json.dumps({**json.loads(stop(command)), **({key: True} if scope == where else {})}))
-    assert states(hookctl) == {"m": managed_one, "u": users}
-
-
-@pytest.mark.parametrize("where", ["managed", "user"])
-def test_only_managed_hooks_run_where_groks_managed_settings_say_so_in_toml(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    path, grok = isolated / "etc" / "managed_config.toml", isolated / "home" / ".grok"
-    managed(monkeypatch, "grok", path)
-    for scope, file, command in (("managed", path, "m"), ("user", grok / "config.toml", "c")):
-        pin = "allow_managed_hooks_only = true\n" if scope == where else ""
-        put(file, f'{pin}[[hooks.Stop]]\nhooks = [{{type = "command", command = "{command}"}}]\n')
-    put(grok / "hooks" / "own.json", stop("u"))
-    others = "off" if where == "managed" else "runs"
-    assert states(hookctl) == {"m": "runs", "c": others, "u": others}
 
 
 def test_copilot_has_hooks_in_its_settings_too(hookctl: Hookctl, isolated: Path) -> None:

@@ -477,7 +477,8 @@ def test_hookctls_own_extension_may_be_off_by_the_settings_of_pi(hookctl: Hookct
     assert "hooks_disabled" in codes and "foreign_file" not in codes
     told = hookctl("install", "--host", "pi", "--rules").out
     assert "hooks are switched off for Pi" in told
-    write(settings, {"extensions": ["-extensions/hookctl.js", "x.js"], "hooks": {"x": []}})
+    own = {"extensions": ["-extensions/hookctl.js", "x.js"], "hooks": {"x": []}}
+    write(settings, {**own, "defaultProjectTrust": "always"})
     write(isolated / "work/.pi/settings.json", {"extensions": [str(settings.parent / "extensions/hookctl.js")]})
     hooks = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
     assert {hook["state"] for hook in hooks if hook["owner"] == "guard"} == {"runs"}

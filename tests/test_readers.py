@@ -9,7 +9,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts.readers import find_read_by, title_of
-from hookctl.settings import side_switches
+from hookctl.settings import switches
 from tests.conftest import Hookctl, put
 
 PAIRS = [
@@ -112,5 +112,5 @@ def said_of_reading(hookctl: Hookctl, host: str, *scope: str) -> list[str]:
 @pytest.mark.parametrize(("word", "is_left"), [("", False), ("off", True), ("on", False), ("x", False)])
 def test_a_variable_alone_tells_grok_to_leave_claude_codes_files(word: str, is_left: bool, isolated: Path) -> None:
     (agent,) = (one for one in hosts.load("claude").also_read_by if one.host == "grok")
-    environ = {"HOME": str(isolated / "home"), agent.variable: word}
-    assert side_switches.leaves_alone(agent, environ) is is_left
+    environ = {"HOME": str(isolated / "home"), agent.switch.files[0].removeprefix("$"): word}
+    assert switches.leaves_alone(agent, environ) is is_left

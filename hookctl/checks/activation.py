@@ -9,7 +9,7 @@ from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.packs.abilities import lacks
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.survey.model import FOLDER_UNTRUSTED, HIDDEN, NOT_APPROVED, OFF, Obstacle
 
 
@@ -74,13 +74,16 @@ def _sentence(text: str) -> str:
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
     """The switches in the files that are known to the host together with this one."""
     hooks = " and ".join(sorted({hook.id for hook in file.elements})) or "A hook here"
-    switch = effective.disabling_scope(file.target.scope, file.path, file.switch_layers)
+    switch = switches.find_stopping(file.switches, file.target.scope, file.path)
     if switch:
-        reason, fix = f"{switch.said} in {switch.source.path}", _sentence(switch.fix)
+        reason, fix = f"{switch.said} {switch.where}", _sentence(switch.fix)
         yield file.find("hooks_disabled", hooks=hooks, reason=reason, fix=fix)
-    for source, hook in effective.disabling_ours(file.switch_layers):
-        values = {"reason": f"{source.path} has it in a list", "fix": "Take it out of that list"}
-        yield file.find("hook_disabled", source.path, hooks=hook.id, **values)
+    named = switches.list_names(file.switches)
+    for hook in file.elements:
+        switch = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
+        if switch:
+            reason, fix = f"{switch.name} {switch.where} names it", _sentence(switch.fix)
+            yield file.find("hook_disabled", switch.path, hooks=hook.id, reason=reason, fix=fix)
 
 
 def judge_repository(file: FileFacts) -> Iterator[Finding]:

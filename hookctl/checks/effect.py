@@ -14,7 +14,7 @@ from hookctl.packs.abilities import in_the_way
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
 from hookctl.packs.guard_options import in_effect, switches_off
 from hookctl.packs.sentence import sentence, wraps_only
-from hookctl.settings import effective
+from hookctl.settings import effective, switches
 from hookctl.settings.targets import GUARD
 
 
@@ -36,7 +36,7 @@ def find_obstacles(file: FileFacts) -> Obstacles:
     is_untrusted = bool(project) and file.is_untrusted
     return Obstacles(
         reason,
-        effective.describe_switch(file.path, file.target.scope, file.switch_layers),
+        switches.describe(file.switches, file.target.scope, file.path),
         f"{host.title} has not been told to trust {project}" if is_untrusted else "",
     )
 

@@ -16,7 +16,8 @@ from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import run_packs
 from hookctl.planner import fixes
 from hookctl.settings.approval import Closed
-from hookctl.settings.effective import Source, Value
+from hookctl.settings.effective import Value
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target
 from hookctl.survey.model import Hook, Layer, Unreadable, Workplace
 
@@ -106,7 +107,7 @@ class FileFacts(NamedTuple):
     config_folder: str = ""  # the host's own, of the user
     start: str = ""  # the folder whose project settings the host reads with it
     layers: tuple[Layer, ...] = ()  # what the host reads there, the winning files first
-    switch_layers: tuple[Source, ...] = ()  # the same, and the files that only have switches
+    switches: tuple[Switch, ...] = ()  # that are set there
     is_read_only: bool = False
     written_at: float | None = None
     backup: int = 0  # the number of the last text that hookctl kept; 0: none
@@ -232,7 +233,6 @@ class HostFacts(NamedTuple):
     files: tuple[FileFacts, ...]  # that have or may have our entries; none: it is not in use
     layers: tuple[Layer, ...] = ()  # what it reads, the winning files first
     variables: Mapping[str, str] = {}  # as they reach the guard's hook
-    switch_layers: tuple[Source, ...] = ()  # the files that can switch its hooks off
     hooks: tuple[Hook, ...] = ()  # that stand in files, with what keeps each from running
     lost: tuple[Unreadable, ...] = ()  # files of which it takes nothing
     guards: tuple[GuardRegistration, ...] = ()  # the guard's hooks that do something here

@@ -84,7 +84,7 @@ def bare_facts(
 ) -> FileFacts:
     """The facts about any settings file, whether or not hookctl has entries in it."""
     path, guard = target.path, record.packs.get(GUARD) if record else None
-    layers, switches = machine.surroundings(target)
+    layers, found = machine.surroundings(target)
     is_read_only = False
     with contextlib.suppress(OSError, ValueError):  # there may be no file
         is_read_only = files.is_read_only(path)
@@ -105,7 +105,7 @@ def bare_facts(
         document=document,
         error=error,
         layers=layers,
-        switch_layers=switches,
+        switches=found,
         backup=_find_last_backup(machine, path) if error else 0,
         disabled=machine.disabled_in(path),
     )

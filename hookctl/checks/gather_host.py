@@ -33,7 +33,6 @@ def host_facts(machine: Machine, host: Host) -> HostFacts:
         files=files_of_ours,
         layers=layers,
         variables=variables,
-        switch_layers=machine.switches(host, user_path, start),
         hooks=tuple(map(programs.add_fault, reading.hooks)),
         lost=reading.lost,
     )

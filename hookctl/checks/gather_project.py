@@ -21,7 +21,7 @@ from hookctl.checks.programs import Read, find_fault
 from hookctl.checks.project import ANY, InstalledPack, ProjectFacts
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading
+from hookctl.hosts import Host, loading, settings_path
 from hookctl.ledger import committed
 from hookctl.model import HEAD, Current, Entry, Hooks, PackRecord, Record, Wanted
 from hookctl.packs.choices import settings_from
@@ -36,7 +36,7 @@ from hookctl.packs.runner import find_programs
 from hookctl.packs.wants import wants
 from hookctl.planner.hook_env import pack_env, recorded_settings
 from hookctl.planner.own_files import list_programs
-from hookctl.settings import effective
+from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import (
     GUARD,
@@ -136,15 +136,13 @@ def _add_layers(
 ) -> FileFacts:
     """The facts with the project's settings that the host reads together with this file."""
     project, found = file.target.project, sources.get(file.host.name, ())
-    switches = []
-    for source in effective.with_switches(folders, file.host, found, project):
-        if source.path.startswith(f"{project}/"):
-            switches.append(source)
+    users = settings_path(file.host, "user", folders.environ)
+    found_switches = switches.find(folders, file.host, users, project, ("project", "local"))
     layers = []
     for source in found:
         env = effective.variables([source])
         layers.append(Layer(source, source.path, env, frozenset()))
-    file = file._replace(layers=tuple(layers), switch_layers=tuple(switches))
+    file = file._replace(layers=tuple(layers), switches=found_switches)
     return file._replace(
         path_python=first_python(value_of(file.reaching, {}, "PATH").text, project)
     )

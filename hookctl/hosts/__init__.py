@@ -150,6 +150,15 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     return os.path.abspath(os.path.join(environ["HOME"], config.home))
 
 
+def config_of(host: Host, settings: str) -> str:
+    """The host's settings folder that has this settings file of a user."""
+    for layout in host.layouts():
+        inside = layout.files["user"].removeprefix("{config}")
+        if settings.endswith(inside):
+            return settings.removesuffix(inside)
+    return os.path.dirname(settings)
+
+
 def settings_path(host: Host, scope: str, environ: Mapping[str, str], project: str = "") -> str:
     """The path of a scope's settings file, before links are resolved."""
     return host.files[scope].format(
@@ -264,10 +273,5 @@ def rules_beside(host: Host, scope: str, settings: str, project: str) -> str:
 
     A user's file is in the same folder of the host as the settings, also where that was moved.
     """
-    folder = os.path.dirname(settings)
-    for layout in host.layouts():
-        inside = layout.files["user"].removeprefix("{config}")
-        if settings.endswith(inside):
-            folder = settings.removesuffix(inside)
-            break
-    return host.rules.get(scope, "").format(config=folder, project=project.rstrip("/"))
+    config = config_of(host, settings)
+    return host.rules.get(scope, "").format(config=config, project=project.rstrip("/"))

@@ -52,6 +52,7 @@ class Scopes(NamedTuple):
     same_command_once: bool = False
     same_name_once: bool = False
     first_only: bool = False
+    managed_hides_events: bool = False
 
 
 class HookFormat(NamedTuple):
@@ -119,18 +120,14 @@ class Permission(NamedTuple):
         return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
 
 
-class Switches(NamedTuple):
-    """The settings that turn hooks off."""
+class SwitchRule(NamedTuple):
+    """A setting that keeps hooks from running; several rules of one key are one switch."""
 
-    disable: Sequence[str] = ()
-    disabled_by: bool = False
-    spares_managed: bool = False  # but not where the key stands in managed settings
-    also: Sequence[Sequence[str]] = ()
-    named: Sequence[str] = ()
-    rules: Sequence[str] = ()
-    format: str = ""
-    files: dict[str, str] = _NOTHING
-    managed_only: str = ""
+    files: Sequence[str] = ()  # scopes, patterns, $VARIABLES; the first that has the key counts
+    key: Sequence[str] = ()
+    off: Sequence[Any] = (True,)  # its values that switch off, or one of a list
+    reach: str = "host"  # host | file | names | rules | urls
+    spares: Sequence[str] = ()  # scopes whose hooks run all the same
 
 
 class Loading(NamedTuple):
@@ -166,13 +163,6 @@ class HandlerRules(NamedTuple):
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's
 
 
-class AutoApproval(NamedTuple):
-    """What makes the host approve hooks without asking."""
-
-    variable: str = ""
-    key: str = ""
-
-
 class Trust(NamedTuple):
     """The approval that a hook needs before it runs."""
 
@@ -180,7 +170,7 @@ class Trust(NamedTuple):
     action: str = ""
     config: str = ""
     memory: str = ""
-    unasked: AutoApproval = AutoApproval()
+    unasked: SwitchRule = SwitchRule()  # what makes the host agree to all, where it is off
     scopes: Sequence[str] | None = None  # None: the file does not say
 
     def covers(self, scope: str) -> bool:
@@ -201,10 +191,7 @@ class FolderTrust(NamedTuple):
     folders: Sequence[str] = ()
     level: str = ""
     parent: str = ""
-    switch: Sequence[str] = ()
-    settings: str = ""  # the file with the switch; empty: that of the hooks
-    variable: str = ""  # goes before the switch
-    off_at: str = ""  # the value of the switch that trusts every folder; empty: false
+    switch: SwitchRule = SwitchRule()  # what trusts every folder where it is off
     lists: bool = False  # the file has a list of folders for each word
     reads: bool = False  # the host reads a folder's settings, whether it trusts it or not
 
@@ -247,9 +234,7 @@ class OtherAgent(NamedTuple):
     name: str = ""  # as people call it, if it is none
     only: str = ""  # the condition, if it does not always read them
     never_ours: bool = False  # whether it skips hooks in the form that hookctl gives them there
-    switch: Sequence[str] = ()  # the key of its own settings that keeps it from reading them
-    settings: str = ""  # the file with that key
-    variable: str = ""  # goes before the key
+    switch: SwitchRule = SwitchRule()  # what keeps it from reading them where it is off
 
     @property
     def runs_ours(self) -> bool:
@@ -284,7 +269,7 @@ class Host(NamedTuple):
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
     dialect: Dialect
-    switches: Switches
+    switches: tuple[SwitchRule, ...]
     loading: Loading
     handlers: HandlerRules
     trust: Trust
@@ -361,6 +346,11 @@ class Host(NamedTuple):
     def syntax(self) -> str:
         """The format of its settings file's text."""
         return syntax(self.format)
+
+    def list_key(self, reach: str) -> Path:
+        """The key of a list about single hooks, or files, that are off; () where there is none."""
+        keys = [tuple(rule.key) for rule in self.switches if rule.reach == reach]
+        return keys[0] if keys else ()
 
     def layouts(self) -> list["Host"]:
         """The host, and in its other layouts."""
@@ -444,6 +434,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
     if "project" in own_files and not environment.get("in_command"):
         # Else a command of project scope would name a path below the root folder.
         raise ValueError("environment: 'in_command' is missing")
+    precedence = (["managed"] if "managed" in files else []) + data["scopes"]["precedence"]
     channel, path = environment.get("channel"), tuple(environment.get("path", ()))
     registration, listing = data["registration"], ""
     if "event" in registration:  # one list of all hooks
@@ -457,7 +448,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         "shape": registration,
         "variant": variant,
         "scopes": tuple(own_files),
-        "scope_rules": data["scopes"],
+        "scope_rules": {**data["scopes"], "precedence": precedence},
         "files": own_files,
         "files_beside": files.get("beside", ""),
         "not_beside": files.get("not_beside", ()),
@@ -465,6 +456,7 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
         "managed_files": files.get("managed", {}),
         "env_path": path if channel == "settings" else (),
         "env_field": path[0] if channel == "hook" else "",
+        "switches": [_read(SwitchRule, rule) for rule in data.get("switches", ())],
         "also_read_by": [_read(OtherAgent, other) for other in data.get("also_read_by", ())],
         "transcripts": data.get("transcripts", {}).get("pattern", ""),
         "data": data,

@@ -98,7 +98,7 @@ def _name(hook: Hook, command: str) -> str:
     if kind != "command":
         text = f"{kind} {text}".strip()
     name = hook.fields.get("name")
-    if isinstance(name, str) and hosts.load(hook.host).switches.named:
+    if isinstance(name, str) and hosts.load(hook.host).list_key("names"):
         text = f"{masked_text(name)}: {text}"  # by which the host switches it off
     text += f" (wrapped by {hook.own_id})" if is_wrapped else ""
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text

@@ -183,9 +183,10 @@ class _Disabling:
             target = Target(host._replace(format="toml"), "user", name)
             state = codex.state_path(chosen.file, path)
             return self.open(target), Step(SWITCH, (*state, "enabled"))
-        if host.switches.named and chosen.is_named_alone:
+        names = host.list_key("names")
+        if names and chosen.is_named_alone:
             name = str(chosen.fields.get("name", chosen.fields.get("command")))
-            return settings, Step(NAME, tuple(host.switches.named), name)
+            return settings, Step(NAME, names, name)
         return settings, None
 
     def add_values(self, chosen: ChosenValues) -> None:

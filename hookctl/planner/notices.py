@@ -11,7 +11,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.settings import effective
+from hookctl.settings import approval, switches
 from hookctl.settings.stopping import find_stopping
 from hookctl.settings.targets import GUARD, Target, active_file
 
@@ -64,12 +64,11 @@ def _say_switched_off(draft: Draft, pack: Pack) -> str:
     """
     folders, host, read = draft.folders, draft.host, draft.sources.read
     start, user = _find_start(draft)
-    sources = effective.sources(folders, host, user, start, read)
-    sources = effective.with_switches(folders, host, sources, start, read)
-    target = draft.target
-    draft.switched_off = effective.describe_switch(target.path, target.scope, sources)
-    for switch, is_off in effective.switches(sources):
-        if is_off and switch.source.path == draft.target.path:
+    scopes, target = approval.list_scopes(host, start, folders.environ, read), draft.target
+    found = switches.find(folders, host, user, start, scopes, read)
+    draft.switched_off = switches.describe(found, target.scope, target.path)
+    for switch in found:
+        if switch.is_off and switch.path == target.path:
             return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
     if draft.switched_off:
         return f"{draft.switched_off}, so no hook of {pack.name} runs here"

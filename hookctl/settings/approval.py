@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
-from hookctl.hosts.model import AutoApproval, FolderTrust
+from hookctl.hosts.model import FolderTrust
 from hookctl.model import HookEntry, Path
-from hookctl.settings import side_switches
+from hookctl.settings import switches
 from hookctl.settings.targets import Read, read_settings, readable
 
 UNKNOWN = "unknown"  # it was never approved
@@ -30,23 +30,16 @@ class Closed(NamedTuple):
 
 
 def closed(
-    host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
-) -> list[Closed]:
-    """Our hooks in a settings file that wait for an approval, by its path and values."""
-    root = {} if root is MISSING else root
-    return closed_of(host, path, root, shapes.elements(host.shape, root), environ, read)
-
-
-def closed_of(
     host: Host,
     path: str,
     root: Any,
-    elements: Iterable[HookEntry],
     environ: Mapping[str, str],
     read: Read = read_settings,
+    elements: Iterable[HookEntry] | None = None,
 ) -> list[Closed]:
-    """Those of some hooks in a settings file that wait for an approval."""
-    trust = host.trust
+    """The hooks in a settings file, ours if no others are given, that wait for an approval."""
+    trust, root = host.trust, {} if root is MISSING else root
+    elements = shapes.elements(host.shape, root) if elements is None else elements
     hooks = {hook.path: hook for hook in elements}
     if trust.config:
         config = _read_host_file(host, trust.config, "toml", environ, read)
@@ -76,7 +69,7 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if _agrees_unasked(host.trust.unasked, root, environ):
+    if switches.read_gate(host.trust.unasked, host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     agreed = _agreed_commands(memory)
@@ -84,12 +77,6 @@ def _find_not_agreed(
         event = shapes.event_of(host.shape, path)
         if path in hooks and (event, handler.get("command")) not in agreed:
             yield Closed(hooks[path], UNKNOWN)
-
-
-def _agrees_unasked(unasked: AutoApproval, root: Any, environ: Mapping[str, str]) -> bool:
-    """Whether a variable or a key tells the host to agree to every command."""
-    texts = (environ.get(unasked.variable, ""), str(root.get(unasked.key)))
-    return any(map(side_switches.is_yes, texts))
 
 
 def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
@@ -117,6 +104,17 @@ def is_untrusted(
     return not _is_trusted(trust, _trust_levels(trust, document), folder)
 
 
+def list_scopes(
+    host: Host, folder: str, environ: Mapping[str, str], read: Read = read_settings
+) -> list[str]:
+    """The scopes whose settings count in a folder; a project's do where the host trusts it."""
+    scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
+    trust = host.folder_trust.scopes
+    if "project" in trust and is_untrusted(host, "project", folder, environ, read):
+        return scopes[:3]
+    return scopes
+
+
 def _read_host_file(
     host: Host, name: str, format: str, environ: Mapping[str, str], read: Read
 ) -> Document | None:
@@ -125,10 +123,8 @@ def _read_host_file(
 
 def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
     """Whether the host has a folder-trust feature that is on."""
-    value = side_switches.value(host, trust, environ, read)
-    if trust.off_at:
-        return value != trust.off_at
-    return value if isinstance(value, bool) else trust.on
+    is_off = switches.read_gate(trust.switch, host, environ, read)
+    return trust.on if is_off is None else not is_off
 
 
 def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:

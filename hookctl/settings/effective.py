@@ -1,6 +1,6 @@
 """The settings in effect: which files a host merges, which one wins, and what the guard gets.
 
-That is its hook's variables, the host's cap and the switches.
+That is its hook's variables and the host's cap; see `switches` for what keeps hooks from running.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import (
     Host,
+    config_of,
     load,
     loading,
     managed_layout,
+    other_layout,
     read_cap,
-    settings_path,
     shapes,
 )
 from hookctl.model import HookEntry, Path
@@ -29,7 +30,6 @@ from hookctl.settings.targets import (
     active_file,
     all_files,
     read_settings,
-    readable,
     variant_of_file,
 )
 from hookctl.system import files
@@ -81,8 +81,6 @@ def find_files(
     folders: Folders, host: Host, scope: str, user: str, start: str, read: Read
 ) -> list[tuple[Host, str]]:
     """The settings files of a scope, each with the host's variant that matches its layout."""
-    if scope == "user":
-        return _with_neighbours(folders, variant_of_file(host, user, read), user, scope, "", read)
     if scope == "managed":
         paths = []  # of an administrator on this platform, the winning ones first
         for pattern in reversed(host.managed_files.get(sys.platform, [])):
@@ -90,8 +88,14 @@ def find_files(
         return [(managed_layout(host, path), path) for path in paths]
     if scope not in host.scopes:
         return []
-    variant, path = active_file(host, scope, folders.environ, start, read)
-    return _with_neighbours(folders, variant, path, scope, start, read)
+    variant, path = variant_of_file(host, user, read), user
+    if scope != "user":
+        variant, path = active_file(host, scope, folders.environ, start, read)
+    found = _with_neighbours(folders, variant, path, scope, start, read)
+    for pattern in host.other_files.get(scope, ()):  # they may have comments, too
+        other = pattern.format(config=config_of(host, user), project=start.rstrip("/"))
+        found.append((other_layout(host, other), other))
+    return found
 
 
 def _find_matching(folder: str, pattern: str) -> list[str]:
@@ -153,12 +157,14 @@ def text(source: Source | None, path: Path) -> str:
 
 
 def hidden_events(found: list[Source], source: Source) -> set[str]:
-    """The events of a file that the host takes from another file of the same scope instead."""
+    """The events of a file that the host takes from another file instead."""
     overlays = [variant.variant for where, variant in source.host.variants if where == "overlays"]
     hidden: set[str] = set()
     for other in found:
-        is_neighbour = other.scope == source.scope and other.path != source.path
-        if is_neighbour and other.host.variant in overlays:
+        is_overlay = other.scope == source.scope and other.host.variant in overlays
+        is_stronger = other.scope == "managed" != source.scope
+        hides = is_overlay or (is_stronger and source.host.scope_rules.managed_hides_events)
+        if hides and other.path != source.path:
             for _, events in shapes.event_maps(other.host.shape, other.document.value):
                 hidden.update(events)
     return hidden
@@ -249,139 +255,3 @@ def _read_cap_field(host: Host, found: Sequence[Source]) -> Value:
 def blocks(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> float:
     """How many blocks in a row the host accepts; 0 or less: any number."""
     return read_cap(host, cap(host, found, environ).text)
-
-
-# Switches.
-
-
-class Switch(NamedTuple):
-    """A key in a settings file that switches every hook off, or a rule in a list for its file."""
-
-    source: Source
-    path: Path
-    rule: str = ""
-
-    @property
-    def said(self) -> str:
-        """The key with its value, as people write it."""
-        if self.rule:
-            return f"{self._key} has {json.dumps(self.rule)}"
-        return f"{self._key} is {json.dumps(self.source.document.get(self.path))}"
-
-    @property
-    def fix(self) -> str:
-        """What to remove."""
-        if self.rule:
-            return f"remove {json.dumps(self.rule)} from {self._key} in {self.source.path}"
-        return f"remove {self._key} from {self.source.path}"
-
-    @property
-    def _key(self) -> str:
-        return ".".join(map(str, self.path))
-
-
-def switch_files(folders: Folders, host: Host, start: str) -> Iterator[tuple[str, str]]:
-    """Scope and path of the files with a host's switches, where its hooks are in other files."""
-    switch_host = host._replace(files=host.switches.files)
-    for scope in host.scope_rules.precedence:
-        if scope in switch_host.files:
-            yield scope, settings_path(switch_host, scope, folders.environ, start)
-
-
-def with_switches(
-    folders: Folders, host: Host, found: Sequence[Source], start: str, reader: Read = read_settings
-) -> list[Source]:
-    """The settings files that the host reads, after those that only have its switches."""
-    known_paths = {source.path for source in found}
-    switch_sources = []
-    for scope, path in switch_files(folders, host, start):
-        if path in known_paths:
-            continue
-        document = readable(path, host.switches.format, reader)
-        if document is not None and isinstance(document.value, dict):
-            variant = variant_of_file(load(host.name), path, reader)
-            switch_sources.append(Source(scope, path, document, variant))
-    return [*switch_sources, *found]
-
-
-def switches(found: Sequence[Source]) -> Iterator[tuple[Switch, bool]]:
-    """Every switch that is set, the winning ones first, and whether it is off."""
-    for source in found:
-        known = source.host.switches
-        keys = list(known.also)
-        if known.disable:
-            keys.insert(0, known.disable)
-        for key in keys:
-            path = tuple(key)
-            value = source.document.get(path)
-            if value is not MISSING:
-                yield Switch(source, path), value is known.disabled_by
-
-
-def disabling(found: Sequence[Source]) -> Switch | None:
-    """The switch that turns all hooks off, if it is the winning one."""
-    for switch, is_off in switches(found):
-        return switch if is_off else None
-    return None
-
-
-def disabling_ours(found: Sequence[Source]) -> Iterator[tuple[Source, HookEntry]]:
-    """Our hooks in a list of disabled hooks, each with the file that has the list."""
-    for source in found:
-        path = tuple(source.host.switches.named)
-        names: Any = source.document.get(path) if path else None
-        if not isinstance(names, list):
-            continue
-        for other in found:
-            for hook in shapes.elements(other.host.shape, other.document.value):
-                if hook.fields.get("name", hook.fields["command"]) in names:
-                    yield source, hook
-
-
-def disabling_rule(scope: str, file: str, found: Sequence[Source]) -> Switch | None:
-    """The rule in a list that keeps the host from loading a file of a scope.
-
-    A list has the word on the files of its scope, and one of another scope on those it names.
-    """
-    for source in found:
-        key = tuple(source.host.switches.rules)
-        entries: Any = source.document.get(key) if key else None
-        if isinstance(entries, list):
-            from hookctl.settings.file_rules import FileRules  # late: few hosts have such rules
-
-            rules = FileRules(os.path.dirname(source.path), entries)
-            if source.scope == scope or rules.names(file):
-                rule = rules.find_off(file)
-                return Switch(source, key, rule) if rule else None
-    return None
-
-
-def disabling_scope(scope: str, file: str, found: Sequence[Source]) -> Switch | None:
-    """The switch that turns all hooks of a scope off, or those in a file of it.
-
-    `found` has the files with switches, too.
-    """
-    switch = disabling(found) or disabling_rule(scope, file, found)
-    if switch and not _spares(switch.source, scope):
-        return switch
-    if scope == "managed":
-        return None
-    for source in found:
-        key = source.host.switches.managed_only
-        if key and source.scope == "managed" and source.document.get((key,)) is True:
-            return Switch(source, (key,))
-    return None
-
-
-def _spares(switched: Source, scope: str) -> bool:
-    """Whether hooks of a scope run on, although this file switches all off."""
-    is_others = scope == "managed" and switched.scope != "managed"
-    return is_others and switched.host.switches.spares_managed
-
-
-def describe_switch(path: str, scope: str, found: Sequence[Source]) -> str:
-    """What switches off all hooks of a file, or ''; `found` has the files with switches, too."""
-    switch = disabling_scope(scope, path, found)
-    if switch and switch.source.path == path:
-        return switch.said
-    return f"{switch.said} in {switch.source.path}" if switch else ""

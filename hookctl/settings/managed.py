@@ -42,7 +42,7 @@ def find(host: Host, platform: str, pack: str) -> ManagedFile:
         if "*" in pattern:
             name = _NAME if pack == "guard" else f"{_NAME}-{pack}"
             return ManagedFile(pattern.replace("*", name), True)
-    return ManagedFile(patterns[0], False)
+    return ManagedFile(patterns[-1], False)
 
 
 def _no_managed_scope(host: Host, platform: str) -> HookctlError:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, load, loading
+from hookctl.hosts import Host, loading
 from hookctl.hosts.loading import CLIENT, Fault
 from hookctl.settings import approval, effective
-from hookctl.settings.targets import Read, variant_of_file
+from hookctl.settings.targets import Read
 from hookctl.system.folders import Folders
 
 
@@ -39,13 +39,7 @@ def find_stopping(
         is_read = host.folder_trust.reads
         if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
             continue
-        places = list(effective.find_files(folders, host, scope, user, start, read))
-        for of_scope, path in effective.switch_files(folders, host, start):
-            if of_scope == scope and path not in [known for _, known in places]:
-                variant = variant_of_file(load(host.name), path, read)
-                if variant.format == host.switches.format:  # else its faults are not those known
-                    places.append((variant, path))
-        for variant, path in places:
+        for variant, path in effective.find_files(folders, host, scope, user, start, read):
             fault = _find_fault(variant, path, read) if os.path.lexists(path) else None
             if fault:
                 line, what, code, fix = fault

@@ -8,8 +8,8 @@ of the host comes last: when it is gone, the hook still has its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import MISSING
@@ -20,9 +20,10 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
-from hookctl.settings import approval, effective, side_switches
+from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.stopping import find_stopping, find_whole
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.machine import Machine
@@ -85,9 +86,9 @@ class _HostReader:
         found = list(self._find())
         self._add_stopping()
         sources = [file.source for file in found if not file.obstacle]
-        switch_sources = self._with_switches(sources)
+        found_switches = self._machine.switches(self._host, self._user, self._start)
         for file in found:
-            yield from self._list_hooks(file, sources, switch_sources)
+            yield from self._list_hooks(file, sources, found_switches)
         read = {store.real_path(file.source.path) for file in found}
         yield from self._list_unread(read)
 
@@ -101,7 +102,7 @@ class _HostReader:
             places = effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             )
-            for variant, path in [*places, *self._list_other_files(scope)]:
+            for variant, path in places:
                 source = self._read_source(scope, variant, path)
                 if source is None:
                     continue
@@ -113,13 +114,6 @@ class _HostReader:
                 elif not obstacle:
                     first = first or source
                 yield _Found(source, contents, obstacle)
-
-    def _list_other_files(self, scope: str) -> Iterator[tuple[Host, str]]:
-        """The host's files with other subjects that may have hooks, and comments, too."""
-        host, config = self._host, hosts.config_folder(self._host, self._machine.environ)
-        for name in host.other_files.get(scope, ()):
-            path = name.format(config=config, project=self._start.rstrip("/"))
-            yield hosts.other_layout(host, path), path
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
         """A settings file; None where there is none, or where it is the user's own."""
@@ -216,15 +210,8 @@ class _HostReader:
 
     # What becomes of their hooks.
 
-    def _with_switches(self, sources: Sequence[Source]) -> list[Source]:
-        """The files that the host reads, after those that only have its switches."""
-        machine = self._machine
-        return effective.with_switches(
-            machine.folders, self._host, sources, self._start, machine.read
-        )
-
     def _list_hooks(
-        self, found: _Found, sources: list[Source], switch_sources: Sequence[Source]
+        self, found: _Found, sources: list[Source], found_switches: Sequence[Switch]
     ) -> Iterator[Hook]:
         source, contents = found.source, found.contents
         if not contents.entries:
@@ -233,22 +220,22 @@ class _HostReader:
             source.host,
             source.scope,
             source.path,
-            shared=() if found.obstacle else self._find_shared(source, switch_sources),
+            shared=() if found.obstacle else self._find_shared(source, found_switches),
             note=_note_on_trust(source),
             readers=tuple(self._find_readers(source)),
         )
         if found.obstacle:
             yield from list_hooks_of(file, source, contents, found.obstacle)
             return
-        closed = self._find_closed(source, contents.entries, switch_sources)
+        closed = self._find_closed(source, contents.entries, found_switches)
         hidden = _find_hidden_events(source, sources)
         yield from list_hooks_of(file, source, contents, hidden=hidden, closed=closed)
 
     def _find_shared(
-        self, source: Source, switch_sources: Sequence[Source]
+        self, source: Source, found_switches: Sequence[Switch]
     ) -> tuple[Obstacle, ...]:
         """What keeps the hooks of a file that is read from running, as those of other files."""
-        off = judge_switches(source.scope, source.path, switch_sources)
+        off = judge_switches(source.scope, source.path, found_switches)
         untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
         found = [*self._stopping[:1], off, untrusted]
         return tuple(obstacle for obstacle in found if obstacle)
@@ -257,24 +244,25 @@ class _HostReader:
         """The other agents that read a file, and are not told to leave it alone."""
         machine = self._machine
         for agent in source.host.also_read_by:
-            is_off = side_switches.leaves_alone(agent, machine.environ, machine.read)
+            is_off = switches.leaves_alone(agent, machine.environ, machine.read)
             if source.scope in agent.scopes and not is_off:
                 yield agent
 
     def _find_closed(
-        self, source: Source, entries: Sequence[Entry], switch_sources: Sequence[Source]
+        self, source: Source, entries: Sequence[Entry], found_switches: Sequence[Switch]
     ) -> dict[Path, Obstacle]:
         """The hooks that wait for an approval, or that are switched off by name."""
-        closed = dict(_find_named(entries, switch_sources))
-        if source.scope == "managed":
+        closed = dict(_find_named(entries, found_switches))
+        closed |= _find_refused(source.scope, entries, found_switches)
+        if not source.host.trust.covers(source.scope):
             return closed
         host, machine = source.host, self._machine
         asked = []
         for entry in entries:
             if not entry.faults or entry.faults[0].kind == "event":
                 asked.append(HookEntry(entry.path, "", entry.fields))
-        waiting = approval.closed_of(
-            host, source.path, source.document.value, asked, machine.environ, machine.read
+        waiting = approval.closed(
+            host, source.path, source.document.value, machine.environ, machine.read, asked
         )
         for each in waiting:
             closed.setdefault(each.element.path, _explain_closed(source, each, machine))
@@ -284,14 +272,10 @@ class _HostReader:
 # What stops the hooks of several files.
 
 
-def judge_switches(scope: str, path: str, switch_sources: Sequence[Source]) -> Obstacle | None:
+def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
-    switch = effective.disabling_scope(scope, path, switch_sources)
-    if switch is None:
-        return None
-    is_managed = switch.source.scope == "managed"
-    fix = "only an administrator can change that file" if is_managed else switch.fix
-    return Obstacle(OFF, f"{switch.said} in {switch.source.path}", fix)
+    switch = switches.find_stopping(found, scope, path)
+    return Obstacle(OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
@@ -306,7 +290,7 @@ def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obst
     """The events that the host takes from a neighbour of a file instead."""
     hidden = {}
     for other in sources:
-        if other.scope == source.scope and other.path != source.path:
+        if other.path != source.path:
             for event in effective.hidden_events([other, source], source):
                 reason = f"{source.host.title} takes its {event} hooks from {other.path} instead"
                 hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
@@ -314,27 +298,34 @@ def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obst
 
 
 def _find_named(
-    entries: Sequence[Entry], switch_sources: Sequence[Source]
+    entries: Sequence[Entry], found_switches: Sequence[Switch]
 ) -> Iterator[tuple[Path, Obstacle]]:
     """The hooks that a list of disabled hooks has, by their name or their command."""
-    named = list_disabled(switch_sources)
+    named = list_disabled(found_switches)
     for entry in entries if named else ():
         name = entry.fields.get("name", entry.fields.get("command"))
         if isinstance(name, str) and name in named:
             yield entry.path, named[name]
 
 
-def list_disabled(switch_sources: Sequence[Source]) -> Mapping[str, Obstacle]:
+def _find_refused(
+    scope: str, entries: Sequence[Entry], found: Sequence[Switch]
+) -> Iterator[tuple[Path, Obstacle]]:
+    """The hooks whose URL is in no list of those that may be called."""
+    for entry in entries:
+        url = entry.fields.get("url")
+        switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
+        if switch:
+            reason = f"{switch.name} {switch.where} does not have its URL"
+            yield entry.path, Obstacle(OFF, reason, "add its URL to that list")
+
+
+def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     """The names and commands in lists of disabled hooks."""
-    named: dict[str, Obstacle] = {}
-    for source in switch_sources:
-        key = source.host.switches.named
-        names: Any = source.document.get(tuple(key)) if key else None
-        for name in names if isinstance(names, list) else ():
-            if isinstance(name, str):
-                reason = f"{'.'.join(key)} in {source.path} names it"
-                fix = f"take `{masked_text(name)}` out of that list"
-                named.setdefault(name, Obstacle(OFF, reason, fix))
+    named = {}
+    for name, switch in switches.list_names(found).items():
+        fix = f"take `{masked_text(name)}` out of that list"
+        named[name] = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
     return named
 
 

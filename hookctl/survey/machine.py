@@ -15,8 +15,9 @@ from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
-from hookctl.settings import effective
+from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
 from hookctl.survey.model import Layer, Workplace
 from hookctl.system import files, project
@@ -111,7 +112,7 @@ class Machine:
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
-        self._switches: dict[tuple[str, ...], tuple[Source, ...]] = {}
+        self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
         self._disabled: dict[str, list[DisabledHook]] | None = None
@@ -220,21 +221,21 @@ class Machine:
             self._layers[key] = tuple(self._layer(source, found) for source in found)
         return self._layers[key]
 
-    def surroundings(self, target: Target) -> tuple[tuple[Layer, ...], tuple[Source, ...]]:
-        """The files that the host reads together with one; and those that can switch it off."""
+    def surroundings(self, target: Target) -> tuple[tuple[Layer, ...], tuple[Switch, ...]]:
+        """The files that the host reads together with one, and the switches that are set there."""
         host, user_path = target.host, target.path
         if target.scope != "user":
             user_path = self.active_file(host, "user")[1]
         start = target.project or self.start_of(host)
         return self.layers(host, user_path, start), self.switches(host, user_path, start)
 
-    def switches(self, host: Host, users: str, start: str) -> tuple[Source, ...]:
-        """The files that only have the host's switches, and then these layers."""
+    def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
+        """The switches of a host that are set where it is started."""
         key = (host.name, host.variant, users, start)
         if key not in self._switches:
-            found = [layer.source for layer in self.layers(host, users, start)]
-            found = effective.with_switches(self.folders, host, found, start, self.read)
-            self._switches[key] = tuple(found)
+            scopes = approval.list_scopes(host, start, self.environ, self.read)
+            found = switches.find(self.folders, host, users, start, scopes, self.read)
+            self._switches[key] = found
         return self._switches[key]
 
     def _layer(self, source: Source, found: list[Source]) -> Layer:

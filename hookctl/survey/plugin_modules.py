@@ -58,7 +58,7 @@ class ModuleFinder:
         if document is None or not isinstance(entries, list):
             return
         rules = None
-        if key == tuple(self._host.switches.rules):
+        if key == self._host.list_key("rules"):
             rules = FileRules(os.path.dirname(path), entries)
         for number, entry in enumerate(entries[:MOST_FOLDERS]):
             name = entry.get(row.name) if isinstance(entry, dict) and row.name else entry

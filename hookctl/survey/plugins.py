@@ -29,15 +29,15 @@ def read_plugins(machine: Machine, host: Host) -> Reading:
     if read_table(host) is None:  # its settings need not be looked at
         return Reading((), ())
     project, user = machine.start_of(host), machine.active_file(host, "user")[1]
-    switch_sources = machine.switches(host, user, project)
+    switches = machine.switches(host, user, project)
     places = find_places(host, machine.environ, machine.folders.cwd, project)
     return find_plugin_hooks(
         host,
         places,
         managed=tuple(host.managed_files.get(sys.platform, ())),
-        obstacle=judge_switches("plugin", "", switch_sources),
-        find_off=lambda scope, path: judge_switches(scope, path, switch_sources),
-        disabled=list_disabled(switch_sources),
+        obstacle=judge_switches("plugin", "", switches),
+        find_off=lambda scope, path: judge_switches(scope, path, switches),
+        disabled=list_disabled(switches),
         read=machine.reader.patient_document,
         untrusted={
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")

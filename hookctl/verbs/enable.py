@@ -91,7 +91,7 @@ def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
         return [
             hook
             for hook in hooks
-            if hook.fields.get("name") == text and hosts.load(hook.host).switches.named
+            if hook.fields.get("name") == text and hosts.load(hook.host).list_key("names")
         ]
 
 

@@ -22,7 +22,7 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out
 from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
-from hookctl.settings import side_switches
+from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -426,7 +426,7 @@ def _name_borrowed(folders: Folders, request: Request, done: _Done) -> list[str]
     left = {key: record for key, record in done.left.items() if name in record.packs}
     for host in map(known.load, dict.fromkeys(request.hosts if left else ())):
         for owner, agent in readers.find_read_by(host.name):
-            if not agent.runs_ours or side_switches.leaves_alone(agent, folders.environ):
+            if not agent.runs_ours or switches.leaves_alone(agent, folders.environ):
                 continue
             for key, record in left.items():
                 is_read = record.host == owner.name and record.scope in agent.scopes

@@ -233,22 +233,6 @@ def test_unknown_keys_and_a_missing_version_or_type_do_no_harm(copilot: Client, 
     assert probe.flags() == "F"
 
 
-@pytest.mark.parametrize(
-    ("file", "runs"),
-    [("~/.copilot/settings.json", True), (".github/copilot/settings.json", False), (".claude/settings.json", False)],
-)
-def test_a_switch_in_a_repository_turns_the_user_s_hooks_off_too(
-    copilot: Client, place: Place, file: str, runs: bool
-) -> None:
-    probe = make_probe(place.root)
-    write_hooks(place.settings, agentStop=[entry(probe)])
-    path = place.home / file[2:] if file.startswith("~") else place.project / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('{"disableAllHooks": true}')
-    play(copilot, place, ["done"], TRUST)
-    assert probe.flags() == ("F" if runs else "")
-
-
 def test_a_failed_tool_has_an_event_of_its_own_but_a_failed_shell_command_has_not(
     copilot: Client, place: Place
 ) -> None:

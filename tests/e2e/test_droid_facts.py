@@ -87,15 +87,6 @@ FACTS = [
 test_fact = facts.table("droid", FACTS, write)
 
 
-@pytest.mark.parametrize("name", ["hooks.json", "../../project/.factory/settings.json"])
-def test_a_switch_in_any_file_turns_all_hooks_off(droid: Client, place: Place, name: str) -> None:
-    it = make_probe(place.root)
-    write_settings(place.settings, Stop=[group(it)])
-    write = write_hooks if name == "hooks.json" else write_settings
-    write(place.settings.parent / name, **{OFF: True})
-    assert where_hooks_run(droid, place, {"it": it}) == []
-
-
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**(more or {}), "hooks": events}))

@@ -122,16 +122,16 @@ class Machine:
 
     def switch_off(self) -> None:
         """Let the client's own switch turn all hooks off, where it has one."""
-        key = self.host.switches.disable
         if self.case.driver is codex:
             config = self.place.settings.parent / "config.toml"
             config.write_text(f"{config.read_text()}\n[features]\nhooks = false\n")
             return
         value = json.loads(self.place.settings.read_text())
+        rule = next(rule for rule in self.host.switches if "user" in rule.files)
         part = value
-        for name in key[:-1]:
+        for name in rule.key[:-1]:
             part = part.setdefault(name, {})
-        part[key[-1]] = self.host.switches.disabled_by
+        part[rule.key[-1]] = rule.off[0]
         self.place.settings.write_text(json.dumps(value, indent=1))
 
 
@@ -154,7 +154,7 @@ def test_a_client_runs_the_hooks_that_are_listed_as_running_and_no_other(
     no_mode = {"missing": "not_executable"}.get(gone, gone)
     assert states["no-mode"] == ("runs" if case.driver is copilot else no_mode)
     assert machine.play(client) == machine.expected()
-    if case.driver is not openhands and machine.host.switches.disable:
+    if case.driver is codex or any("user" in rule.files for rule in machine.host.switches):
         machine.switch_off()
         assert machine.expected() == {}
         assert machine.play(client) == {}

@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from . import claude, codex, gemini, qwen
+from . import claude, codex, copilot, droid, gemini, qwen
 from . import grok as drive
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .model_server import Script
-from .probe import make_probe
 from .product import KEPT, LIMIT, codes, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 BIND = 'mount --bind "$0" /etc && exec "$@"'
-GROKS_HOOK = "[[hooks.Stop]]\nhooks = [{{type = 'command', command = '{command}'}}]\n"
 REPLIES = [f"reply {number}" for number in range(1, 12)]
 # Driver, options and environment; the drivers name a file that is not there, so that no machine's own disturbs.
 HOSTS: dict[str, tuple[Any, tuple[str, ...], dict[str, str]]] = {
     "claude": (claude, (), {}),
     "codex": (codex, (), {}),
+    "copilot": (copilot, (), {}),
+    "droid": (droid, (), {}),
     "gemini": (gemini, (), {**gemini.TRUST, "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/etc/gemini-cli/settings.json"}),
     "grok": (drive, (), {}),
     "qwen": (qwen, (qwen.YOLO,), {"QWEN_CODE_SYSTEM_SETTINGS_PATH": "/etc/qwen-code/settings.json"}),
@@ -57,12 +57,18 @@ def render(place: Place, host: str, *options: str) -> dict[str, Any]:
 
 def with_etc(client: Client, place: Place, page: dict[str, Any]) -> Client:
     """The client in a namespace of its own, where /etc has the rendered file."""
+    return with_files(client, place, {page["path"]: page["text"]})
+
+
+def with_files(client: Client, place: Place, texts: dict[str, str]) -> Client:
+    """The client in a namespace of its own, where /etc has these files."""
     require_namespaces()
     etc = place.root / "etc"
     shutil.copytree("/etc", etc, symlinks=True)
-    path = etc / Path(page["path"]).relative_to("/etc")
-    path.parent.mkdir(parents=True)
-    path.write_text(page["text"])
+    for name, text in texts.items():
+        path = etc / Path(name).relative_to("/etc")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return client._replace(runtime=("unshare", "-m", "sh", "-c", BIND, str(etc), *client.runtime))
 
 
@@ -86,15 +92,7 @@ def test_the_guard_of_a_managed_file_ends_at_its_limit(
     assert not os.path.exists(page["path"])
 
 
-def test_codex_calls_the_hook_managed(codex: Client, tmp_path: Path) -> None:
-    from .codex import Place, list_hooks
-
-    place = Place.make(tmp_path / "place", own_folders=True)
-    client = with_etc(codex, place, render(place, "codex"))
-    assert [hook.trust for hook in list_hooks(client, place)] == ["managed"]
-
-
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", [name for name in HOSTS if name not in ("copilot", "droid")])  # they go on without it
 def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     driver, options, environment = HOSTS[name]
     place = driver.Place.make(tmp_path / "place", own_folders=True)
@@ -104,20 +102,3 @@ def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.
     run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
     assert run.code != 0 and run.requests == 0
     assert page["path"] in run.errors or name == "grok"  # it says what is wrong, and not where
-
-
-def test_grok_runs_managed_hooks_of_two_files_alone_where_one_says_so(grok: Client, tmp_path: Path) -> None:
-    place = drive.Place.make(tmp_path / "place", own_folders=True)
-    probes = {name: make_probe(place.root, name) for name in ("managed_config", "requirements", "synced", "own")}
-    texts = {name: GROKS_HOOK.format(command=probe.command) for name, probe in probes.items()}
-    client = with_etc(grok, place, {"path": "/etc/grok/managed_config.toml", "text": texts["managed_config"]})
-    managed = place.root / "etc" / "grok"
-    place.configure(texts["own"])
-    place.config.with_name("managed_config.toml").write_text(texts["synced"])
-    ran = []
-    for pin in ("", "allow_managed_hooks_only = true\n"):
-        (managed / "requirements.toml").write_text(pin + texts["requirements"])
-        before = {name: len(probe.heard()) for name, probe in probes.items()}
-        drive.play(client, place, ["done"])
-        ran.append([name for name, probe in probes.items() if len(probe.heard()) > before[name]])
-    assert ran == [["managed_config", "requirements", "own"], ["managed_config", "requirements"]]

@@ -59,7 +59,6 @@ FACTS = [
     Fact("a trailing comma keeps it from starting", STOP, text=lambda text: text[:-1] + ",}", requests=0,
          code=EXIT["settings_broken"], check=lambda came: came.place.settings.read_bytes()
          == came.place.settings.with_name("settings.json.corrupted").read_bytes()),
-    Fact("a switch turns all hooks off", STOP, more={"disableAllHooks": True}, requests=1, flags=""),
 ]  # fmt: skip
 test_fact = facts.table("qwen", FACTS, facts.claude_like(BASE))
 

@@ -1,0 +1,259 @@
+"""The switches that are set here: what keeps a host's hooks from running, and which of them.
+
+A host's file says which settings those are. A place is a settings file, or a variable.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from hookctl.documents import MISSING, Document, value_at
+from hookctl.hosts import Host, config_folder, config_of, load, loading
+from hookctl.hosts.model import OtherAgent, SwitchRule
+from hookctl.settings import effective
+from hookctl.settings.targets import Read, read_settings, readable
+from hookctl.system.folders import Folders
+
+_YES = ("1", "true", "yes", "on")
+_NO = ("0", "false", "no", "off")
+
+
+class Switch(NamedTuple):
+    """A place where a switch is set."""
+
+    rule: SwitchRule
+    scope: str  # empty for a variable
+    path: str  # of the file; empty for a variable
+    name: str  # the key as people write it, or $VARIABLE
+    value: Any
+    counts: bool = True  # whether no stronger place has it
+
+    @property
+    def is_off(self) -> bool:
+        """Whether its value switches hooks off."""
+        return _is_off(self.rule, self.value)
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether its value is one entry of a list."""
+        return self.rule.reach in ("names", "rules")
+
+    @property
+    def said(self) -> str:
+        """The key with its value, as people write it."""
+        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
+
+    @property
+    def where(self) -> str:
+        """Where it is set, in words."""
+        return f"in {self.path}" if self.path else "in the environment"
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        if self.scope == "managed":
+            return "ask whoever manages this machine"
+        if not self.path:
+            return f"unset {self.name[1:]}"
+        if self.is_entry:
+            return f"remove {json.dumps(self.value)} from {self.name} in {self.path}"
+        return f"remove {self.name} from {self.path}"
+
+    def stops(self, scope: str, path: str) -> bool:
+        """Whether it keeps all hooks of a file from running."""
+        if not (self.is_off and self.counts) or scope in self.rule.spares:
+            return False
+        return self.rule.reach == "host" or (self.rule.reach == "file" and path == self.path)
+
+
+class _Place(NamedTuple):
+    scope: str
+    path: str  # of a file, or $VARIABLE
+    layout: Host | None = None  # of a file that may have hooks, too
+
+
+# What is set
+
+
+def find(
+    folders: Folders,
+    host: Host,
+    user: str,
+    start: str,
+    scopes: Collection[str],
+    read: Read = read_settings,
+) -> tuple[Switch, ...]:
+    """The switches of a host that are set where it is started, of each the winning place first.
+
+    `user` is the path of the user's settings file. Other `scopes` are left out; '' is a variable's.
+    """
+    if not host.switches:
+        return ()
+    environ, settings = folders.environ, []
+    for scope in [scope for scope in host.scope_rules.precedence if scope in scopes]:
+        for layout, path in effective.find_files(folders, host, scope, user, start, read):
+            settings.append(_Place(scope, path, layout))
+    found: list[Switch] = []
+    opened: dict[str, Document | str | None] = {}
+    for rule in host.switches:
+        for scope, path, layout in _list_places(rule, settings, host, user, start, environ):
+            if scope not in scopes:
+                continue
+            if path not in opened:
+                opened[path] = _open(path, environ, read, layout)
+            value = _look_up(rule, opened[path])
+            if value is not MISSING:
+                found += [*_list_set(rule, scope, path, value, found)]
+    return tuple(found)
+
+
+def _list_places(
+    rule: SwitchRule,
+    settings: Sequence[_Place],
+    host: Host,
+    user: str,
+    start: str,
+    environ: Mapping[str, str],
+) -> Iterator[_Place]:
+    """Where a switch may stand, the winning place first."""
+    by_path = {place.path: place for place in settings}
+    for pattern in rule.files:
+        if pattern.startswith("$"):
+            yield _Place("", pattern)
+        elif "/" not in pattern:
+            yield from (place for place in settings if place.scope == pattern)
+        else:
+            scope = "project" if pattern.startswith("{project}") else "managed"
+            scope = "user" if pattern.startswith(("{config}", "{home}")) else scope
+            values = {"home": environ["HOME"], "project": start.rstrip("/")}
+            path = pattern.format(config=config_of(host, user), **values)
+            folder, _, name = path.rpartition("/")
+            found = sorted(glob.glob(f"{glob.escape(folder)}/{name}")) if "*" in name else [path]
+            for path in found:
+                yield by_path.get(path, _Place(scope, path))
+
+
+def _list_set(
+    rule: SwitchRule, scope: str, path: str, value: Any, found: Iterable[Switch]
+) -> Iterator[Switch]:
+    """The switch of a place, after those that were found; of a list of names one for each."""
+    name = ".".join(rule.key)
+    if path.startswith("$"):
+        name, path = path, ""
+    if rule.reach != "names":
+        same = [(rule.key, "host") == (other.rule.key, other.rule.reach) for other in found]
+        counts = rule.reach != "host" or not any(same)
+        yield Switch(rule, scope, path, name, value, counts)
+    for entry in value if rule.reach == "names" and isinstance(value, list) else ():
+        if isinstance(entry, str):
+            yield Switch(rule, scope, path, name, entry)
+
+
+def _open(
+    place: str, environ: Mapping[str, str], read: Read, layout: Host | None = None
+) -> Document | str | None:
+    """The document of a path, or the text of a $VARIABLE; None where a host would read nothing.
+
+    `layout` is that of a file with hooks.
+    """
+    if place.startswith("$"):
+        return environ.get(place[1:])
+    if not os.path.lexists(place):  # no format is loaded for nothing
+        return None
+    document = readable(place, layout.format if layout else place.rpartition(".")[2], read)
+    return None if document is None or (layout and loading.refusal(layout, document)) else document
+
+
+def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
+    """What an open place says, a boolean where it is a word for yes or no; or MISSING."""
+    if place is None:
+        return MISSING
+    value = place if isinstance(place, str) else value_at(place.value, tuple(rule.key))
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in (*_YES, *_NO):
+        return word in _YES
+    return MISSING if isinstance(place, str) else value
+
+
+def _is_off(rule: SwitchRule, value: Any) -> bool:
+    """Whether a value switches off, or one in a list."""
+    values = value if isinstance(value, list) else [value]
+    return any(value in rule.off for value in values)
+
+
+# What follows
+
+
+def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch | None:
+    """The switch that keeps all hooks of a file from running.
+
+    A list of rules has the word on the files of its scope, and of another scope on those it names.
+    """
+    for switch in switches:
+        if switch.stops(scope, path):
+            return switch
+        if switch.rule.reach == "rules" and isinstance(switch.value, list):
+            from hookctl.settings.file_rules import FileRules  # late: few hosts have such rules
+
+            rules = FileRules(os.path.dirname(switch.path), switch.value)
+            if switch.scope == scope or rules.names(path):
+                off = rules.find_off(path)
+                return switch._replace(value=off) if off else None
+    return None
+
+
+def list_names(switches: Iterable[Switch]) -> dict[str, Switch]:
+    """The names and commands of single hooks that are off, each with the list that has it."""
+    named: dict[str, Switch] = {}
+    for switch in switches:
+        if switch.rule.reach == "names":
+            named.setdefault(switch.value, switch)
+    return named
+
+
+def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | None:
+    """The list of URLs that keeps a hook of a scope from being called; any list may allow it."""
+    lists = [switch for switch in switches if switch.rule.reach == "urls"]
+    for switch in lists:
+        for pattern in switch.value if isinstance(switch.value, list) else ():
+            if fnmatchcase(url, glob.escape(str(pattern)).replace("[*]", "*")):
+                return None
+    minded = (switch for switch in lists if scope not in switch.rule.spares)
+    return next(minded, None)
+
+
+def describe(switches: Iterable[Switch], scope: str, path: str) -> str:
+    """What keeps all hooks of a file from running, or ''."""
+    switch = find_stopping(switches, scope, path)
+    if switch is None:
+        return ""
+    return switch.said if switch.path == path else f"{switch.said} {switch.where}"
+
+
+# A host's own gates
+
+
+def read_gate(rule: SwitchRule, host: Host, environ: Mapping[str, str], read: Read) -> bool | None:
+    """Whether a switch of the host itself is off, by the first place that has it.
+
+    None where no place has it, or says something else than off or a word for on.
+    """
+    config = config_folder(host, environ)
+    for place in rule.files:
+        path = place if place.startswith("$") else place.format(config=config)
+        value = _look_up(rule, _open(path, environ, read))
+        if value is not MISSING:
+            return _is_off(rule, value) or (False if isinstance(value, bool) else None)
+    return None
+
+
+def leaves_alone(agent: OtherAgent, environ: Mapping[str, str], read: Read = read_settings) -> bool:
+    """Whether another agent is told not to read the files of a host, which it reads by itself."""
+    if not agent.switch.files:
+        return False
+    return read_gate(agent.switch, load(agent.host), environ, read) is True
