@@ -136,7 +136,7 @@ def test_a_list_of_urls_keeps_hooks_from_being_called(
 def test_a_projects_switch_counts_where_the_folder_is_trusted(
     hookctl: Hookctl, isolated: Path, is_trusted: bool
 ) -> None:
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
     user = write(isolated, "~/.codex/hooks.json", text_of(".json", {"hooks": hooks}))
     write(isolated, ".codex/config.toml", "[features]\nhooks = false\n")
     level = "trusted" if is_trusted else "untrusted"
@@ -148,7 +148,7 @@ def test_a_projects_switch_counts_where_the_folder_is_trusted(
 
 def test_a_switch_in_a_file_that_the_host_cannot_read_does_nothing(hookctl: Hookctl, isolated: Path) -> None:
     write(isolated, "~/.claude/settings.json", f"// mine\n{text_of('.json', OFF)}")
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
     write(isolated, ".claude/settings.json", text_of(".json", {"hooks": hooks}))
     assert [hook["state"] for hook in hookctl("hooks", "--json").data["hooks"]] == ["runs"]
 

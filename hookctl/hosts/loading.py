@@ -20,7 +20,8 @@ from hookctl.model import Path
 
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 # How far a fault reaches.
-NOWHERE, ITEM, EVENT, FILE, CLIENT = "none", "item", "event", "file", "client"
+NOWHERE, ITEM, EVENT, FILE = "none", "item", "event", "file"
+HOST, CLIENT = "host", "client"  # every hook of the host; and it does not even start
 
 _MARK = b"\xef\xbb\xbf"
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -69,7 +70,7 @@ class Fault(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether it costs every hook of the file."""
-        return self.reach in (FILE, CLIENT)
+        return self.reach in (FILE, HOST, CLIENT)
 
     @property
     def code(self) -> str:
@@ -102,7 +103,8 @@ class Contents(NamedTuple):
     def whole(self) -> Fault | None:
         """The fault that costs every hook of the file; the one that stops the client first."""
         whole = [fault for fault in self.faults if fault.is_whole]
-        return min(whole, key=lambda fault: fault.reach, default=None)  # client before file
+        order = (CLIENT, HOST, FILE)
+        return min(whole, key=lambda fault: order.index(fault.reach), default=None)
 
 
 # The text.
@@ -111,6 +113,7 @@ class Contents(NamedTuple):
 def cost(host: Host, reach: str = "") -> str:
     """What the host does after a fault, as a sentence; one in the text unless `reach` is given."""
     words = {ITEM: host.loading.entry, EVENT: host.loading.entry, CLIENT: host.loading.client}
+    words[HOST] = "runs no hook of any file"
     return f"{host.title} {words.get(reach or reach_of(host, 'text'), host.loading.file)}"
 
 
@@ -483,8 +486,8 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
     value = handler.get(host.registration.timeout)
     if isinstance(value, str) and host.handlers.timeout in ("any", "whole", "text"):
         value = _as_number(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value == 0:
+        return None  # hosts that take a 0 have no limit then
     return seconds(host, value)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
-from hookctl.hosts.loading import CLIENT, Fault
+from hookctl.hosts.loading import CLIENT, HOST, Fault
 from hookctl.settings import approval, effective
 from hookctl.settings.targets import Read
 from hookctl.system.folders import Folders
@@ -42,19 +42,19 @@ def find_stopping(
         for variant, path in effective.find_files(folders, host, scope, user, start, read):
             fault = _find_fault(variant, path, read) if os.path.lexists(path) else None
             if fault:
-                line, what, code, fix = fault
+                line, what, code, fix, reach = fault
                 where = f"line {line} of {path}" if line else path
-                reason = f"{loading.cost(variant, CLIENT)}, because of {where}: {what}"
+                reason = f"{loading.cost(variant, reach)}, because of {where}: {what}"
                 yield Stopping(path, line, reason, code, fix)
 
 
 def _may_stop(host: Host) -> bool:
     layouts = [*host.layouts(), *filter(None, (host.beside, host.managed))]
-    return any(cost.endswith(CLIENT) for layout in layouts for cost in layout.loading.costs)
+    return any(cost.endswith((HOST, CLIENT)) for layout in layouts for cost in layout.loading.costs)
 
 
-def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str] | None:
-    """Line, text, code and fix of the fault in a file that stops the client; None for none."""
+def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str, str] | None:
+    """Line, text, code, fix and reach of the fault in a file that stops all; None for none."""
     try:
         document = read(path, host.format)[1]
         refusal = loading.refusal(host, document)
@@ -64,12 +64,12 @@ def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str] 
         is_text = loading.reach_of(host, "text") == CLIENT
         if refusal is None or not is_text:
             return None
-        return refusal.line, refusal.message, refusal.code, refusal.hint
+        return refusal.line, refusal.message, refusal.code, refusal.hint, CLIENT
     fault = find_whole(host, document)
-    if fault is None or fault.reach != CLIENT:
+    if fault is None or fault.reach not in (HOST, CLIENT):
         return None
     what = f"{document.name_of(fault.path)} {fault.reason}".strip()
-    return document.position(fault.path)[0], what, fault.code, fault.fix
+    return document.position(fault.path)[0], what, fault.code, fault.fix, fault.reach
 
 
 def find_whole(host: Host, document: Document) -> Fault | None:
