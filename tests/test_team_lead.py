@@ -193,20 +193,18 @@ def commit(project: Project) -> None:
     git(project, "commit", "-qm", "All")
 
 
-@pytest.mark.parametrize("what", ["record", "folder", "settings"])
+@pytest.mark.parametrize("what", ["record", "folder"])
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_what_is_gone_is_one_finding_and_git_brings_it_back(
     project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, what: str, elsewhere: bool
 ) -> None:
     commit(project)
-    {"record": project.record.unlink, "settings": project.settings.unlink,
-     "folder": lambda: shutil.rmtree(project.record.parent)}[what]()  # fmt: skip
+    {"record": project.record.unlink, "folder": lambda: shutil.rmtree(project.record.parent)}[what]()
     if elsewhere:
         monkeypatch.chdir(isolated)
     where = ("--project", str(project.top))
     found = only(project, *where, "--require", "guard", "--require", str(project.pack))
-    assert found["code"] == ("entries_wiped" if what == "settings" else "ledger_missing")
-    assert found["path"] == str(project.settings if what == "settings" else project.record)
+    assert (found["code"], found["path"]) == ("ledger_missing", str(project.record))
     run_git_of(found["fix"])
     assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
 
