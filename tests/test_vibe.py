@@ -81,14 +81,13 @@ def test_a_hook_that_is_dropped_takes_its_name_from_no_other(hookctl: Hookctl, i
 
 
 def test_a_finding_names_a_hook_by_its_position_in_the_list_and_its_line(hookctl: Hookctl, isolated: Path) -> None:
-    entries = ({"type": "post_agent"}, {"type": "Stop"}, {"type": "post_agent", "command": "/nowhere/bell.sh"})
+    entries = ({"type": "post_agent"}, {"type": "Stop"}, {"type": "post_agent"})
     text = "".join(text_of(fields, number, "true") for number, fields in enumerate(entries))
     put(isolated / "home" / ".vibe" / "hooks.toml", text + "[[hooks]]\nname = 'x'\n")
     said = {found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]}
     assert {
         f"line 5: hooks[1].type: Mistral Vibe {load('vibe').client.seen} has no such event",
         "line 13: hooks[3] names no event",
-        "hooks[2] runs /nowhere/bell.sh, which is not there",
     } <= said
 
 
