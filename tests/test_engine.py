@@ -684,7 +684,7 @@ REST = {
     ("12", "doctor"): "tests/findings.py::entries_wiped",
     ("14", "doctor"): f"{ON_DISK}::test_row_14_doctor_has_nothing_against_a_shared_value",
     ("15", "doctor"): "tests/findings.py::ledger_missing",
-    ("15a", "doctor"): "tests/findings.py::edited_copy",
+    ("15a", "doctor"): "tests/findings.py::ledger_missing",
     ("16", "doctor"): "tests/findings.py::ledger_missing",
     ("17", "doctor"): "tests/findings.py::entry_doubled",
     ("18", "doctor"): f"{ON_DISK}::test_row_18_doctor_has_nothing_against_a_move",
