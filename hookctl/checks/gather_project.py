@@ -141,7 +141,7 @@ def _add_layers(
     layers = []
     for source in found:
         env = effective.variables([source])
-        layers.append(Layer(source, source.path, env, frozenset()))
+        layers.append(Layer(source, source.path, env))
     file = file._replace(layers=tuple(layers), switches=found_switches)
     return file._replace(
         path_python=first_python(value_of(file.reaching, {}, "PATH").text, project)

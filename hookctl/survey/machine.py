@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -115,32 +114,17 @@ class Machine:
         self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
-        self._disabled: dict[str, list[DisabledHook]] | None = None
+        self._disabled: list[DisabledHook] | None = None
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
-        if self._disabled is None:
-            self._disabled = {}
-            for hook in self._read_disabled():
-                self._disabled.setdefault(hook.file, []).append(hook)
-        return tuple(self._disabled.get(path, ()))
-
-    def _read_disabled(self) -> list[DisabledHook]:
         if not os.path.lexists(self.folders.disabled):
-            return []
-        from hookctl.ledger import disabled  # late: few have anything disabled
-        from hookctl.planner.disable import target_of_file
+            return ()
+        if self._disabled is None:
+            from hookctl.survey.disabled import read_disabled  # late: few have anything disabled
 
-        away: list[DisabledHook] = []
-        with contextlib.suppress(HookctlError):
-            for path, file in disabled.load(self.folders).items():
-                target, document = target_of_file(file, path), None
-                with contextlib.suppress(HookctlError):
-                    document = self.read(target.path, target.host.format)[1]
-                for hook in file.hooks:
-                    if document is None or not disabled.is_back(target.host, document, hook):
-                        away.append(hook)
-        return away
+            self._disabled = [wanted.hook for wanted in read_disabled(self.folders).hooks]
+        return tuple(hook for hook in self._disabled if hook.file == path)
 
     def load(self, name: str) -> Host:
         """The host of this name."""
@@ -218,7 +202,7 @@ class Machine:
         key = (host.name, host.variant, users, start)
         if key not in self._layers:
             found = effective.sources(self.folders, host, users, start, self.read)
-            self._layers[key] = tuple(self._layer(source, found) for source in found)
+            self._layers[key] = tuple(map(self._layer, found))
         return self._layers[key]
 
     def surroundings(self, target: Target) -> tuple[tuple[Layer, ...], tuple[Switch, ...]]:
@@ -238,10 +222,9 @@ class Machine:
             self._switches[key] = found
         return self._switches[key]
 
-    def _layer(self, source: Source, found: list[Source]) -> Layer:
+    def _layer(self, source: Source) -> Layer:
         real_path = self.reader.snapshot(source.path).path
-        hidden = frozenset(effective.hidden_events(found, source))
-        return Layer(source, real_path, effective.variables([source]), hidden)
+        return Layer(source, real_path, effective.variables([source]))
 
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""

@@ -240,4 +240,3 @@ class Layer(NamedTuple):
     source: Source
     real_path: str  # its real path
     env: dict[str, str]
-    hidden: frozenset[str]  # events that the host takes from another file of the scope instead
