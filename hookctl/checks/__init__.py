@@ -1,19 +1,17 @@
-"""Health: facts gathered once, and pure judges of them, for doctor, check and status.
+"""Health: what the survey found and what is on record, judged for doctor, check and status.
 
-It may import the rooms below it, such as `planner` and `settings`, and it writes nothing.
+It may import the rooms below it, such as `survey` and `planner`, and it writes nothing.
 The messages of an install, in `planner/notices.py`, follow the same rules: those in
-`hosts/loading.py` and `settings/effective.py`.
+`hosts/loading.py`, `settings/switches.py` and `settings/stopping.py`.
 
 - facts.py has the facts: plain values. findings.toml lists what can be found, each with one text
   and one fix, and codes.py makes a finding of an entry.
-- Only these read. machine.py has what several of them share, read once:
-  gather_record.py (the records), gather_file.py (a settings file), gather_guard.py (the programs
-  that hookctl's hooks run), gather_hooks.py (all hooks that a host runs, and the work in hand),
-  gather_host.py (all of one host), gather_project.py (a project by itself), self_test.py (asks
-  the guard).
-- The others judge: settings.py the file as the host reads it, entries.py hookctl's own entries in
-  it, activation.py whether the host runs them, hook.py what they run, receipts.py what the runs of
-  packs' hooks say, limits.py how long it may block, other_tools.py the other hooks, run_folder.py
+- Only these read: gather_file.py (a settings file), gather_guard.py (the programs that hookctl's
+  hooks run), gather_hooks.py (the guards that work here, and the work in hand), gather_host.py
+  (all of one host), gather_project.py (a project by itself), self_test.py (asks the guard).
+- The others judge: settings.py the files that a host loses, entries.py hookctl's own entries in
+  them, activation.py what keeps them from running, hook.py what they run, receipts.py what the
+  runs of packs' hooks say, limits.py how long it may block, other_tools.py the other hooks, run_folder.py
   the work, records.py hookctl's record, project.py what only check asks, and effect.py the one
   sentence of status.
 

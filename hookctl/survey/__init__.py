@@ -1,12 +1,14 @@
-"""Every hook that the hosts would run here: found, named by an ID, and with its state.
+"""What is on this machine, read once: every hook that the hosts would run here, and every other.
 
-It may import `checks`, whose facts it uses, and the rooms below.
+It may import `planner` and the rooms below; `hooks`, `fire`, doctor and the page show what it has.
 
-- model.py has the values: a file with hooks, a handler in it, and the Hook that people see.
+- model.py has the values: a file with hooks, and a Hook with what keeps it from running.
+- machine.py has what several readers share, each thing read once; records.py hookctl's own record.
 - inventory.py puts everything together: gathering.py reads the settings files of a host, entries.py
-  finds the handlers in one, and programs.py what keeps their programs from running.
-- states.py judges whether a hook runs, and says why it does not; listing.py makes the list;
-  ids.py names each hook, and finds one by its name; receipts.py adds what their receipts say.
+  makes the hooks of one, by what `hosts/loading.py` and `hosts/matchers.py` say of it, and
+  programs.py finds what keeps their programs from running (scripts.py names these programs).
+- listing.py finds hooks that stand there twice; ids.py names each, and finds one by its name;
+  disabled.py adds those that are disabled, receipts.py what their receipts say.
 - plugins.py reads the hooks of plugins, by a table in the host's file (plugin_tables.py): where
   plugins are (plugin_folders.py), which are on (plugin_switches.py) and what is in one
   (plugin_hooks.py), with a reader for strangers' files (plugin_reader.py).
