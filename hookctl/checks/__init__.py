@@ -11,9 +11,9 @@ The messages of an install, in `planner/notices.py`, follow the same rules: thos
   (all of one host), gather_project.py (a project by itself), self_test.py (asks the guard).
 - The others judge: settings.py the files that a host loses, entries.py hookctl's own entries in
   them, activation.py what keeps them from running, hook.py what they run, receipts.py what the
-  runs of packs' hooks say, limits.py how long it may block, other_tools.py the other hooks, run_folder.py
-  the work, records.py hookctl's record, project.py what only check asks, and effect.py the one
-  sentence of status.
+  runs of packs' hooks say, limits.py how long the guard may block, other_tools.py the other hooks,
+  run_folder.py the work, records.py hookctl's record, project.py what only check asks, and
+  effect.py the one sentence of status.
 
 A finding says what keeps something of ours, a whole settings file or a client from working; of
 what is fine, of style and of other tools' hooks it says nothing (`hookctl hooks` lists those).
