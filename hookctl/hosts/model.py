@@ -157,7 +157,6 @@ class HandlerRules(NamedTuple):
     nulls: bool = False  # whether a field that is null counts as not there
     only: Sequence[str] = ()  # the fields that a hook may have; empty: any
     values: dict[str, dict[str, Any]] = _NOTHING
-    ignored: dict[str, Sequence[str]] = _NOTHING
     makes_executable: bool = False  # a script that may not be executed
     no_events: Sequence[str] = ()  # keys beside the events that are none
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's
