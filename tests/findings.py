@@ -819,7 +819,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"]["Stop"][0].update(matcher=5))),
     ("ledger_missing", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
-    ("lost_hook", "error", hooks_are([])),
+    ("invalid_hook", "error", hooks_are([])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     # Hooks of others that the guard wraps.
     ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),

@@ -61,7 +61,7 @@ def judge_hooks(facts: HostFacts) -> Iterator[Finding]:
         is_there = any(file.client and file.client.path for file in facts.files)
         if obstacle.state in (NOT_APPROVED, FOLDER_UNTRUSTED) and not is_there:
             level = "info"  # nobody can approve anything in a client that is not there
-        hooks = " and ".join(dict.fromkeys(ids))
+        hooks = ", ".join(dict.fromkeys(ids))
         values = {"hooks": hooks, "reason": obstacle.reason, "fix": _sentence(obstacle.fix)}
         yield facts.find(code, path, level, **values)
 
@@ -73,7 +73,7 @@ def _sentence(text: str) -> str:
 
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
     """The switches in the files that are known to the host together with this one."""
-    hooks = " and ".join(sorted({hook.id for hook in file.elements})) or "A hook here"
+    hooks = ", ".join(sorted({hook.id for hook in file.elements})) or "a hook here"
     switch = switches.find_stopping(file.switches, file.target.scope, file.path)
     if switch:
         reason, fix = f"{switch.said} {switch.where}", _sentence(switch.fix)

@@ -120,7 +120,8 @@ def _report_script(
 ) -> Finding:
     pack = hook.own_id.partition("/")[0]
     is_packs = pack and not hook.own_id.startswith(WRAP)
-    repair, remove = obstacle.fix or "Put it back", "remove the hook"
+    repair, remove = obstacle.fix or "put it back", "remove the hook"
+    repair = repair[0].upper() + repair[1:]
     if is_packs:
         remove = f"`hookctl uninstall {pack}`"
         if f"/packs/{pack}/" in obstacle.reason:  # a file of the pack, perhaps of an old HOME

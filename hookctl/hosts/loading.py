@@ -49,7 +49,6 @@ _USUAL = {
 _NO_GROUP = "is not a group: it has no `hooks` array"
 _CODES = {
     "text": "strict_host",
-    "hooks": "lost_hook",
     "known": "wrong_type",
     "key": "wrong_key",
     "top": "wrong_key",
@@ -75,7 +74,7 @@ class Fault(NamedTuple):
     @property
     def code(self) -> str:
         """Doctor's code for it."""
-        return _CODES.get(self.kind, "invalid_hook" if self.is_whole else "lost_hook")
+        return _CODES.get(self.kind, "invalid_hook")
 
 
 class Entry(NamedTuple):

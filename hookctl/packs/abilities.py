@@ -64,7 +64,7 @@ def _is_needed(
 ) -> bool:
     if feature == "entries":
         faults = loading.read(host, document).faults if document else ()
-        return any(fault.code == "lost_hook" for fault in faults)
+        return any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults)
     if feature == "refuse_end":
         is_asked = settings is not None and "pre-tool" in settings.events
         return is_asked and ends_refused(settings, host)

@@ -25,7 +25,9 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     if draft.not_loaded:
         text = f"{draft.before.where}: {draft.not_loaded}"
         notices.append(("not_loaded", text))
-    notices += _tell_of_stopping(draft)
+    for text in _list_stopping(draft):
+        notices.append(("not_loaded", text))
+        draft.not_loaded = draft.not_loaded or text
     notices.append(("hooks_disabled", _say_switched_off(draft, pack)))
     if draft.snapshot.data is None and draft.is_edited:
         notices += _tell_of_new_file(draft)
@@ -41,12 +43,12 @@ def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     return messages
 
 
-def _tell_of_stopping(draft: Draft) -> Iterator[tuple[str, str]]:
+def _list_stopping(draft: Draft) -> Iterator[str]:
     """The messages about other files with which the client does not start here."""
     start, user = _find_start(draft)
     for stopping in find_stopping(draft.folders, draft.host, user, start, draft.sources.read):
         if stopping.path != draft.target.path:
-            yield "not_loaded", stopping.reason
+            yield stopping.reason
 
 
 def _find_start(draft: Draft) -> tuple[str, str]:

@@ -227,7 +227,9 @@ class _HostReader:
         if found.obstacle:
             yield from list_hooks_of(file, source, contents, found.obstacle)
             return
-        closed = self._find_closed(source, contents.entries, found_switches)
+        closed = {}
+        if not self._stopping:  # nobody can approve anything in a client that does not start
+            closed = self._find_closed(source, contents.entries, found_switches)
         hidden = _find_hidden_events(source, sources)
         yield from list_hooks_of(file, source, contents, hidden=hidden, closed=closed)
 
@@ -237,7 +239,7 @@ class _HostReader:
         """What keeps the hooks of a file that is read from running, as those of other files."""
         off = judge_switches(source.scope, source.path, found_switches)
         untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
-        found = [*self._stopping[:1], off, untrusted]
+        found = [*self._stopping[:1], off, None if self._stopping else untrusted]
         return tuple(obstacle for obstacle in found if obstacle)
 
     def _find_readers(self, source: Source) -> Iterator[OtherAgent]:

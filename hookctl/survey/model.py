@@ -169,8 +169,8 @@ class Hook(NamedTuple):
 
     @property
     def fix(self) -> str:
-        """What to do about it, where the reason does not say so."""
-        return _list_fixes((*self.obstacles, *self.shared))
+        """What to do about the first obstacle, where the reason does not say so."""
+        return next((one.fix for one in (*self.obstacles, *self.shared)), "")
 
     @property
     def own_reason(self) -> str:

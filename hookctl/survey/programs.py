@@ -98,8 +98,10 @@ class Programs:
 
     def _find_lost_interpreter(self, hook: Hook) -> Obstacle | None:
         """What a hook needs that is not there: PowerShell, a folder, the program that it names."""
-        reason = self._name_lost(hook)
-        return Obstacle(MISSING, reason, status=_NOT_FOUND) if reason else None
+        reason, fix = self._name_lost(hook), ""
+        if is_powershell(hook.within.host, hook.fields):
+            fix = "install PowerShell"
+        return Obstacle(MISSING, reason, fix, _NOT_FOUND) if reason else None
 
     def _name_lost(self, hook: Hook) -> str:
         fields, host = hook.fields, hook.within.host

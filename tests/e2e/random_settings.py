@@ -37,7 +37,7 @@ COPILOTS = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", 
 HEADLESS = {droid: "prompt", qwen: "session-end"}  # what does not fire in a run without a person
 OTHER_NAMES = {"qwen": ("Edit", "Read"), "copilot": ("Edit", "Read")}  # by which a matcher may call tools
 SHRINK_RUNS = 8
-LESSER = {"two_forms", "lost_hook", "unknown_event", "ignored_field"}  # what doctor says of less than a file
+LESSER = {"unknown_event"}  # what doctor says of less than a file
 
 
 class Case(NamedTuple):
