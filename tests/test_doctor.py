@@ -386,7 +386,6 @@ def test_the_command_for_another_project_names_it(place: Place) -> None:
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
         ("unknown_event", theirs(WorktreeCreate=[handler()])),
-        ("lost_hook", theirs(Stop=[handler(timeout=0.5), handler("", type="prompt", prompt="?")])),
         ("entry_disarmed", ours_with(timeout=2)),
         ("entry_disarmed", ours_with(shell="bash", statusMessage="...")),
         ("entry_edited", ours_with(timeout=1)),

@@ -148,7 +148,7 @@ def read(host: Host, document: Document) -> Contents:
     root = document.value
     if not isinstance(root, dict):
         return Contents((), ())
-    faults = [*_find_at_root(host, root)]
+    faults = [*_find_at_root(host, document, root)]
     entries: list[Entry] = []
     for above, events in shapes.event_maps(host.shape, root):
         for event, items in events.items():
@@ -216,7 +216,7 @@ def wrong_keys(host: Host, root: Any) -> Iterator[Fault]:
             yield make_fault(host, "known", path, f"must be {needed}")
 
 
-def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
+def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Iterator[Fault]:
     """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
     yield from wrong_keys(host, root)
     for name in root if host.loading.root_keys else ():
@@ -234,7 +234,8 @@ def _find_at_root(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     value = value_at(root, path) if path else MISSING
     is_none = value is MISSING or (value is None and host.null_is_absent)
     if not is_none and not isinstance(value, dict):
-        yield make_fault(host, "hooks", path, "is not an object")
+        needed = document.needed_at(path, "an object")
+        yield make_fault(host, "hooks", path, f"is not {needed}")
 
 
 def _read_event(
@@ -281,9 +282,10 @@ def _read_item(
     if not is_group and (takes_flat or _has_command(host, item)):
         if isinstance(item, dict):
             entries.append(Entry(path, event, item, item))
-            faults += _judge_matcher(host, path, event, item) if takes_flat else ()
         if takes_flat:
-            faults += _judge_handler(host, path, event, item)
+            own = [*_judge_handler(host, path, event, item)]
+            is_fine = not own and isinstance(item, dict)
+            faults += own or (_judge_matcher(host, path, event, item) if is_fine else ())
         else:
             faults.append(make_fault(host, "flat", path, _NO_GROUP))
         return

@@ -64,7 +64,8 @@ def judge_entry(
             yield Obstacle(IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
-    reason = matchers.explain_mismatch(host, entry.event, entry.matcher)
+    is_lost = any(fault.kind != "event" for fault in entry.faults)
+    reason = "" if is_lost else matchers.explain_mismatch(host, entry.event, entry.matcher)
     if reason:
         yield Obstacle(NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
 
