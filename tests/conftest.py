@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import itertools
@@ -131,8 +132,28 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(typer.main, "get_command", _command_once)
     monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now,
     monkeypatch.setattr(sources, "READ_PAUSE", 0)  # and torn ones that stay so
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{_programs()}")
     monkeypatch.chdir(work)
     return tmp_path
+
+
+@functools.cache
+def _programs() -> str:
+    """A folder with the programs that other people's hooks name in the tests: else each would be missing."""
+    folder = tempfile.mkdtemp(prefix="hookctl-programs-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name in PROGRAMS:
+        path = Path(folder, name)
+        path.write_text("#!/bin/sh\nexit 0\n")
+        path.chmod(0o755)
+    return folder
+
+
+PROGRAMS = (
+    "ab", "b", "bad", "bell", "check", "check-it", "count", "crash", "create", "flat", "go-on", "last", "late", "lint",
+    "look", "lost", "make", "mine", "new", "nightly", "node", "notify", "notify-send", "npm", "old", "other",
+    "ralph-stop", "ring", "ruby", "say", "story-automator", "theirs", "three", "two", "u", "x", "zero",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -96,10 +96,10 @@ CLAUDE = {
 # Of each host: where its file lies below HOME, and what is in it.
 FINE: list[tuple[str, str, Any]] = [
     ("claude", ".claude/settings.json", CLAUDE),
-    ("codex", ".codex/hooks.json", {"hooks": {"Stop": group(entry("cd /srv && uv run notify"))}}),
+    ("codex", ".codex/hooks.json", {"hooks": {"Stop": group(entry("cd /srv && uv run true"))}}),
     ("gemini", ".gemini/settings.json", {
         "general": {"vimMode": True},
-        "hooks": {"AfterAgent": group(entry("cd /srv && uv run notify", name="audit", timeout=5000)),
+        "hooks": {"AfterAgent": group(entry("cd /srv && uv run true", name="audit", timeout=5000)),
                   "BeforeTool": group(entry("cat >> ~/tools.log", name="log"), matcher="run_shell_command")}}),
     ("qwen", ".qwen/settings.json", {"hooks": {"Stop": group(entry("bash -c 'date >> ~/stops.log'"))}}),
     ("copilot", ".copilot/hooks/audit.json", {

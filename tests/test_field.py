@@ -21,7 +21,6 @@ import pytest
 from tests.approving import approve
 from tests.conftest import Hookctl, Outcome, put
 
-OPEN = Path(__file__).with_name("field_open.txt").read_text().splitlines()
 CLAUDE, CODEX, CONFIG = "~/.claude/settings.json", "~/.codex/hooks.json", "~/.codex/config.toml"
 COPILOT, COPILOTS, REPOSITORY = "~/.copilot/hooks/a.json", "~/.copilot/settings.json", ".github/copilot/settings.json"
 DROID, GEMINI, QWEN = "~/.factory/settings.json", "~/.gemini/settings.json", "~/.qwen/settings.json"
@@ -562,18 +561,12 @@ def aspects(row: Row) -> Iterator[str]:
     yield from ["bytes_stay"] if not etc_of(row) else []
 
 
-def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    """What does not hold yet stands in field_open.txt."""
-    fails = pytest.mark.xfail(strict=True, raises=AssertionError, reason="does not hold yet")
-    return [fails] if name in OPEN else []
-
-
 def cases() -> Iterator[Any]:
     """Each row with each aspect."""
     for row in ROWS:
         for aspect in aspects(row):
             name = f"{aspect}: {row.says}"
-            yield pytest.param(row, aspect, id=name, marks=marks_of(name))
+            yield pytest.param(row, aspect, id=name)
 
 
 @pytest.mark.parametrize(("row", "aspect"), [*cases()])

@@ -1070,7 +1070,7 @@ def test_a_path_has_no_commit(isolated: Path, repository: Repository, hookctl: H
 
 def test_doctor_names_the_address_in_its_fix(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
     (team / ".hookctl" / "packs" / "bell" / "ring.sh").unlink()
-    assert "hookctl upgrade bell" in hookctl("doctor").out
+    assert "a program of bell is missing" in hookctl("doctor").out
     put(team / ".hookctl" / "packs" / "bell" / "ring.sh", "changed")
     assert f"hookctl install {repository.ssh} --host claude --scope project`" in hookctl("doctor").out
     assert not ssh.exists()

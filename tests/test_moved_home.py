@@ -251,5 +251,5 @@ def test_no_advice_of_doctor_leads_below_the_old_one(
     home.rename(new)
     monkeypatch.setenv("HOME", str(new))
     fixes = {finding["code"]: finding["fix"] or "" for finding in hookctl("doctor", "--json").data["findings"]}
-    assert "doctor --fix" in fixes["state_elsewhere"] and "upgrade pk" in fixes["script_missing"]
+    assert "doctor --fix" in fixes["state_elsewhere"] and "doctor --fix" in fixes["hook_missing"]
     assert not [fix for fix in fixes.values() if str(home) in fix]

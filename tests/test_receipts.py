@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookctl import hosts
 from hookctl.receipts.model import RECENT, HookName
 from hookctl.receipts.reading import read_events, read_runs
-from hookctl.survey.model import Hook, Receipts
+from hookctl.survey.model import Hook, HookFile, Receipts
 from hookctl.survey.receipts import with_receipts
 from hookctl.system.package_data import guard_module
 
@@ -169,7 +170,8 @@ def test_each_hook_of_the_list_gets_the_runs_of_its_own(tmp_path: Path) -> None:
     def hook(scope: str, own: str, id: str = "0" * 12, host: str = "claude") -> Hook:
         command = f"hook.py run PreToolUse --host {host} --id {own} :"
         event = "BeforeTool" if own else "PreToolUse"  # as the host names it
-        return Hook(id, host, scope, event, "", command, "f", 1, "", "runs", "", (), {}, own)
+        file = HookFile(hosts.load(host), scope, "f")
+        return Hook(file, (), event, {"command": command}, line=1, own_id=own, id=id)
 
     write(tmp_path, line(ms=5, bytes=7), line(ms=40, outcome="failed"), line(id="d" * 12))
     write(tmp_path, line(), line(event="Stop"), project="b" * 16)

@@ -57,7 +57,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         tuple(looked_at),
         frozenset(missing),
         tuple(with_receipts(hooks, folders.state, _hash_of_project(machine))),
-        tuple(dict.fromkeys(unreadable)),
+        tuple({file.path: file for file in reversed(unreadable)}.values())[::-1],
     )
 
 

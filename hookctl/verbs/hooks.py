@@ -36,7 +36,10 @@ def hooks(folders: Folders, wanted: Filter) -> Result:
     listed.sort(key=_sort_key(inventory))
     data = {
         "hooks": lambda: [_describe(hook) for hook in listed],
-        "unreadable": [file._asdict() for file in inventory.unreadable],
+        "unreadable": [
+            {"path": file.path, "line": file.line, "message": file.message}
+            for file in inventory.unreadable
+        ],
     }
     text = list(hook_lines(listed, inventory, shown_command))
     if wanted.event:

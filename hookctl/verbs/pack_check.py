@@ -9,8 +9,6 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator
 
-from hookctl.checks.gather_hooks import find_interpreter
-from hookctl.checks.scripts import Script, called_program, find_scripts
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
 from hookctl.packs.cases import Case, cases_of, find_answers, load_cases
@@ -19,7 +17,8 @@ from hookctl.packs.pack import read_files
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.trial import Bench, every_host
-from hookctl.survey.programs import ask_interpreter, compile_python, is_compiled
+from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
+from hookctl.survey.scripts import Script, called_program, find_scripts
 from hookctl.system.folders import Folders
 from hookctl.system.temporary import private_folder
 

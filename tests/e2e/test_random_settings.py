@@ -16,7 +16,6 @@ QUICK = ("claude", "codex")
 FILES = {"claude": 3, "codex": 3}  # of the others more, as they do not run on every change
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="hooks and fire do not know all of it yet")
 @pytest.mark.parametrize(
     "host", [pytest.param(host, marks=[] if host in QUICK else pytest.mark.full) for host in CASES]
 )
