@@ -132,13 +132,13 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(typer.main, "get_command", _command_once)
     monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now,
     monkeypatch.setattr(sources, "READ_PAUSE", 0)  # and torn ones that stay so
-    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{_programs()}")
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{programs()}")
     monkeypatch.chdir(work)
     return tmp_path
 
 
 @functools.cache
-def _programs() -> str:
+def programs() -> str:
     """A folder with the programs that other people's hooks name in the tests: else each would be missing."""
     folder = tempfile.mkdtemp(prefix="hookctl-programs-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

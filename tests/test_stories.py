@@ -35,7 +35,7 @@ import hookctl.__main__ as main
 from hookctl import hosts
 from hookctl.system import interpreter
 
-from .conftest import Outcome, put
+from .conftest import Outcome, programs, put
 
 STORIES = sorted((Path(__file__).parent / "stories").glob("*.txt"))
 WRITE = os.environ.get("HOOKCTL_TEST_GOLDEN") == "write"
@@ -67,7 +67,8 @@ class Stage:
         approve = put(root / "bin" / "approve", f'#!/bin/sh\nexec {sys.executable} -m tests.approving "$@"\n')
         approve.chmod(0o755)
         self.environ = {
-            **_without_git(os.environ), "PATH": f"{root}/bin:/usr/bin:/bin", "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
+            **_without_git(os.environ), "PATH": f"{root}/bin:/usr/bin:/bin:{programs()}",
+            "TZ": "UTC", "HOOKCTL_NOW": "1000000000",
             "ROOT": str(root), "PYTHONPATH": str(Path(__file__).parents[1]),
         }  # fmt: skip
         self.python = self.environ["PYTHON"] = interpreter.choose(self.environ)[0]

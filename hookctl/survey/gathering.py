@@ -7,17 +7,18 @@ of the host comes last: when it is gone, the hook still has its own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hookctl import hosts
-from hookctl.documents import MISSING
+from hookctl.documents import CONFLICT, MISSING
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.hosts.loading import Contents, Entry
 from hookctl.hosts.model import OtherAgent
-from hookctl.ledger import store
+from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
 from hookctl.settings import approval, effective, switches
@@ -132,8 +133,11 @@ class _HostReader:
 
     def _lose(self, scope: str, host: Host, path: str, error: HookctlError) -> None:
         """Write down that the host takes nothing from a file with this error in its text."""
-        message = f"{error.message}; {loading.cost(host)}"
-        lost = Unreadable(path, error.line, message, error.code, error.hint, scope)
+        message, fix = f"{error.message}; {loading.cost(host)}", error.hint
+        if error.message == CONFLICT and scope == "project":
+            with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
+                fix = committed.conflict_fix(self._start, path) or fix
+        lost = Unreadable(path, error.line, message, error.code, fix, scope)
         self.lost.append(lost)
 
     def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
