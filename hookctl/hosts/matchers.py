@@ -17,7 +17,7 @@ FOR_ALL = ("", "*")  # not on every host: a hook without a matcher runs for all 
 
 _TOOL_EVENTS = ("pre-tool", "post-tool")
 # Names of tools, and of MCP tools with expressions in them, with | or commas between them.
-_NAME = r"(?:[A-Za-z][A-Za-z0-9_]*|mcp__[A-Za-z0-9_.*-]+)"
+_NAME = r"(?>mcp__[A-Za-z0-9_.*-]+|[A-Za-z][A-Za-z0-9_]*)"  # atomic: two forms fit one name
 _NAMES = rf"{_NAME}(?:[|,] ?{_NAME})*"
 _WHOLE = rf"\^(?:\(({_NAMES})\)|({_NAME}))\$"  # an expression for nothing but these names
 # What an engine refuses although Python takes it.
