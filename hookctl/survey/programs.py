@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
+from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.guard import WORD
@@ -119,7 +120,8 @@ class Programs:
         if _is_direct(hook):
             name = shlex.split(command)[0]
             name = os.path.join(start, name) if "/" in name else name
-        return "" if not name or shutil.which(name, path=path) else f"{name} is not on PATH"
+        is_there = not name or shutil.which(name, path=path)
+        return "" if is_there else f"{masked_text(name)} is not on PATH"
 
     def _find_lost_program(self, command: str) -> str:
         """The program that one of our commands runs, and that is not there; or ''."""
