@@ -26,9 +26,8 @@ _NOT_IN = {
     "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
     "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9Z]|\[\]",
 }
-# Seconds that all expressions may take: one can be written to take hours. Then each has little.
+# Seconds that all expressions may take: one can be written to take hours. Behind them none is tried.
 _left = [2.0]
-_SHORTEST = 0.01
 _MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
 
@@ -118,8 +117,11 @@ def _explain_expression(host: Host, matcher: str, text: str) -> str:
     (form,) = host.tools.get("mcp", ("mcp__{server}__{tool}",))
     candidates = [*_own_tools(host), form.format(server="server", tool="_".join(words) or "tool")]
     candidates += [form.format(server=word, tool=word) for word in words]
-    if fits(host, matcher, candidates):
-        return ""
+    try:
+        if _fits(host, matcher, candidates):
+            return ""
+    except TimeoutError:
+        return ""  # nobody can tell
     if compile_for(host, text) is None:
         return f"the matcher {json.dumps(matcher)} is no expression that {host.title} can read"
     if "mcp" in text.lower():
@@ -146,7 +148,17 @@ def suggest_case(host: Host, matcher: str | None) -> str:
 
 
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
-    """Whether a matcher fits one of a tool's names, or the value that an event is matched by."""
+    """Whether a matcher fits one of a tool's names, or the value that an event is matched by.
+
+    Not, where its expression takes too long to say so.
+    """
+    try:
+        return _fits(host, matcher, names)
+    except TimeoutError:
+        return False
+
+
+def _fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     rules = host.matchers
     if rules.none or matcher is None:
         return True
@@ -176,20 +188,22 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
 
 
 def _finds(find: Callable[[str], object], names: Iterable[str]) -> bool:
-    """Whether an expression finds one of these names; not, where it takes too long to say so."""
+    """Whether an expression finds one of these names; refuses (TimeoutError) to take for ever."""
 
     def end(*_: object) -> None:
         raise TimeoutError
 
     begin = time.monotonic()
+    if _left[0] <= 0:
+        raise TimeoutError
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, max(_left[0], _SHORTEST))
     try:
-        return any(find(name) for name in names)
-    except TimeoutError:
-        return False
+        signal.setitimer(signal.ITIMER_REAL, _left[0])
+        try:
+            return any(find(name) for name in names)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         _left[0] -= time.monotonic() - begin
 
