@@ -151,7 +151,7 @@ def programs() -> str:
 
 PROGRAMS = (
     "ab", "b", "bad", "bell", "check", "check-it", "count", "crash", "create", "flat", "go-on", "last", "late", "lint",
-    "look", "lost", "make", "mine", "new", "nightly", "node", "notify", "notify-send", "npm", "old", "other",
+    "look", "lost", "make", "mine", "new", "nightly", "node", "notify", "notify-send", "npm", "old", "one", "other",
     "ralph-stop", "ring", "ruby", "say", "story-automator", "theirs", "three", "two", "u", "x", "zero",
 )  # fmt: skip
 

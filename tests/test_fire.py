@@ -639,5 +639,4 @@ def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings
     hooks = [{"type": "command", "command": "echo never"}]
     put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
     fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
-    assert fired.code == 0
-    assert [hook["outcome"] for hook in fired.data["hosts"][0]["hooks"]] == ["not_run"]
+    assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])

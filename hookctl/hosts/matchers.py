@@ -26,7 +26,7 @@ _NOT_IN = {
     "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
     "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9Z]|\[\]",
 }
-# Seconds that all expressions may take: one can be written to take hours. Behind them none is tried.
+# Seconds that all expressions may take: one can be written to take hours. Then none is tried.
 _left = [2.0]
 _MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
