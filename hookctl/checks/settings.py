@@ -10,7 +10,6 @@ from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
-from hookctl.settings.stopping import find_whole
 
 
 def judge_reading(file: FileFacts) -> Iterator[Finding]:
@@ -63,7 +62,7 @@ def judge_content(file: FileFacts) -> Iterator[Finding]:
     document = file.document
     if document is None or not file.is_file:
         return
-    error, fault = loading.refusal(file.host, document), find_whole(file.host, document)
+    error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
     if error:
         cost = loading.cost(file.host)
         yield file.find("strict_host", what=describe_error(error), cost=cost)

@@ -146,8 +146,10 @@ def require(host: Host, document: Document) -> None:
 def read(host: Host, document: Document) -> Contents:
     """Every hook in a file whose text the host can read, and every fault of it."""
     root = document.value
+    if root is MISSING:
+        return Contents((), () if host.empty else (make_fault(host, "text", (), "is empty"),))
     if not isinstance(root, dict):
-        return Contents((), ())
+        return Contents((), (make_fault(host, "hooks", (), "is not an object"),))
     faults = [*_find_at_root(host, document, root)]
     entries: list[Entry] = []
     for above, events in shapes.event_maps(host.shape, root):

@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
-from hookctl.hosts.loading import CLIENT, HOST, Fault
+from hookctl.hosts.loading import CLIENT, HOST
 from hookctl.settings import approval, effective
 from hookctl.settings.targets import Read
 from hookctl.system.folders import Folders
@@ -65,17 +64,8 @@ def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str, 
         if refusal is None or not is_text:
             return None
         return refusal.line, refusal.message, refusal.code, refusal.hint, CLIENT
-    fault = find_whole(host, document)
+    fault = loading.read(host, document).whole
     if fault is None or fault.reach not in (HOST, CLIENT):
         return None
     what = f"{document.name_of(fault.path)} {fault.reason}".strip()
     return document.position(fault.path)[0], what, fault.code, fault.fix, fault.reach
-
-
-def find_whole(host: Host, document: Document) -> Fault | None:
-    """What costs every hook of a file whose text can be read."""
-    if document.value is MISSING:
-        return None if host.empty else loading.make_fault(host, "text", (), "is empty")
-    if not isinstance(document.value, dict):
-        return loading.make_fault(host, "hooks", (), "is not an object")
-    return loading.read(host, document).whole

@@ -23,7 +23,7 @@ from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import find_stopping, find_whole
+from hookctl.settings.stopping import find_stopping
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.entries import list_hooks_of
@@ -143,7 +143,7 @@ class _HostReader:
     def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
         """Why the host takes nothing from a file that hookctl can parse."""
         host, document = source.host, source.document
-        refusal, whole = loading.refusal(host, document), find_whole(host, document)
+        refusal, whole = loading.refusal(host, document), contents.whole
         if refusal:
             self._lose(source.scope, host, source.path, refusal)
             reason = f"line {refusal.line}: {refusal.message}"
