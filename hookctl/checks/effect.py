@@ -31,8 +31,9 @@ def describe_guard(
     reason = _find_idle_reason(settings, config, options, variables, hooks)
     if reason:
         return f"does nothing: {reason}", False
-    is_registered = any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks)
-    mode = options.mode if is_registered else "off"
+    mode = options.mode
+    if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
+        return "", False
     if mode not in ("breaker", "keepalive"):
         return f"mode {mode}", False
     if not host.dialect.block:

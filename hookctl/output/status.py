@@ -69,9 +69,9 @@ def _mark(file: dict[str, Any]) -> str:
 def _effect_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
     """What keeps hooks of the file from running, and what the guard does."""
     for obstacle in file["obstacles"]:
-        ids = obstacle["hooks"]
-        verb = "does" if len(ids) == 1 else "do"
-        yield Line(f"{', '.join(ids)} {verb} nothing: {obstacle['reason']}", indent=4)
+        names = obstacle["names"]
+        verb = "does" if len(names) == 1 else "do"
+        yield Line(f"{', '.join(names)} {verb} nothing: {obstacle['reason']}", indent=4)
         if obstacle["fix"]:
             yield fix(obstacle["fix"])
     if file["program"] and not file["obstacles"]:

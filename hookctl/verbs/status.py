@@ -33,7 +33,7 @@ from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.disabled import DisabledHooks, read_disabled
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import RUNS, Hook, Obstacle
+from hookctl.survey.model import DISABLED, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
@@ -198,16 +198,28 @@ def _describe_file(
 
 
 def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
-    """What keeps hooks of ours in a file from running, each reason once."""
-    stopped: dict[Obstacle, list[str]] = {}
+    """What keeps packs, or single hooks of them, from running: each reason once."""
+    reasons: dict[str, dict[str, Obstacle | None]] = {}
     for hook in ours:
-        if hook.state != RUNS:
-            first = (*hook.obstacles, *hook.shared)[0]
-            stopped.setdefault(first, []).append(hook.own_id)
-    return [
-        {"hooks": names, "state": one.state, "reason": one.reason, "fix": one.fix}
-        for one, names in stopped.items()
-    ]
+        first = next(iter((*hook.obstacles, *hook.shared)), None)
+        if first and first.state == DISABLED:
+            first = Obstacle(DISABLED, "disabled")
+        reasons.setdefault(hook.owner, {})[hook.own_id] = first
+    stopped: dict[Obstacle, list[str]] = {}
+    for pack, by_id in reasons.items():
+        is_same = len(set(by_id.values())) == 1
+        for id, obstacle in by_id.items():
+            if obstacle:
+                stopped.setdefault(obstacle, []).append(pack if is_same else id)
+    shown = []
+    for obstacle, found in stopped.items():
+        names = list(dict.fromkeys(found))
+        cure = obstacle.fix
+        if obstacle.state == DISABLED:
+            cure = f"`hookctl enable {' '.join(names)}` puts it back"
+        row = {"names": names, "state": obstacle.state, "reason": obstacle.reason, "fix": cure}
+        shown.append(row)
+    return shown
 
 
 def _install_again(
