@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hookctl.output.lines import amount, place, tilde
 from hookctl.page.hooks import count_broken
 from hookctl.page.html import Html, element, lines, prose
@@ -27,7 +25,7 @@ def attention(content: Content) -> Html:
     return lines(parts)
 
 
-def list_things(content: Content) -> dict[tuple[str, ...], Sequence[str]]:
+def list_things(content: Content) -> dict[tuple[str, ...], list[str]]:
     """Level, message, place and fix of each thing, with the hosts that it is about."""
     things: dict[tuple[str, ...], list[str]] = {}
     for finding in content.findings:

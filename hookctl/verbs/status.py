@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import clock, engine, errors, hosts, report
@@ -63,7 +63,11 @@ def status(folders: Folders, wanted: Filter) -> Result:
     except HookctlError as error:
         problems.append(error)
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
-    chosen = _choose_hosts(machine, wanted)
+    used = {record.host for record in found.records.values() if record.packs}
+    chosen = []
+    for host in map(machine.load, wanted.hosts or hosts.names()):
+        if host.name in used or hosts.detected(host, machine.environ, machine.made):
+            chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
     for key in _sort_installed(found.records, wanted):
@@ -79,7 +83,9 @@ def status(folders: Folders, wanted: Filter) -> Result:
         text = "is not there; what is installed in it stays on record, and counts once it is back"
         lines.append(Line(f"{tilde(folder)} {text}", SKIP))
     if not problems:  # else nothing can be said of what has no record
-        lines += _describe_unrecorded(machine, chosen, ours, names_empty=not disabled.hooks)
+        lines += _describe_unrecorded(machine, ours, used)
+        empty = [host for host in chosen if host.name not in used]
+        lines += _describe_empty(empty) if empty and not disabled.hooks else []
     lines += _describe_disabled(disabled, files_shown)
     if not lines and problems:
         lines.append(Line("what is installed is not known", SKIP))
@@ -104,16 +110,6 @@ def status(folders: Folders, wanted: Filter) -> Result:
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
 
 
-def _choose_hosts(machine: Machine, wanted: Filter) -> list[Host]:
-    """The wanted hosts, or all, of which there is something here."""
-    known = {record.host for record in machine.records.values() if record.packs}
-    chosen = []
-    for host in map(machine.load, wanted.hosts or hosts.names()):
-        if host.name in known or hosts.detected(host, machine.environ, machine.made):
-            chosen.append(host)
-    return chosen
-
-
 def _list_ours(
     machine: Machine, chosen: Sequence[Host], disabled: DisabledHooks
 ) -> dict[str, list[Hook]]:
@@ -130,14 +126,14 @@ def _list_ours(
 
 def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
     """The keys of the wanted records with packs, in the hosts' order."""
-    order = {name: number for number, name in enumerate(hosts.names())}
     keys = []
     for key, record in records.items():
         is_wanted = not wanted.hosts or record.host in wanted.hosts
         # Records without packs only have approvals or an empty place.
         if record.packs and is_wanted and wanted.scope in ("", record.scope):
             keys.append(key)
-    return sorted(keys, key=lambda key: (order.get(records[key].host, len(order)), key))
+    order = [*hosts.names(), *(record.host for record in records.values())]
+    return sorted(keys, key=lambda key: (order.index(records[key].host), key))
 
 
 # One settings file.
@@ -199,26 +195,21 @@ def _describe_file(
 
 def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     """What keeps packs, or single hooks of them, from running: each reason once."""
-    reasons: dict[str, dict[str, Obstacle | None]] = {}
+    first: dict[str, Obstacle | None] = {}
     for hook in ours:
-        first = next(iter((*hook.obstacles, *hook.shared)), None)
-        if first and first.state == DISABLED:
-            first = Obstacle(DISABLED, "disabled")
-        reasons.setdefault(hook.owner, {})[hook.own_id] = first
+        obstacle = next(iter((*hook.obstacles, *hook.shared)), None)
+        first[hook.own_id] = Obstacle(DISABLED, "disabled") if hook.is_disabled else obstacle
     stopped: dict[Obstacle, list[str]] = {}
-    for pack, by_id in reasons.items():
-        is_same = len(set(by_id.values())) == 1
-        for id, obstacle in by_id.items():
-            if obstacle:
-                stopped.setdefault(obstacle, []).append(pack if is_same else id)
+    for id, obstacle in first.items():
+        pack = id.partition("/")[0]
+        of_pack = {other for key, other in first.items() if key.startswith(f"{pack}/")}
+        names = stopped.setdefault(obstacle, []) if obstacle else []
+        names += {pack if len(of_pack) == 1 else id} - {*names}
     shown = []
-    for obstacle, found in stopped.items():
-        names = list(dict.fromkeys(found))
-        cure = obstacle.fix
-        if obstacle.state == DISABLED:
-            cure = f"`hookctl enable {' '.join(names)}` puts it back"
-        row = {"names": names, "state": obstacle.state, "reason": obstacle.reason, "fix": cure}
-        shown.append(row)
+    for obstacle, names in stopped.items():
+        back = f"`hookctl enable {' '.join(names)}` puts it back"
+        row = {"names": names, "state": obstacle.state, "reason": obstacle.reason}
+        shown.append({**row, "fix": back if obstacle.state == DISABLED else obstacle.fix})
     return shown
 
 
@@ -315,27 +306,24 @@ def _has_vain_timeout(host: Host, entry: Entry, current: Current) -> bool:
 
 
 def _describe_unrecorded(
-    machine: Machine, chosen: Sequence[Host], ours: dict[str, list[Hook]], *, names_empty: bool
-) -> list[Line]:
-    """The lines about hooks of ours without a record, and one on the hosts here without any."""
-    lines: list[Line] = []
-    used = {record.host for record in machine.records.values() if record.packs}
+    machine: Machine, ours: dict[str, list[Hook]], used: set[str]
+) -> Iterator[Line]:
+    """The lines about hooks of ours without a record; adds their hosts to those that are used."""
     for path, (hook, *_) in ours.items():
         record = store.find_record(machine.records, path)[1]
         if not (record and record.packs) and not hook.is_disabled:
-            text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
-            lines += [
-                Line(text, WARN, path=tilde(hook.file)),
-                fix("see what `hookctl doctor` says"),
-            ]
             used.add(hook.host)
-    empty = [host for host in chosen if host.name not in used]
-    if empty and names_empty:
-        name = empty[0].name if len(empty) == 1 else "NAME"
-        titles = ", ".join(host.title for host in empty)
-        text = f"nothing is installed for {titles}; `hookctl install --host {name}` does it"
-        lines.append(Line(text, SKIP))
-    return lines
+            text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
+            yield Line(text, WARN, path=tilde(hook.file))
+            yield fix("see what `hookctl doctor` says")
+
+
+def _describe_empty(empty: Sequence[Host]) -> list[Line]:
+    """The line about the hosts that are here, and have nothing of ours."""
+    name = empty[0].name if len(empty) == 1 else "NAME"
+    titles = ", ".join(host.title for host in empty)
+    text = f"nothing is installed for {titles}; `hookctl install --host {name}` does it"
+    return [Line(text, SKIP)]
 
 
 def _describe_disabled(
