@@ -32,7 +32,7 @@ def test_codex_is_installed_beside_it_and_the_bytes_come_back(config: Path, hook
     assert hookctl("install", "--host", "codex").code == 0
     told = json.loads(hookctl("doctor", "--host", "codex", "--json").out)["data"]["findings"]
     assert "unparsable" not in {finding["code"] for finding in told}
-    assert "approval" in hookctl("status").out
+    assert "nobody has approved it" in hookctl("status").out
     assert config.read_bytes() == before
     assert hookctl("uninstall", "--host", "codex").code == 0
     assert config.read_bytes() == before

@@ -167,7 +167,7 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     assert "`hookctl enable notify`" in outcome.err and "--force" in outcome.err
     findings = json.loads(run(hookctl, "doctor", "--strict", "--json").out)["data"]["findings"]
     assert [finding["level"] for finding in findings if finding["code"] == "disabled"] == ["info"]
-    assert "notify 1: disabled" in run(hookctl, "status").out
+    assert "notify does nothing: disabled" in run(hookctl, "status").out
     run(hookctl, *again, "--force")
     assert b"NOTIFY_LEVEL" in path.read_bytes() and not book(isolated).exists()
 

@@ -18,7 +18,7 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     hookctl("disable", "guard/stop")
     status = hookctl("status").out
     assert status.startswith("skip"), status
-    assert "guard 0.3.0: disabled; `hookctl enable guard` puts it back" in status
+    assert " does nothing: disabled\n    fix: `hookctl enable guard" in status
     assert "3 remaining, touched " in status and "but no guard here blocks a stop: agents may stop" in status
     assert "for the first session" not in status
     assert "; it does not keep an agent working" in hookctl("doctor").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -131,11 +132,8 @@ def test_what_is_the_same_on_many_hosts_is_said_once(isolated: Path, hookctl: Ho
     few = hookctl("install", "--host", "claude", "--host", "droid", "--dry-run").out
     assert "--host NAME" not in few
     assert "install --host NAME --dispatch '*'" in hookctl("install", *(f"--host={name}" for name in names)).out
-    guard = [line.partition(": ")[2] for line in hookctl("status").out.splitlines() if line.startswith("    guard")]
-    assert guard[0].startswith("blocks at most 5") and guard[1:] == ["as above"] * 2
     assert hookctl("install", "--host=droid", "--set", "MAX_STOP_BLOCKS=3").code == 0
-    guard = [line.partition(": ")[2] for line in hookctl("status").out.splitlines() if line.startswith("    guard")]
-    assert [sentence[:16] for sentence in guard] == ["blocks at most 5", "blocks at most 3", "blocks at most 5"]
+    assert re.findall(r"blocks at most (\d)", hookctl("status").out) == ["5", "3", "5"]
 
 
 def test_a_limit_that_no_document_names_is_not_said_to_be_none(hookctl: Hookctl) -> None:

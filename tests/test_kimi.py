@@ -144,10 +144,10 @@ def test_install_and_status_claim_one_block_in_a_turn_and_no_more(hookctl: Hookc
     done = hookctl("install", *HOST)
     assert "the host grants no more than 1 block in a turn, so the guard stops blocking after 1 and not 5" in done.err
     (page,) = hookctl("status", "--json").data["files"]
-    assert page["guard"].startswith("blocks at most 1 stop without progress")
+    assert page["guard"] == "breaker, blocks at most 1"
     hookctl("install", *HOST, "--mode", "keepalive")
     (page,) = hookctl("status", "--json").data["files"]
-    assert "until it ends or 1 stop was blocked without progress" in page["guard"]
+    assert page["guard"] == "keepalive, blocks at most 1"
 
 
 def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: Path, isolated: Path) -> None:

@@ -108,6 +108,4 @@ def test_equal_values_are_no_conflict(two: Two) -> None:
 def test_status_shows_the_values(two: Two) -> None:
     assert two.install("one", level(3)) == 0
     assert two.install("two", level(7)) == 0
-    settings = 1 + len(hosts.load(two.host).registration.top)  # such as a version
-    assert f"two 1: 1 hook and {settings} setting" in two.hookctl("status").out
     assert "LEVEL=7" in two.hookctl("status", "--verbose").out

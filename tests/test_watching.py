@@ -18,7 +18,7 @@ def test_a_guard_that_cannot_block_says_so(isolated: Path, hookctl: Hookctl, mod
     done = hookctl("install", "--host", "windsurf", "--mode", mode)
     assert done.code == 0 and "Windsurf: a hook cannot keep it working at a stop" in done.err
     assert "The guard only watches there: see the message." in done.out and "keeps an agent" not in done.out
-    assert "only watches: no hook keeps Windsurf working at a stop" in hookctl("status").out
+    assert f"({mode}, only watches)" in hookctl("status").out
 
 
 def test_beside_a_host_where_it_blocks_the_message_alone_says_so(isolated: Path, hookctl: Hookctl) -> None:

@@ -175,13 +175,8 @@ class FileFacts(NamedTuple):
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        source = self.packs[pack].source if pack in self.packs else ""
-        is_from_git = bool(source and self.packs[pack].commit)
-        if source and self.target.shared and not is_from_git:
-            source = fixes.nearby(source, self.workplace.cwd)
-        elif not source and pack != GUARD and self.target.shared:
-            source = "PATH"  # of the pack's file, which lies outside of the project
-        return fixes.install_command(self.target, pack, source, self.workplace.project)
+        known, workplace = self.packs.get(pack), self.workplace
+        return fixes.install_again(self.target, pack, known, workplace.cwd, workplace.project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""

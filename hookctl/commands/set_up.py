@@ -245,7 +245,7 @@ COMMANDS = {
     ),
     "status": Command(
         _status,
-        "Show what is installed where, and what the guard will do.",
+        "Show what is installed where, and whether it is active here.",
         "  hookctl status",
     ),
 }

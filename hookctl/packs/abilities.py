@@ -107,15 +107,6 @@ def only_counts(host: str, *, can_wrap: bool) -> str:
     return f"{text}; `--wrap` limits such a hook" if can_wrap else text
 
 
-def in_the_way(
-    host: Host, mode: str, limit: int, options: Mapping[str, Any], cap: str = ""
-) -> Iterator[str]:
-    """What the host prevents the guard from doing; `cap` is the person's own cap setting."""
-    yield from _low_cap(host, mode, limit, cap)
-    yield from _endless_refusals(host, options)
-    yield from _lost_options(host, mode, options)
-
-
 def _low_cap(host: Host, mode: str, limit: int, cap: str) -> Iterator[str]:
     most = _fixed_cap(host, cap)
     if mode == "keepalive":

@@ -68,11 +68,6 @@ def _number(event: dict[str, Any]) -> int:
     return number if type(number) is int and number > 0 else 1
 
 
-def figure(content: Content) -> tuple[str, str]:
-    """The number at the top of the page, and its words."""
-    return str(count(content)), "decisions of the guard"
-
-
 def count(content: Content) -> int:
     """How many decisions the page tells of."""
     return sum(map(_number, content.decisions))

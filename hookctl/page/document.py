@@ -8,6 +8,7 @@ from hookctl import clock
 from hookctl.page import attention, decisions, hooks, runs
 from hookctl.page.html import element, lines, prose, text
 from hookctl.page.model import Content
+from hookctl.survey.model import RUNS
 from hookctl.system.package_data import read_data
 
 MARK = b'<meta name="generator" content="hookctl">'  # tells a page of ours from another file
@@ -17,15 +18,20 @@ def make_page(content: Content) -> bytes:
     """The page as it is written."""
     template = Template(read_data("templates", "report", "page.html").decode())
     since = f"; runs and decisions of the last {content.since}" if content.since else ""
-    figures = []
-    for section in (attention, hooks, runs, decisions):
-        number, words = section.figure(content)
-        figures.append(element("li", element("b", number), words))
+    numbers, failed = count(content), sum(found.failures for found in content.runs.values())
+    running = sum(hook.state == RUNS for hook, _ in content.hooks)
+    needs = "thing needs attention" if numbers["attention"] == 1 else "things need attention"
+    figures = [
+        (f"{numbers['attention']}", needs),
+        (f"{running} of {numbers['hooks']}", "hooks run here"),
+        (f"{numbers['runs']}", f"runs with a receipt, {failed} failed"),
+        (f"{numbers['decisions']}", "decisions of the guard"),
+    ]
     page = template.substitute(
         title=text(f"hookctl report, {content.folder}"),
         heading=text(f"Hooks in {content.folder}"),
         about=text(f"{clock.local(content.at)}, by hookctl {content.version}{since}"),
-        figures=lines(figures),
+        figures=lines(element("li", element("b", number), said) for number, said in figures),
         attention=attention.attention(content),
         hooks=hooks.hooks(content),
         runs=runs.runs(content),
@@ -36,3 +42,13 @@ def make_page(content: Content) -> bytes:
         ),
     )
     return page.encode("utf-8", "backslashreplace")
+
+
+def count(content: Content) -> dict[str, int]:
+    """How much the page tells of."""
+    return {
+        "hooks": len(content.hooks),
+        "runs": sum(found.runs for found in content.runs.values()),
+        "decisions": decisions.count(content),
+        "attention": len(attention.list_things(content)) + hooks.count_broken(content),
+    }

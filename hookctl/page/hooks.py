@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, starmap
 
 from hookctl.hosts.hook_id import shorten
 from hookctl.output.lines import amount, place
 from hookctl.page.html import Column, Html, element, lines, prose, table
-from hookctl.page.model import Content, ShownHook
+from hookctl.page.model import Content
 from hookctl.survey.model import RUNS, WANTED, Hook
 
 _COLUMNS = (
@@ -24,27 +24,25 @@ def hooks(content: Content) -> Html:
         return element("p", "No host of this machine has a hook in this folder.")
     said = f"As the agents would be started in {content.folder}; another folder may have others."
     parts: list[str] = [element("p", said, class_="soft")]
-    for name, group in groupby(content.hooks, lambda shown: shown.hook.host):
+    for name, group in groupby(content.hooks, lambda pair: pair[0].host):
         of_host = list(group)
         title = content.titles.get(name, name)
-        running = sum(shown.hook.state == RUNS for shown in of_host)
+        running = sum(hook.state == RUNS for hook, _ in of_host)
         said = f"{amount(len(of_host), 'hook')}, of which {running} will run."
         parts += [element("h3", title), element("p", said, class_="soft")]
-        parts.append(table(f"Hooks of {title}", _COLUMNS, map(_row, of_host), "rows fixed"))
+        parts.append(table(f"Hooks of {title}", _COLUMNS, starmap(_row, of_host), "rows fixed"))
     return lines(parts)
 
 
-def list_broken(content: Content) -> list[ShownHook]:
-    """The hooks that do not run, and nobody meant that."""
-    fine = (RUNS, *WANTED)
-    return [shown for shown in content.hooks if shown.hook.state not in fine]
+def count_broken(content: Content) -> int:
+    """How many hooks do not run, and nobody meant that."""
+    return sum(hook.state not in (RUNS, *WANTED) for hook, _ in content.hooks)
 
 
-def _row(shown: ShownHook) -> list[str]:
-    hook = shown.hook
+def _row(hook: Hook, shown: str) -> list[str]:
     tool = element("small", f"matcher {hook.matcher}") if hook.matcher else ""
     about = [shorten(hook.id), hook.own_id or hook.owner, f"{hook.scope} scope"]
-    command = element("code", shown.command) if shown.command else element("span", "no command")
+    command = element("code", shown) if shown else element("span", "no command")
     return [
         element("span", hook.event, tool),
         element("span", command, element("small", " · ".join(filter(None, about)))),
@@ -55,11 +53,6 @@ def _row(shown: ShownHook) -> list[str]:
 
 def _state(hook: Hook) -> Html:
     kind = "good" if hook.state == RUNS else "odd" if hook.state in WANTED else "bad"
-    word = element("b", hook.state.replace("_", " "), class_=kind)
-    return element("span", word, element("small", prose(hook.reason)) if hook.reason else "")
-
-
-def figure(content: Content) -> tuple[str, str]:
-    """The number at the top of the page, and its words."""
-    running = sum(shown.hook.state == RUNS for shown in content.hooks)
-    return f"{running} of {len(content.hooks)}", "hooks run here"
+    said = [hook.reason, hook.fix and f"What to do: {hook.fix}"]
+    small = [element("small", prose(text)) for text in said if text]
+    return element("span", element("b", hook.state.replace("_", " "), class_=kind), *small)

@@ -9,13 +9,6 @@ from hookctl.receipts.model import HookName, Runs
 from hookctl.survey.model import Hook, Unreadable
 
 
-class ShownHook(NamedTuple):
-    """A hook, and its command as it may be shown."""
-
-    hook: Hook
-    command: str
-
-
 class Content(NamedTuple):
     """Everything that the page tells."""
 
@@ -24,7 +17,7 @@ class Content(NamedTuple):
     since: str  # the option, as it was given; empty: everything
     version: str
     titles: dict[str, str]  # of the hosts, by name
-    hooks: tuple[ShownHook, ...]
+    hooks: tuple[tuple[Hook, str], ...]  # with their commands as they may be shown
     unreadable: tuple[Unreadable, ...]
     findings: tuple[Finding, ...]  # the worst first
     runs: dict[HookName, Runs]

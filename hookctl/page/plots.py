@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from hookctl.page.html import Html, element, lines
 
@@ -11,30 +10,20 @@ _MOST = 20  # bars
 _HEIGHT = 100.0
 
 
-class Bar(NamedTuple):
-    """A bar: its name, its length, and the length in words."""
-
-    name: str
-    length: float
-    said: str
-
-
-def bars(items: Sequence[Bar]) -> Html:
-    """Horizontal bars with their names and lengths in words, the longest first."""
-    items = sorted(items, key=lambda bar: -bar.length)
-    longest = max((bar.length for bar in items), default=0) or 1
-    shown = [_bar(bar, 100 * bar.length / longest) for bar in items[:_MOST]]
+def bars(items: Sequence[tuple[str, float, str]]) -> Html:
+    """Horizontal bars with names, lengths, and these in words; the longest first."""
+    items = sorted(items, key=lambda bar: -bar[1])
+    longest = max((length for _, length, _ in items), default=0) or 1
+    shown = []
+    for name, length, said in items[:_MOST]:
+        rect = Html(f'<rect class="c1" width="{100 * length / longest:.2f}" height="10"/>')
+        words = element("div", element("span", name), element("span", said))
+        shown.append(element("li", words, _svg(rect, "0 0 100 10")))
     parts: list[str] = [element("ul", lines(shown), class_="bars")]
     if len(items) > _MOST:
         rest = len(items) - _MOST
         parts.append(element("p", f"And {rest} more, which the table has.", class_="soft"))
     return lines(parts)
-
-
-def _bar(bar: Bar, percent: float) -> Html:
-    rect = Html(f'<rect class="c1" width="{percent:.2f}" height="10"/>')
-    words = element("div", element("span", bar.name), element("span", bar.said))
-    return element("li", words, _svg(rect, "0 0 100 10"))
 
 
 def _svg(content: str, box: str, kind: str = "") -> Html:

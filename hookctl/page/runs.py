@@ -6,7 +6,7 @@ from hookctl.output.lines import amount
 from hookctl.output.runs import show_ms
 from hookctl.page.html import Column, Html, element, lines, prose, table
 from hookctl.page.model import Content
-from hookctl.page.plots import Bar, bars
+from hookctl.page.plots import bars
 
 _COLUMNS = (
     Column("Hook", repeats=False),
@@ -27,9 +27,9 @@ def runs(content: Content) -> Html:
     times, sizes, rows = [], [], []
     for name, found in sorted(content.runs.items(), key=lambda pair: -pair[1].ms):
         title = f"{name.id} · {content.titles.get(name.host, name.host)}, {name.event}"
-        times.append(Bar(title, found.ms, show_ms(found.ms)))
+        times.append((title, found.ms, show_ms(found.ms)))
         if found.bytes:
-            sizes.append(Bar(title, found.bytes, amount(found.bytes, "byte")))
+            sizes.append((title, found.bytes, amount(found.bytes, "byte")))
         numbers = [found.runs, found.failures]
         spans = [show_ms(found.median_ms), show_ms(found.p95_ms), show_ms(found.ms)]
         rows.append([title, *map(str, numbers), *spans, str(found.bytes)])
@@ -38,10 +38,3 @@ def runs(content: Content) -> Html:
         parts += [element("h3", "Bytes that went into the model's context"), bars(sizes)]
     parts += [element("h3", "All numbers"), table("Runs by hook", _COLUMNS, rows)]
     return lines(parts)
-
-
-def figure(content: Content) -> tuple[str, str]:
-    """The number at the top of the page, and its words."""
-    number = sum(found.runs for found in content.runs.values())
-    failed = sum(found.failures for found in content.runs.values())
-    return str(number), f"runs with a receipt, {failed} failed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
+from hookctl.model import PackRecord
 from hookctl.settings.targets import GUARD, Target
 
 
@@ -15,6 +16,19 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     if target.project:
         where += project_option(target.project, project)
     return f"hookctl install{name} --host {target.host.name}{where}"
+
+
+def install_again(
+    target: Target, pack: str, known: PackRecord | None, cwd: str, project: str
+) -> str:
+    """The command that installs a pack again in a settings file, from where it came."""
+    source = known.source if known else ""
+    is_from_git = bool(known and source and known.commit)
+    if source and target.shared and not is_from_git:
+        source = nearby(source, cwd)
+    elif not source and pack != GUARD and target.shared:
+        source = "PATH"  # of the pack's file, which lies outside of the project
+    return install_command(target, pack, source, project)
 
 
 def checkout_command(project: str, name: str, start_project: str) -> str:

@@ -12,9 +12,8 @@ from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.lines import amount, tilde
-from hookctl.page import attention, decisions
-from hookctl.page.document import MARK, make_page
-from hookctl.page.model import Content, ShownHook
+from hookctl.page.document import MARK, count, make_page
+from hookctl.page.model import Content
 from hookctl.receipts.reading import read_runs
 from hookctl.survey.inventory import take_inventory
 from hookctl.system import files
@@ -39,21 +38,11 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
         raise HookctlError(
             "changed", "the file changed meanwhile", path=path, hint=hint, exit_code=FAILED
         ) from None
-    numbers = {
-        "hooks": len(content.hooks),
-        "runs": sum(found.runs for found in content.runs.values()),
-        "decisions": decisions.count(content),
-        "attention": attention.count(content),
-    }
-    said = ", ".join(
-        [
-            amount(numbers["hooks"], "hook"),
-            amount(numbers["runs"], "run"),
-            amount(numbers["decisions"], "decision"),
-            amount(numbers["attention"], "thing needs attention", "things need attention"),
-        ]
-    )
-    return Result({"file": path, **numbers}, (f"{tilde(path)}: {said}",))
+    numbers = count(content)
+    nouns = ("hook", "run", "decision")
+    said = [amount(numbers[f"{noun}s"], noun) for noun in nouns]
+    said.append(amount(numbers["attention"], "thing needs attention", "things need attention"))
+    return Result({"file": path, **numbers}, (f"{tilde(path)}: {', '.join(said)}",))
 
 
 def _read_old(path: str) -> files.Snapshot:
@@ -94,7 +83,7 @@ def _gather(folders: Folders, since: str) -> Content:
         since=since,
         version=__version__,
         titles={name: hosts.load(name).title for name in hosts.names()},
-        hooks=tuple(ShownHook(hook, shown_command(hook)) for hook in inventory.hooks),
+        hooks=tuple((hook, shown_command(hook)) for hook in inventory.hooks),
         unreadable=inventory.unreadable,
         findings=tuple(shown),
         runs=read_runs(folders.state, "", earliest),
