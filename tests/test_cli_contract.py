@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import os
 import pty
@@ -15,7 +17,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import typer
 
 from hookctl import __version__, cli
 from hookctl.errors import HookctlError
@@ -111,12 +112,14 @@ def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a bug of ours")
+    for name in COMMANDS:
+        module = importlib.import_module(f"hookctl.verbs.{name}")
 
-    for verb in COMMANDS:
-        name = "install" if verb == "plan" else verb
-        monkeypatch.setattr(f"hookctl.verbs.{name}.{name}", fail)
+        @functools.wraps(getattr(module, name))
+        def fail(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("a bug of ours")
+
+        monkeypatch.setattr(module, name, fail)
 
 
 CLAUDE = ("--host", "claude")
@@ -561,8 +564,7 @@ def test_warnings_are_messages_with_and_without_json(
 
 
 def options_of(command: str) -> set[str]:
-    built: Any = typer.main.get_command(cli.program([command]))
-    return {name for parameter in built.params for name in parameter.opts if name.startswith("--")}
+    return {name for parameter in cli.command(command).params for name in parameter.opts if name.startswith("--")}
 
 
 def test_every_command_has_a_case() -> None:

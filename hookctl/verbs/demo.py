@@ -50,12 +50,20 @@ _SAID = {
     "end": "ends the turn",
 }
 
+HELP = """
+--fast  Without pauses.
 
-def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
+Examples:
+  hookctl demo
+  hookctl demo --fast
+"""
+
+
+def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     """Play the story with the real hook, in a temporary folder."""
-    tell = (lambda line: True) if as_json else report.emit
+    tell = (lambda line: True) if json else report.emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
-    pause = _PAUSE if is_watched and not (fast or as_json) else 0.0
+    pause = _PAUSE if is_watched and not (fast or json) else 0.0
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
@@ -67,7 +75,7 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
         "Next:",
         "  hookctl install --host claude",
     )
-    return Result({"steps": steps}, () if as_json else ("", *end))
+    return Result({"steps": steps}, () if json else ("", *end))
 
 
 def _play(

@@ -19,8 +19,16 @@ from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
 
+HELP = """
+host <host>  Only these hosts, in detail.
 
-def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
+Examples:
+  hookctl hosts
+  hookctl hosts claude gemini    their events, limits and approvals
+"""
+
+
+def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
     """A row for every host; or of the named ones the files, events, cap and shortcomings.
 
     Where a record cannot be read, that is an error, and the rest is shown all the same.
@@ -28,14 +36,12 @@ def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
     found = read_records(folders, everywhere=False)
     # Another user's project has nothing of ours.
     problems = [error.as_dict() for error in found.errors if error.code != "foreign_project"]
-    chosen = list(dict.fromkeys(names)) or known.names()
     facts = []
-    for name in chosen:
-        host = known.load(name)
-        packs = None if problems else _list_packs(host, found.records)
-        facts.append({**_gather_facts(host, folders, found.records), "packs": packs})
+    for one in map(known.load, dict.fromkeys(host or known.names())):
+        packs = None if problems else _list_packs(one, found.records)
+        facts.append({**_gather_facts(one, folders, found.records), "packs": packs})
     lines: list[str | Line] = []
-    for facts_of_host in facts if names else ():
+    for facts_of_host in facts if host else ():
         lines += describe_host(facts_of_host)
     return Result(
         {"hosts": facts},

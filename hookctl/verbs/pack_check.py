@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
@@ -25,7 +25,7 @@ from hookctl.system.temporary import private_folder
 _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
 
-def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
+def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
     cases = load_cases(_folder_of(pack))
     faults = [*_find_lost_programs(pack), *_find_broken_files(pack)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tomlkit
@@ -29,7 +29,7 @@ from hookctl.verbs.pack_folder import new_folder, require_name
 _LONGEST = 60  # characters of a command that is named
 
 
-def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Result:
+def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
     """Write a pack of the user's hooks on one host; the settings stay as they are.
 
     Claude Code's hooks speak the protocol of packs; those of other hosts stay that host's own.

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
@@ -26,6 +26,7 @@ from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
+from hookctl.verbs.options import ACTIONS
 
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
@@ -37,40 +38,71 @@ _CUT_OFF = "the run before was cut off, so first look at what is done and what i
 _CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 
 
-class Request(NamedTuple):
-    """What was asked on the command line, still as text."""
+HELP = """
+action ACTION <action>  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
+count [N]  For remaining: how much work is left.
+--remaining N  For start: how much work is left.
+--owner ID  For start and remaining: the session that owns the work; `none`: no session.
+duration --for TIME  For start: how long it lasts, such as 30m, at most 7d; default: 12h.
+--check  For status: exit code 1 where work is left alone, or a reminder was ignored.
+--timeout TIME  For wait: exit code 124 after this time (wait again); default: 100s.
+--stall TIME  For wait: exit code 1 if nothing moves for this long, over all its calls.
 
-    action: str
-    count: str = ""
-    remaining: str = ""
-    owner: str = ""
-    duration: str = ""
-    project: str = ""
-    check: bool = False
+Examples:
+  hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE
+  hookctl run remaining 3      three pieces of work are left
+  hookctl run heartbeat        there was progress
+  hookctl run conclude         let agents stop
+  hookctl run stop             let every agent stop at once
+  hookctl run status           show the run
+  hookctl run wait --stall 10m  wait until nothing is left, instead of polling
+"""
 
 
-def run(folders: Folders, request: Request) -> Result:
+def run(
+    folders: Folders,
+    action: str,
+    count: str = "",
+    remaining: str = "",
+    owner: str = "",
+    duration: str = "",
+    check: bool = False,
+    timeout: str = "",
+    stall: str = "",
+    project: str = "",
+) -> Result:
     """Do one action on the run of a project: the named one, the host's, or the working folder's."""
-    actions = {
-        "start": _start,
-        "heartbeat": _heartbeat,
-        "remaining": _remaining,
-        "conclude": _conclude,
-        "stop": _stop,
-        "release": _release,
-        "status": _status,
-    }
-    if request.action not in actions:
-        known = (*actions, "wait")
-        hint = f"{nearest(request.action, known)}Actions: {', '.join(known)}."
-        raise usage_error(f"unknown action {request.action!r}", hint)
-    _require_matching_options(request)
-    if request.action != "status":
+    if action == "wait":
+        from hookctl.verbs.wait import wait  # late: one action of several
+
+        return wait(folders, timeout, stall, project)
+    if action not in ACTIONS:
+        hint = f"{nearest(action, ACTIONS)}Actions: {', '.join(ACTIONS)}."
+        raise usage_error(f"unknown action {action!r}", hint)
+    if count and action != "remaining":
+        raise usage_error(f"{action} takes no number", "Did you mean `hookctl run remaining N`?")
+    for option, actions, rule in (
+        (timeout or stall, (), "--timeout and --stall go with `run wait`"),
+        (remaining or duration, ("start",), "--remaining and --for go with `run start`"),
+        (owner, ("start", "remaining"), "--owner goes with `run start` and `run remaining`"),
+        (check, ("status",), "--check goes with `run status`"),
+    ):
+        if option and action not in actions:
+            raise usage_error(rule, "See `hookctl run --help`.")
+    if action != "status":
         _finish_pending(folders)
-    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
-    warnings = tuple(_warnings(folders, run_files, request))
-    text = actions[request.action](folders, run_files, request)
-    exit_code = errors.FAILED if request.check and _needs_a_look(run_files) else errors.OK
+    run_files = work_files.find(folders, work_files.find_project(folders, project))
+    warnings = tuple(_warnings(folders, run_files, is_meant=bool(project) or action == "status"))
+    if action == "start":
+        text = _start(folders, run_files, owner.strip(), remaining, duration)
+    elif action == "remaining":
+        text = _remaining(folders, run_files, owner.strip(), count)
+    elif action == "release":
+        text = _release(folders, run_files)
+    else:
+        acts = {"heartbeat": _heartbeat, "conclude": _conclude, "stop": _stop, "status": _status}
+        text = acts[action](run_files)
+    exit_code = errors.FAILED if check and _needs_a_look(run_files) else errors.OK
     lines = tuple(_as_line(one) for one in text)
     return Result(_data(run_files), lines, warnings, exit_code=exit_code)
 
@@ -95,25 +127,10 @@ def _finish_pending(folders: Folders) -> None:
         report.say(f"an interrupted run could not be completed: {error}")
 
 
-def _require_matching_options(request: Request) -> None:
-    if request.count and request.action != "remaining":
-        raise usage_error(
-            f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?"
-        )
-    if request.action != "start" and (request.remaining or request.duration):
-        raise usage_error("--remaining and --for go with `run start`", "See `hookctl run --help`.")
-    if request.action not in ("start", "remaining") and request.owner:
-        raise usage_error(
-            "--owner goes with `run start` and `run remaining`", "See `hookctl run --help`."
-        )
-    if request.action != "status" and request.check:
-        raise usage_error("--check goes with `run status`", "See `hookctl run --help`.")
-
-
-def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterator[str]:
+def _warnings(folders: Folders, run_files: RunFiles, *, is_meant: bool) -> Iterator[str]:
     """Warnings about this project that a person may not expect."""
     root = run_files.project
-    if not (_is_marked(root) or request.project or request.action == "status"):
+    if not (is_meant or _is_marked(root)):
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     guards = work_files.installed_guards(folders, root)
     if not guards:
@@ -140,16 +157,18 @@ def _describe_reach(folders: Folders, root: str) -> str:
     return f"from now on it counts as a project, with all below it; `rm -r {own}` undoes that"
 
 
-def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    work_files.require_short_owner(_named_owner(request))
-    end = work_files.end_of_run(run_files, request.duration or work_files.DEFAULT_SPAN)
-    if request.remaining:
-        work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
+def _start(
+    folders: Folders, run_files: RunFiles, owner: str, remaining: str, duration: str
+) -> list[str]:
+    work_files.require_short_owner(owner)
+    end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
+    if remaining:
+        work_files.set_task(run_files, "remaining", _parse_count(remaining))
     was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
-        owner = _start_owner(run_files, request, whose_work.find_caller(folders))
-    span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
+        owner = _start_owner(run_files, owner, whose_work.find_caller(folders))
+    span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     cost = _ARMED
     if run_files.settings.mode == "keepalive":
         cost = cost_of_run(run_files.settings.keepalive_cap)
@@ -161,18 +180,12 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     ]
 
 
-def _named_owner(request: Request) -> str:
-    owner = request.owner.strip()
-    return "" if owner == NOBODY else owner
-
-
-def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
+def _start_owner(run_files: RunFiles, owner: str, caller: Caller) -> str:
     """Decide who owns a run's work; the owner in words."""
-    owner = _named_owner(request)
-    if owner:
+    if owner not in ("", NOBODY):
         whose_work.name_owner(run_files, owner)
         return f"session {owner}"
-    if caller.session and not request.owner:
+    if caller.session and not owner:
         holder = whose_work.find_work(run_files).holder
         is_taken = bool(holder.session) and not holder.is_gone
         whose_work.take(run_files, caller)
@@ -184,7 +197,7 @@ def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
     return whose_work.describe_next(run_files)
 
 
-def _heartbeat(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _heartbeat(run_files: RunFiles) -> list[str]:
     value = clock.stamp(run_files.now)
     while value == work_files.read_task(run_files).get(
         "heartbeat"
@@ -194,30 +207,30 @@ def _heartbeat(folders: Folders, run_files: RunFiles, request: Request) -> list[
     return [f"heartbeat {value}", *_describe_work(run_files)]
 
 
-def _remaining(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    if not request.count:
+def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
+    if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
-    count = _parse_count(request.count)
-    work_files.require_short_owner(_named_owner(request))
+    number = _parse_count(count)
+    work_files.require_short_owner(owner)
     with whose_work.locked(run_files):
         before = whose_work.find_work(run_files)
-        work_files.set_task(run_files, "remaining", count)
+        work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
-        said = _hand_over(run_files, request, whose_work.find_caller(folders), before, count)
+        said = _hand_over(run_files, owner, whose_work.find_caller(folders), before, number)
     return [*_describe_work(run_files), *said]
 
 
 def _hand_over(
-    run_files: RunFiles, request: Request, caller: Caller, before: Work, count: int
+    run_files: RunFiles, owner: str, caller: Caller, before: Work, count: int
 ) -> list[str]:
     """Decide whose the work is after `run remaining`; the lines that say what changed."""
     holder = before.holder
     is_own = whose_work.is_holder(caller, holder)
     is_waiting = before.remaining > 0 and not before.is_stale
-    if _named_owner(request):
-        whose_work.name_owner(run_files, _named_owner(request))
-        return [f"it belongs to session {_named_owner(request)}, and never passes to another"]
-    if request.owner:
+    if owner not in ("", NOBODY):
+        whose_work.name_owner(run_files, owner)
+        return [f"it belongs to session {owner}, and never passes to another"]
+    if owner:
         whose_work.free(run_files)
         return [f"it belongs to {whose_work.describe_next(run_files)}"]
     if caller.session and holder.is_named and not is_own:
@@ -247,7 +260,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
     return [line]
 
 
-def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _release(folders: Folders, run_files: RunFiles) -> list[str]:
     caller = whose_work.find_caller(folders)
     with whose_work.locked(run_files):
         work = whose_work.find_work(run_files)
@@ -266,19 +279,19 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
     ]
 
 
-def _conclude(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _conclude(run_files: RunFiles) -> list[str]:
     work_files.write_mark(run_files, "CONCLUDE", "")
     work_files.clear(os.path.join(run_files.state, BREADCRUMB))
     return ["concluded: the guard no longer asks the agent to go on"]
 
 
-def _stop(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _stop(run_files: RunFiles) -> list[str]:
     work_files.write_mark(run_files, "STOP", "")
     work_files.clear(os.path.join(run_files.state, BREADCRUMB))
     return ["stopped: the guard lets the agent stop at once; `hookctl run start` ends that"]
 
 
-def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _status(run_files: RunFiles) -> list[str]:
     data = _data(run_files)
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     heartbeat = "none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,13 +19,16 @@ from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
-from hookctl.planner.run import carry_out
+from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
-from hookctl.system import git, project
+from hookctl.system import git
 from hookctl.system.folders import Folders
+from hookctl.system.project import look as look_up
+from hookctl.verbs import choosing
+from hookctl.verbs.options import can_ask, confirm
 
 
 class Request(NamedTuple):
@@ -65,7 +68,83 @@ class _Done(NamedTuple):
         return {key: record for key, record in records.items() if record}
 
 
+HELP = """
+pack <pack>  A pack's name or file; default: guard, with --all every pack.
+--scope S <scope>  user, project or local; default: user, with --all every one.
+everywhere --all  Uninstall everywhere, after a question.
+--yes -y  Do not ask; --all with --json needs it.
+
+Examples:
+  hookctl uninstall
+  hookctl uninstall --all
+  hookctl uninstall --all --yes    do not ask
+"""
+
+
 def uninstall(
+    folders: Folders,
+    pack: str = "",
+    host: Sequence[str] = (),
+    scope: str = "",
+    project: str = "",
+    everywhere: bool = False,
+    yes: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    json: bool = False,
+) -> Result:
+    """Take a pack out of the settings files that are meant, after a question where there is one."""
+    content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
+    scope_of_targets = scope or "user"
+    able = [name for name in known.names() if scope_of_targets in known.load(name).scopes]
+    hosts = choosing.choose_hosts("uninstall", host or able, scope_of_targets, json)
+    name = content.name if content else pack or ("" if everywhere else GUARD)
+    named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
+    recovered = folders.has_unfinished_run()
+    request = Request(name, everywhere, content, named_hosts, scope, recovered)
+    find = partial(choosing.find_targets, folders, hosts, scope_of_targets, project, recorded=True)
+    asked = ""
+    if not (dry_run or yes) and (everywhere or (can_ask() and not json)):
+        finish_pending(folders, report.say)
+        asked = question(folders, request, find())
+        is_agreed = not json and confirm(asked)
+        if everywhere and not is_agreed:
+            if asked and not json:
+                report.say(asked)
+            message = "--all needs confirmation, but no question is possible"
+            raise errors.usage_error(message, "Add --yes.")
+    others = None
+    takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
+    puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
+    with locked_run(folders, report.say, dry_run=dry_run):
+        targets = find()
+        if asked and question(folders, request, targets) != asked:
+            raise changed_meanwhile()
+        if puts_back:
+            from hookctl.verbs.enable import put_back_others  # late: few have any disabled
+
+            others = put_back_others(folders, dry_run=dry_run)
+        result = take_out(folders, request, targets, dry_run=dry_run, diff=diff)
+    if others:
+        from hookctl.verbs.enable import join  # late, too
+
+        return join(others, result)
+    return result
+
+
+def _may_put_back(folders: Folders) -> bool:
+    """Whether a person wants other tools' hooks that are disabled to come back."""
+    from hookctl.verbs.enable import others_question  # late: few have any disabled
+
+    try:
+        return confirm(others_question(folders))
+    except HookctlError as error:
+        if error.code != "declined":
+            raise
+    return False
+
+
+def take_out(
     folders: Folders,
     request: Request,
     targets: list[Target],
@@ -245,7 +324,7 @@ def _make_result(
     folders: Folders, request: Request, done: _Done, *, dry_run: bool, diff: bool
 ) -> Result:
     plan, problems = done.plan, done.unreadable
-    here = project.look(folders.cwd, folders.environ)
+    here = look_up(folders.cwd, folders.environ)
     outcome = [
         *_describe_done(folders, request, done),
         *_kept_lines(plan),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, target_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.verbs import choosing
 
 
 class Request(NamedTuple):
@@ -66,7 +67,39 @@ class _Upgraded(NamedTuple):
 _Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
 
 
-def upgrade(folders: Folders, request: Request, permission: Permission) -> Result:
+HELP = """
+pack <pack>  Only this pack, by its name; default: every installed one.
+
+Examples:
+  hookctl upgrade                  after an update of it or of a pack
+  hookctl upgrade --project .      only what this project has
+  hookctl upgrade notify --dry-run
+  hookctl upgrade --yes --accept-changed
+"""
+
+
+def upgrade(
+    folders: Folders,
+    pack: str = "",
+    host: Sequence[str] = (),
+    any_scope: str = "",
+    only_project: str = "",
+    yes: bool = False,
+    accept_changed: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    json: bool = False,
+) -> Result:
+    """Upgrade what is meant, here or in the named project alone."""
+    hosts = tuple(one.name for one in choosing.load_hosts(host))
+    scope = choosing.known_scope(any_scope)
+    place = choosing.in_project(folders, only_project)
+    root = project.find(place.cwd, place.environ) if only_project else ""
+    request = Request(pack, dry_run, hosts, scope, root, diff)
+    return upgrade_meant(place, request, choosing.permission(yes, accept_changed, json))
+
+
+def upgrade_meant(folders: Folders, request: Request, permission: Permission) -> Result:
     """Install each pack again with its recorded settings; what the operator changed or took out
     stays, and a pack whose entries all vanished is put back.
 

@@ -20,14 +20,6 @@ _TELL_AFTER = 5.0  # seconds until progress is shown
 _CODES = {"done": OK, "stopped": OK, "stalled": FAILED, "timeout": TIMED_OUT}
 
 
-class Request(NamedTuple):
-    """What was asked on the command line, still as text."""
-
-    timeout: str = DEFAULT_TIMEOUT
-    stall: str = ""  # empty: work may stand still
-    project: str = ""
-
-
 class Look(NamedTuple):
     """The state of a run's files: remaining work, signs of progress, and STOP or CONCLUDE."""
 
@@ -56,15 +48,16 @@ class Clock(NamedTuple):
     sleep: Callable[[float], None] = time.sleep
 
 
-def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Result:
+def wait(
+    folders: Folders, timeout: str, stall: str, project: str, timer: Clock | None = None
+) -> Result:
     """Wait until no work is left or it is stopped, it stands still, or the time is up.
 
     Exit codes: 0 done or stopped, 1 it has not moved for `stall`, 124 the time is up. How long it
     has not moved is kept from one call to the next, since an agent's calls are shorter than that.
     """
-    timeout = clock.seconds(request.timeout)
-    stall = clock.seconds(request.stall) if request.stall else None
-    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
+    most = clock.seconds(stall) if stall else None
+    run_files = work_files.find(folders, work_files.find_project(folders, project))
     timer = timer or Clock()
     begin = timer.now()
 
@@ -76,18 +69,18 @@ def wait(folders: Folders, request: Request, timer: Clock | None = None) -> Resu
 
     def measure(seen: Look) -> float:
         now = run_files.now + timer.now() - begin
-        return work_files.measure_stillness(run_files, seen.task, now) if request.stall else 0.0
+        return work_files.measure_stillness(run_files, seen.task, now) if stall else 0.0
 
-    ended = watch(look, measure, timeout, stall, timer)
+    ended = watch(look, measure, clock.seconds(timeout or DEFAULT_TIMEOUT), most, timer)
     waited = timer.now() - begin
     data: dict[str, Any] = {
         "outcome": ended.outcome,
         "remaining": ended.last.remaining,
         "seconds": round(waited, 1),
     }
-    if request.stall:
+    if stall:
         data["unmoved_seconds"] = round(ended.unmoved, 1)
-    text = _describe(ended, request, clock.age(waited), run_files)
+    text = _describe(ended, stall, clock.age(waited), run_files)
     return Result(data, text, exit_code=_CODES[ended.outcome])
 
 
@@ -136,7 +129,7 @@ def _look(run_files: RunFiles) -> Look:
     return Look(*work_files.read_progress(run_files), run_files.mark)
 
 
-def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) -> tuple[str, ...]:
+def _describe(ended: Ended, stall: str, waited: str, run_files: RunFiles) -> tuple[str, ...]:
     remaining = f"{ended.last.remaining} remaining"
     unmoved = f"nothing moved for {clock.age(ended.unmoved)}"
     if ended.outcome == "done":
@@ -148,6 +141,6 @@ def _describe(ended: Ended, request: Request, waited: str, run_files: RunFiles) 
     if ended.outcome == "stalled":
         advice = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
         return (f"{remaining}, and {unmoved}", advice)
-    if request.stall:
-        remaining += f", {unmoved} of {request.stall}"
+    if stall:
+        remaining += f", {unmoved} of {stall}"
     return (f"{remaining}; waited {waited}", "wait again, or do something else")

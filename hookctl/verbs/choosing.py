@@ -6,9 +6,9 @@ It imports what it needs at once, so a command imports it only when it is called
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from hookctl import hosts as known
-from hookctl.commands.options import confirm
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
@@ -19,6 +19,7 @@ from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
+from hookctl.verbs.options import confirm
 
 
 def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
@@ -42,7 +43,7 @@ def fetch_pack(folders: Folders, address: str) -> Pack:
     return load_from_git(address, folders, progress)
 
 
-def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
+def choose_hosts(command: str, names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     """The named hosts; without --host the detected ones, after a question at the terminal."""
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -103,7 +104,7 @@ def find_targets(
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
-def load_hosts(names: list[str] | None) -> list[Host]:
+def load_hosts(names: Sequence[str]) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
