@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,18 +62,25 @@ SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items
 NAMES = [*SUMMARIES]
 _ELSEWHERE = {"status": "show_status"}  # the module of a verb that has not its name
 _HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
-_LIST = "Sequence[str]"
 _TYPES: dict[str, Any] = {
     "str": str,
     "bool": bool,
     "int": int,
     "str | None": str | None,
-    _LIST: list[str] | None,
+    "Sequence[str]": list[str],
 }
-_JSON = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+_JSON = inspect.Parameter(
+    "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
+)
 _OTHER_OPTIONS = "Options"
 # The columns of a help text; the formatter leaves two of them free.
 _CONTEXT = {"max_content_width": 122, "help_option_names": ["--help", "-h"]}
+_SETTINGS: dict[str, Any] = {
+    "context_settings": _CONTEXT,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "add_completion": False,
+}
 
 _ABOUT = """Installs hooks and environment settings into coding agents' settings files, and
 removes them again, without touching a byte of anybody else's.
@@ -92,13 +98,18 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
-    if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    name = f"hookctl {named}" if named in NAMES else "hookctl"
+    asks = COMPLETE in os.environ  # a shell does, by the script of `hookctl completion`
+    if asks:
         typer.completion.completion_init()
     try:
-        code = program()(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
+        if named in NAMES and arguments[0] == named and not asks:
+            code = command(named)(arguments[1:], prog_name=name, standalone_mode=False)
+        else:
+            words = arguments or ["--help"]
+            code = program()(words, prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
-        named = next((word for word in arguments if not word.startswith("-")), "")
-        name = f"hookctl {named}" if named in NAMES else "hookctl"
         hint = f"`{name} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
     if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
@@ -108,7 +119,7 @@ def call(arguments: list[str]) -> int:
 
 def program() -> TyperGroup:
     """The program; its commands have no options yet, since each call needs those of one."""
-    app = _app()
+    app = typer.Typer(**_SETTINGS)
     app.callback(cls=_Program, help=_ABOUT)(_main)
     group = typer.main.get_group(app)
     for name, summary in SUMMARIES.items():
@@ -119,44 +130,26 @@ def program() -> TyperGroup:
 def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
     module = import_module(f"hookctl.verbs.{_ELSEWHERE.get(name, name)}")
-    parameters = _list_parameters(getattr(module, name))
-    if name == "plan":  # what install takes, with --exit-code in the place of --dry-run
-        own, parameters = parameters["exit_code"], _list_parameters(module.install)
-        ordered = [own if one.name == "dry_run" else one for one in parameters.values()]
-        parameters = {one.name: one for one in ordered}
-    is_told = "json" in parameters  # whether the verb wants to know
-    parameters.setdefault("json", _JSON)
+    _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
+    parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    takes_json = any(one.name == "json" for one in parameters)
+    if not takes_json:
+        parameters.append(_JSON)
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean
     described = read_options(module.HELP[:at].strip())
-    options = []
-    for one in parameters.values():
+    for number, one in enumerate(parameters):
         kind = Annotated[_TYPES[one.annotation], described[one.name]]
-        default = None if one.default == () else one.default
-        options.append(one.replace(kind=one.KEYWORD_ONLY, default=default, annotation=kind))
+        parameters[number] = one.replace(annotation=kind)
 
     def run(**given: Any) -> int:
-        as_json = given["json"] if is_told else given.pop("json")
-        for each in given:
-            if parameters[each].annotation == _LIST:
-                given[each] = tuple(given[each] or ())
+        as_json = given["json"] if takes_json else given.pop("json")
         return _run(name, getattr(module, name), given, as_json=as_json)
 
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     more = module.HELP[at:].strip().split("\n\n")
-    app = _app()
+    app = typer.Typer(**_SETTINGS)
     app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
     return typer.main.get_command(app)
-
-
-def _list_parameters(verb: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The options of a verb: what it takes behind the folders and not by keyword alone."""
-    _, *parameters = inspect.signature(verb).parameters.values()
-    return {one.name: one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
-
-
-def _app() -> typer.Typer:
-    settings = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
-    return typer.Typer(context_settings=_CONTEXT, add_completion=False, **settings)
 
 
 def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
@@ -164,8 +157,14 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     from hookctl import report  # late: a help text needs none of it
     from hookctl.system import folders, owners
 
+    for option, value in given.items():
+        if isinstance(value, list):
+            given[option] = tuple(value)
     place = folders.without_home() if name in _HOMELESS else folders.here()
-    writes = _writes(name, given)
+    only_looks = given.get("dry_run", True) or given.get("list_", False)
+    writes = name in ("pack", "supervise") or given.get("fix", False) or not only_looks
+    if name == "run":
+        writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
     if writes:
         owners.require_own_home(place.home, place.state, place.data)
     try:
@@ -178,16 +177,6 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
         return OK
     report.show(name, result, as_json=as_json)
     return result.exit_code
-
-
-def _writes(name: str, given: dict[str, Any]) -> bool:
-    """Whether a command with these options changes the user's folders."""
-    if name == "run":
-        action = given["action"]
-        return bool(given["stall"]) if action == "wait" else action != "status"
-    if name in ("pack", "supervise"):
-        return True
-    return given.get("fix", False) or not (given.get("dry_run", True) or given.get("list_"))
 
 
 def _print_version(value: bool) -> None:

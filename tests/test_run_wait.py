@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.system import folders
-from hookctl.verbs.wait import Clock, Look, wait, watch
+from hookctl.verbs.run import Clock, Look, wait, watch
 from tests.conftest import Hookctl, put
 
 TWO, ONE, NONE = Look(2), Look(1), Look(0)

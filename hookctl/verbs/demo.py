@@ -96,7 +96,9 @@ def _play(
             payload = {"stop_hook_active": is_forced, "prompt_id": f"p{prompts}"}
             answer, log_line = stage.stop(payload)
             decision = log_line.get("decision", "allow")
-            said = _read_answer(answer).replace(f"{stage.project}/", "")
+            values = json.loads(answer) if answer else {}  # to the agent, or to the person
+            said = str(values.get("reason") or values.get("systemMessage") or "")
+            said = said.replace(f"{stage.project}/", "")
             time.sleep(pause / 2)
             if decision == "block":
                 blocks = f" (block {log_line.get('blocks')} of {_LIMIT})"
@@ -147,12 +149,6 @@ def _write(path: str, data: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as stream:
         stream.write(data)
-
-
-def _read_answer(answer: str) -> str:
-    """What the guard says to the agent, or to the person; '' if nothing."""
-    values = json.loads(answer) if answer else {}
-    return str(values.get("reason") or values.get("systemMessage") or "")
 
 
 def _describe(decision: str, said: str, blocks: str = "") -> Line:

@@ -121,7 +121,10 @@ class _Selection:
             message = (
                 f"{self._name(hook)} belongs to the plugin {hook.plugin}, which stays as it is"
             )
-            hint = _plugin_hint(host, hook.plugin)
+            table = read_table(host)
+            hint = f"Switch the plugin off in {host.title}."
+            if table and table.disable:
+                hint = f"To switch the plugin off, {table.disable.replace('{name}', hook.plugin)}."
         elif hook.scope == "managed":
             message = (
                 f"{self._name(hook)} is in managed settings, which only an administrator edits"
@@ -208,15 +211,6 @@ class _Selection:
             if hook.own_id.partition("/")[0] not in packs:
                 names.append(self._name(hook))
         return list(dict.fromkeys(names))
-
-
-def _plugin_hint(host: Host, plugin: str) -> str:
-    """How to switch a plugin off by its host's own means."""
-    table = read_table(host)
-    step = table.disable if table else ""
-    if not step:
-        return f"Switch the plugin off in {host.title}."
-    return f"To switch the plugin off, {step.replace('{name}', plugin)}."
 
 
 def _describe_done(selection: _Selection) -> Iterator[Line]:

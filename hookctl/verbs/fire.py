@@ -133,8 +133,12 @@ def _aim(folders: Folders, request: _Request, folder: str) -> tuple[list[_Salvo]
     machine = Machine(folders, read_records(folders, everywhere=False).records)
     asked = request.asked
     inventory = None if request.pack else take_inventory(folders, request.hosts)
-    named = _find_named(inventory, request.ids)
-    looked_at = request.hosts or (inventory.hosts if inventory else _hosts_with(asked.event))
+    known = inventory.hooks if inventory else ()
+    named = tuple(hook for name in request.ids for hook in ids.find(known, name))
+    looked_at = request.hosts or (inventory.hosts if inventory else ())
+    if inventory is None and not looked_at:
+        all_hosts = map(hosts.load, hosts.names())
+        looked_at = [host for host in all_hosts if find_event(host, asked.event)[0]]
     calls.require_question(looked_at, asked)
     salvos, skipped = [], []
     for host in looked_at:
@@ -149,7 +153,10 @@ def _aim(folders: Folders, request: _Request, folder: str) -> tuple[list[_Salvo]
             skipped.append(f"{host.title} has no tool for {asked.tool}")
             continue
         salvos.append(salvo)
-    _require_one_host(salvos, asked)
+    if asked.payload is not None and len(salvos) > 1:
+        names = ", ".join(salvo.call.host.name for salvo in salvos)
+        hint = f"Name the host whose payload it is with --host: {names}."
+        raise usage_error("a payload is one host's own", hint)
     if named and not salvos and not skipped:
         events = ", ".join(sorted({hook.event for hook in named}))
         hint = f"Name the event that it is for: {events}."
@@ -162,24 +169,6 @@ def _aim(folders: Folders, request: _Request, folder: str) -> tuple[list[_Salvo]
         others = [matcher for salvo in salvos for matcher in salvo.others]
         skipped.append(describe_none(f"no hook here is for {asked.event}", tool, others))
     return aimed, skipped
-
-
-def _find_named(inventory: Inventory | None, names: Sequence[str]) -> tuple[Hook, ...]:
-    """The hooks with these IDs; refuses (usage) what is no ID here."""
-    hooks = inventory.hooks if inventory else ()
-    return tuple(hook for name in names for hook in ids.find(hooks, name))
-
-
-def _hosts_with(event: str) -> list[Host]:
-    return [host for host in map(hosts.load, hosts.names()) if find_event(host, event)[0]]
-
-
-def _require_one_host(salvos: Sequence[_Salvo], asked: Asked) -> None:
-    """Refuse (usage) to give one host's payload to the hooks of several."""
-    if asked.payload is not None and len(salvos) > 1:
-        names = ", ".join(salvo.call.host.name for salvo in salvos)
-        hint = f"Name the host whose payload it is with --host: {names}."
-        raise usage_error("a payload is one host's own", hint)
 
 
 def _name_foreign_hooks(
@@ -221,17 +210,10 @@ def _aim_at(
         return _Salvo(told[0], tuple(shots), environ, start)
     chosen = Chosen(named, request.is_project_run)
     shots, others = choose(inventory, told, request.asked, chosen, place)
-    if named:
-        _require_runnable(shots)
-    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
-
-
-def _require_runnable(shots: Sequence[Shot]) -> None:
-    """Refuse (usage) hooks that were named and cannot be run, if none can."""
     reasons = [shot.why_not for shot in shots]
-    if reasons and all(reasons):
-        first = shots[0]
-        raise usage_error(f"{first.name} is not run: {reasons[0]}", "Nothing was run.")
+    if named and reasons and all(reasons):
+        raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
+    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
 
 
 def _environ(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookctl import hosts
@@ -34,7 +34,7 @@ Examples:
 def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: str = "") -> Result:
     """Every hook of the hosts in the working folder, with its place, owner and state."""
     inventory = take_inventory(in_project(folders, project), load_hosts(host))
-    listed = [hook for hook in inventory.hooks if _is_wanted(hook, event)]
+    listed = [hook for hook in inventory.hooks if not event or event in _names_of(hook)]
     if event and not listed:
         _require_event(event, inventory)
     listed.sort(key=_sort_key(inventory))
@@ -49,10 +49,6 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     if event:
         text += lines_on_unknown_events(_find_misspelt(event, listed, inventory))
     return Result(data, tuple(text))
-
-
-def _is_wanted(hook: Hook, event: str) -> bool:
-    return not event or event in _names_of(hook)
 
 
 def _names_of(hook: Hook) -> list[str]:
@@ -125,13 +121,11 @@ def _describe(hook: Hook) -> dict[str, Any]:
         **receipts._asdict(),
         "name": hook.own_id,
         "plugin": hook.plugin,
-        "also_read_by": list(_describe_readers(hook)),
+        "also_read_by": [
+            {"agent": readers.title_of(agent), "only": readers.condition(agent)}
+            for agent in hook.within.readers
+        ],
     }
-
-
-def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
-    for agent in hook.within.readers:
-        yield {"agent": readers.title_of(agent), "only": readers.condition(agent)}
 
 
 def shown_command(hook: Hook) -> str:

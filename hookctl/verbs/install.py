@@ -79,17 +79,20 @@ def install(
     """Install a pack for these hosts, or with `dry_run` only say what would change."""
     content = None
     if pack.startswith(GIT):
-        choosing.check_address(pack)  # before anything is asked or fetched
+        from hookctl.packs.git_source import load_from_git  # late: most packs are the guard
+        from hookctl.system.git_address import parse
+
+        parse(pack)  # refuses what is none before anything is asked or fetched
     else:
         content = load(pack)
     hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
     find = partial(choosing.find_targets, folders, hosts, scope, project)
-    content = content or choosing.fetch_pack(folders, pack)
+    content = content or load_from_git(pack, folders, report.progress)
     wish = Request(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
     choice = Choice(wish, reset, force, allow_env, enables=force)
-    permission = choosing.permission(yes, accept_changed, json)
+    permission = choosing.permission(yes, accept_changed, json) if content.source else None
     return install_at(
         folders, content, find, choice, dry_run=dry_run, diff=diff, permission=permission
     )
@@ -114,7 +117,9 @@ def install_at(
     if pack.source and not dry_run:  # it is shown, and a person asked, before the lock is taken
         finish_pending(folders, report.say)
         targets = find_targets()
-        command = _plan_command(pack, targets)
+        named = " ".join(f"--host {target.host.name}" for target in targets)
+        scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+        command = f"{program()} plan {shlex.quote(pack.source)} {named}{scope}"
         permission = permission or Permission()
         review = agree(sources, pack, targets, choice, permission, command)
     with locked_run(folders, report.say, dry_run=dry_run):
@@ -237,13 +242,6 @@ def _find_refused(plan: Plan) -> Iterator[HookctlError]:
                 hint = "Add --force if you took it out; with --mode off nothing is allowed."
         if reason:
             yield _no_effect(file, f"--allow-run has no effect for {host.title}: {reason}", hint)
-
-
-def _plan_command(pack: Pack, targets: list[Target]) -> str:
-    """The command that shows what an install would write."""
-    hosts = " ".join(f"--host {target.host.name}" for target in targets)
-    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
-    return f"{program()} plan {shlex.quote(pack.source)} {hosts}{scope}"
 
 
 def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:

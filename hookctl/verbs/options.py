@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -74,32 +74,25 @@ def read_options(text: str) -> dict[str, Any]:
     """What typer needs to know of each parameter: of the shared ones, and of those in a text."""
     found = {}
     for heading, lines in (*_SHARED.items(), (None, text)):
-        found.update(_read(lines, heading))
-    return found
-
-
-def _read(lines: str, heading: str | None) -> Iterator[tuple[str, Any]]:
-    for line in lines.replace("\n    ", " ").splitlines():
-        head, about = line.split("  ", 1)
-        words = head.split()
-        names = [word for word in words if word.startswith("-") and word != "--"]
-        others = [word for word in words if word not in names]
-        name = names[0] if words[0] in names else others.pop(0)
-        # typer takes long over a completion, so there is one only where a shell asks.
-        offered = _offer(others.pop()[1:-1]) if others[-1:] and others[-1][0] == "<" else None
-        value, at_least, least = " ".join(others).partition(">=")
-        make = typer.Option if names else typer.Argument
-        yield (
-            name.strip("-").replace("-", "_"),
-            make(
+        for line in lines.replace("\n    ", " ").splitlines():
+            head, about = line.split("  ", 1)
+            words = head.split()
+            names = [word for word in words if word.startswith("-") and word != "--"]
+            others = [word for word in words if word not in names]
+            name = names[0] if words[0] in names else others.pop(0)
+            offer = others.pop()[1:-1] if others[-1:] and others[-1][0] == "<" else ""
+            value, _, least = " ".join(others).partition(">=")
+            make = typer.Option if names else typer.Argument
+            found[name.strip("-").replace("-", "_")] = make(
                 *names,
                 metavar=value or None,
                 help=about,
                 rich_help_panel=heading,
-                autocompletion=offered if COMPLETE in os.environ else None,
-                min=int(least) if at_least else None,
-            ),
-        )
+                # typer takes long over a completion, so there is one only where a shell asks.
+                autocompletion=_offer(offer) if offer and COMPLETE in os.environ else None,
+                min=int(least) if least else None,
+            )
+    return found
 
 
 def _offer(name: str) -> Callable[[str], Sequence[str]]:

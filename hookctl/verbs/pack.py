@@ -13,7 +13,7 @@ from hookctl.packs.model import Pack
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import list_data, read_data
-from hookctl.verbs.pack_folder import new_folder, require_name
+from hookctl.verbs.choosing import new_folder, require_name
 
 ACTIONS = ("new", "check", "test", "import", "export")
 LANGUAGES = ("sh", "python", "node")
@@ -97,22 +97,15 @@ def _make(folders: Folders, name: str, language: str, output: str) -> Result:
         raise usage_error(f"there is no template in {language!r}", hint)
     hint = "Choose another name, or another folder with -o."
     folder = new_folder(folders, output or name, hint)
-    written = {path: _template(language, path, name) for path in _template_paths(language)}
+    place = ("templates", "pack", language)
+    # Folders have no ending; an installation adds one with bytecode.
+    paths = [path for path in list_data(*place, ending="") if "." in path]
+    paths += [f"tests/{test}" for test in list_data(*place, "tests", ending=".toml")]
+    written = {path: read_data(*place, *path.split("/")) for path in paths}
+    written["pack.toml"] = written["pack.toml"].replace(b'"NAME"', f'"{name}"'.encode())
     files.write_tree(folder, written, 0o644)
     lines = [Line(f"{name} is a pack that works", "ok", path=folder)]
     lines += [Line(path, sign="+", indent=2) for path in written]
     shown = shlex.quote(os.path.relpath(folder, folders.cwd))
     lines.append(Line(f"Next: hookctl pack test {shown}"))
     return Result({"folder": folder, "files": sorted(written)}, tuple(lines))
-
-
-def _template_paths(language: str) -> list[str]:
-    names = ("templates", "pack", language)
-    tests = [f"tests/{test}" for test in list_data(*names, "tests", ending=".toml")]
-    # Folders have no ending; an installation adds one with bytecode.
-    return [name for name in list_data(*names, ending="") if "." in name] + tests
-
-
-def _template(language: str, path: str, name: str) -> bytes:
-    data = read_data("templates", "pack", language, *path.split("/"))
-    return data.replace(b'"NAME"', f'"{name}"'.encode()) if path == "pack.toml" else data

@@ -57,11 +57,9 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     played = sum(not row["skipped"] for row in rows)
     summary = f"{played} runs, {failed} not as expected"
     lines.append(Line(summary, "error" if failed else "ok"))
-    return Result({"pack": pack.name, "cases": rows}, tuple(lines), exit_code=_code(failed))
-
-
-def _code(failed: int) -> int:
-    return FAILED if failed else OK
+    return Result(
+        {"pack": pack.name, "cases": rows}, tuple(lines), exit_code=FAILED if failed else OK
+    )
 
 
 def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Signature, signature
 from typing import Any
 
 from hookctl.errors import PENDING
@@ -24,3 +25,8 @@ def plan(folders: Folders, exit_code: bool = False, **given: Any) -> Result:
     if exit_code and result.data["files"] and not result.errors:
         return result._replace(exit_code=PENDING)
     return result
+
+
+# Its options are those of install, with --exit-code in the place of --dry-run.
+_OPTIONS = {**signature(install).parameters, "dry_run": signature(plan).parameters["exit_code"]}
+plan.__signature__ = Signature([*_OPTIONS.values()])  # type: ignore[attr-defined]

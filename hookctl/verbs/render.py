@@ -227,12 +227,12 @@ def _describe_text(target: Target, path: str, data: bytes, notes: list[str]) -> 
 def _lay_out(data: bytes) -> str:
     """A JSON file with a line for each value, and for a list of plain values."""
     text = json.dumps(json.loads(data), indent=2, ensure_ascii=False)
-    text = re.sub(r"\[\n([^][{}]*)\n *\]", _on_one_line, text)
+    text = re.sub(
+        r"\[\n *([^][{}]*)\n *\]",
+        lambda found: f"[{' '.join(map(str.strip, found[1].splitlines()))}]",
+        text,
+    )
     return textwrap.indent(text, "  ")
-
-
-def _on_one_line(match: re.Match[str]) -> str:
-    return f"[{' '.join(line.strip() for line in match[1].splitlines())}]"
 
 
 def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:

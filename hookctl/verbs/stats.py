@@ -63,8 +63,14 @@ def stats(
         only = os.path.basename(state_folder(folders.state, named(of_project)))
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
-    counted, older = _count(folders, earliest, only)
-    tallies, runs = sorted(counted), read_runs(folders.state, only, earliest)
+    if earliest is None:
+        found, older = events.count_all(folders.state), 0
+    else:  # of which some may lie before the span
+        found, older = events.count_since(folders.state, earliest, only)
+    tallies = sorted(
+        Tally(name, kind, n) for (name, kind), n in found.items() if only in ("", name)
+    )
+    runs = read_runs(folders.state, only, earliest)
     data = {**_summarize(tallies), "hooks": _list_hooks(runs)}
     paths = events.project_paths(folders.state)
     for name, page in data["projects"].items():
@@ -96,17 +102,6 @@ def _list_hooks(runs: Mapping[HookName, Runs]) -> list[dict[str, Any]]:
         }
         hooks.append({**name._asdict(), **numbers})
     return hooks
-
-
-def _count(folders: Folders, earliest: float | None, only: str) -> tuple[list[Tally], int]:
-    """The counts by project and kind, and how many of them may lie before the span."""
-    older = 0
-    if earliest is None:
-        found = events.count_all(folders.state)
-    else:
-        found, older = events.count_since(folders.state, earliest, only)
-    pairs = found.items()
-    return [Tally(name, kind, n) for (name, kind), n in pairs if only in ("", name)], older
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:

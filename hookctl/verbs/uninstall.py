@@ -96,8 +96,8 @@ def uninstall(
     """Take a pack out of the settings files that are meant, after a question where there is one."""
     content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
     scope_of_targets = scope or "user"
-    able = [name for name in known.names() if scope_of_targets in known.load(name).scopes]
-    hosts = choosing.choose_hosts("uninstall", host or able, scope_of_targets, json)
+    named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
+    hosts = choosing.choose_hosts("uninstall", named, scope_of_targets, json)
     name = content.name if content else pack or ("" if everywhere else GUARD)
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     recovered = folders.has_unfinished_run()
@@ -153,7 +153,11 @@ def take_out(
     diff: bool = False,
 ) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know."""
-    sources, loaded = Sources(folders), _load_packs(request)
+    sources, loaded = Sources(folders), {}
+    if not request.name or request.name in packs.names():
+        loaded = {name: packs.load(name) for name in packs.names()}
+    if request.pack:
+        loaded.setdefault(request.pack.name, request.pack)
     records, unreadable = store.read_known(folders)
     if request.everywhere:
         projects = [record.project for record in records.values() if record.scope == "project"]
@@ -171,17 +175,6 @@ def take_out(
     away = _find_away(folders, request) if request.everywhere else {}
     done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)
     return _make_result(folders, request, done, dry_run=dry_run, diff=diff)
-
-
-def _load_packs(request: Request) -> dict[str, Pack]:
-    """The packs that may be removed, by name, if their files can be read."""
-    loaded = {}
-    if request.pack:
-        loaded[request.pack.name] = request.pack
-    if not request.name or request.name in packs.names():
-        for name in packs.names():
-            loaded[name] = packs.load(name)
-    return loaded
 
 
 def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
@@ -334,7 +327,9 @@ def _make_result(
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request, done.away)]
     elif plan.empty:
-        text += _name_installed(request, done.records)
+        names = sorted({name for record in done.records.values() for name in record.packs})
+        if names and request.name not in names:
+            text.append(f"{request.name} is not installed. Installed are: {', '.join(names)}")
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     messages = []
     for line in (*_name_remaining(folders, request, done), *_name_borrowed(folders, request, done)):
@@ -381,19 +376,15 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
     return f"nothing to do: {subject} installed{suffix}"
 
 
-def _name_installed(request: Request, records: Mapping[str, Record]) -> list[str]:
-    """A line with the packs that are installed, where the one that was meant is not."""
-    names = sorted({name for record in records.values() for name in record.packs})
-    if not names or request.name in names:
-        return []
-    return [f"{request.name} is not installed. Installed are: {', '.join(names)}"]
-
-
 def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
     """What is removed; after `--all` also what is left, and why."""
     targets = [file.target for file in done.plan.files if file.decision.actions]
     backups = _describe_kept_state(folders)
-    working = _describe_work_in_hand(targets)
+    working = []  # the folders with work in hand, which nobody but a person or an agent clears
+    for root in dict.fromkeys(target.project for target in targets if target.project):
+        folder = os.path.join(root, OWN, "run")
+        if has_files(folder):
+            working.append(Line(f"{tilde(folder)} stays: work in hand"))
     if not request.everywhere or not (done.unreadable or done.away):
         text = f"{request.name or 'everything'} is uninstalled"
         if targets and (request.hosts or done.unreadable):
@@ -418,16 +409,6 @@ def _describe_kept_state(folders: Folders) -> str:
     last = kept.pop()
     names = f"{', '.join(kept)} and {last}" if kept else last
     return f"{names} stay in {tilde(folders.state)}."
-
-
-def _describe_work_in_hand(targets: list[Target]) -> list[Line]:
-    """The folders with work in hand, which nobody but a person or an agent clears."""
-    lines = []
-    for root in dict.fromkeys(target.project for target in targets if target.project):
-        folder = os.path.join(root, OWN, "run")
-        if has_files(folder):
-            lines.append(Line(f"{tilde(folder)} stays: work in hand"))
-    return lines
 
 
 def _find_project(records: Mapping[str, Record], error: HookctlError) -> str:

@@ -399,7 +399,11 @@ def _make_result(
             messages += outcome.review.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
-    exit_code = _exit_code(outcomes, problems)
+    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
+    is_unreadable = any(problem.exit_code == errors.UNREADABLE for problem in problems)
+    exit_code = errors.FAILED if problems else errors.OK
+    if is_unreadable and not has_written:
+        exit_code = errors.UNREADABLE
     if exit_code == errors.UNREADABLE:
         text = []  # the errors say it all
     said = {message.text: message for message in _shorten(messages)}
@@ -429,15 +433,6 @@ def _shorten(messages: list[Message]) -> Iterator[Message]:
         if message.code == "start_folder" and len(paths[reason]) > 1:
             message = message._replace(text=f"{reason}, not in the folders below a project")
         yield message
-
-
-def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
-    """4 where something cannot be read and nothing was written, 1 for every other problem."""
-    if not problems:
-        return errors.OK
-    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
-    is_unreadable = any(problem.exit_code == errors.UNREADABLE for problem in problems)
-    return errors.UNREADABLE if is_unreadable and not has_written else errors.FAILED
 
 
 def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:

@@ -190,15 +190,11 @@ def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
     thread = threading.Thread(target=drain, daemon=True)
     thread.start()
     try:
-        yield writing, lambda: _mask_and_cut(bytes(end))
+        # Masked before it is cut: half a secret is not recognized.
+        yield writing, lambda: masked_text(end.decode("utf-8", "replace"))[-_SHOWN:]
     finally:
         os.close(writing)
         thread.join(_DRAIN)  # a process that the verifier left running may hold the pipe
-
-
-def _mask_and_cut(output: bytes) -> str:
-    """The last characters, masked before they are cut: half a secret is not recognized."""
-    return masked_text(output.decode("utf-8", "replace"))[-_SHOWN:]
 
 
 def _make_result(
@@ -211,7 +207,10 @@ def _make_result(
         line = f"incomplete: {name} failed {times} (exit status {last_look.status})"
         return Result(data, (line,), exit_code=FAILED)
     if last_look.verdict == TIMEOUT:
-        error = _timeout_error(name, policy, number)
+        looks = f"at look {number} of {policy.looks}"
+        message = f"out of time after {policy.timeout:g} s, {looks}: {name} did not hold"
+        hint = "Give it more with --timeout, or leave that out for no limit."
+        error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
     else:
         hint = (
             "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
@@ -220,12 +219,3 @@ def _make_result(
         message = f"{name} {last_look.fault}"
         error = HookctlError("broken_contract", message, hint=hint, exit_code=UNREADABLE)
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
-
-
-def _timeout_error(name: str, policy: Policy, number: int) -> HookctlError:
-    message = (
-        f"out of time after {policy.timeout:g} s, "
-        f"at look {number} of {policy.looks}: {name} did not hold"
-    )
-    hint = "Give it more with --timeout, or leave that out for no limit."
-    return HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
