@@ -21,6 +21,7 @@ import pytest
 from hookctl import __version__, cli
 from hookctl.errors import HookctlError
 from hookctl.system.package_data import asset
+from hookctl.verbs.options import read_options
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -583,6 +584,17 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
         words = example.partition(" -- ")[0].split()
         assert words[0] == command
         assert {word for word in words if word.startswith("--")} <= options_of(command)
+    text = getattr(importlib.import_module(f"hookctl.verbs.{command}"), "HELP", "").partition("\nEx")[0].strip()
+    described = read_options(text).keys() - read_options("").keys()
+    assert described <= {parameter.name for parameter in cli.command(command).params}, "a line is about no option"
+
+
+def test_a_call_imports_its_own_verb_alone_and_the_help_of_it_all_none() -> None:
+    code = "import sys; from hookctl import cli; cli.call(sys.argv[1:]); print([*sys.modules], file=sys.stderr)"
+    for arguments, verbs in ((["--help"], set()), (["stats", "--help"], {"stats"}), (["hosts"], {"hosts"})):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        found = {name.partition("verbs.")[2] for name in re.findall(r"hookctl\.verbs\.\w+", done.stderr)}
+        assert found - {"options"} == verbs
 
 
 def test_the_help_of_it_all_names_every_command(hookctl: Hookctl) -> None:
