@@ -1,55 +1,86 @@
-"""The command line: parses the options and calls a command, which is imported only then."""
+"""The command line: parses the options and calls a verb, which is imported only then."""
 
 from __future__ import annotations
 
+import inspect
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hookctl import __version__
-from hookctl.commands.options import COMPLETE, Command
-from hookctl.errors import INTERRUPTED, OK, usage_error
+from hookctl.errors import INTERRUPTED, OK, UNREADABLE, HookctlError, usage_error
+from hookctl.verbs.options import COMPLETE, read_options
 
 if TYPE_CHECKING:  # late: typer's own affair
-    from typer._click import HelpFormatter
+    from typer._click import Context, HelpFormatter
 
-# The headings of `hookctl --help`: the three main jobs, then the rest; each command's module.
+# The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
 MORE = "More"
 GROUPS = {
     "Guard my agent": {
-        "install": "set_up",
-        "run": "work",
-        "status": "set_up",
-        "log": "check",
-        "uninstall": "set_up",
+        "install": "Add a pack's hooks and settings to a host's settings file.",
+        "run": "Report progress to the guard: remaining work, a heartbeat, a stop.",
+        "status": "Show what is installed where, and what the guard will do.",
+        "log": "Show what the guard decided, and why; with --runs also what packs' hooks did.",
+        "uninstall": "Remove what was installed; what you changed stays.",
     },
-    "Ship a hook to every agent": {"pack": "authors", "upgrade": "set_up", "check": "check"},
+    "Ship a hook to every agent": {
+        "pack": "Write a pack of hooks: make, check, test, import and export one.",
+        "upgrade": "Install every pack again from where it came, with its recorded settings.",
+        "check": "Check a project's own files, as CI does; exit code 1 if something is wrong.",
+    },
     "See what my hooks do": {
-        "hooks": "hooks",
-        "fire": "hooks",
-        "doctor": "check",
-        "disable": "hooks",
-        "enable": "hooks",
+        "hooks": "List every hook that would run here, and why others would not.",
+        "fire": "Run the hooks of an event once, time them, and show what the host would do.",
+        "doctor": "Check that the installed hooks work; exit code 1 if an error is found.",
+        "disable": "Switch off any hook or a whole pack, until `hookctl enable`.",
+        "enable": "Put back what disable switched off, byte for byte.",
     },
     MORE: {
-        "plan": "set_up",
-        "demo": "work",
-        "stats": "check",
-        "report": "hooks",
-        "hosts": "check",
-        "restore": "files",
-        "render": "files",
-        "supervise": "work",
-        "verify": "check",
-        "completion": "shell",
+        "plan": "Show what install would do as a unified diff, and write nothing.",
+        "demo": "Watch the guard for twenty seconds in a temporary folder; "
+        "nothing of yours is touched.",
+        "stats": "Count what the guard decided, and what each hook of a pack cost.",
+        "report": "Write one page: hooks, what they cost, the guard's decisions, "
+        "what needs attention.",
+        "hosts": "List the hosts: which are here or have packs, what hooks can do there, "
+        "how sure that is.",
+        "restore": "Restore a settings file from before hookctl was installed, "
+        "or from a later backup.",
+        "render": "Print the settings text alone, for managed settings, MDM or Nix; "
+        "nothing is written.",
+        "supervise": "Run an agent, and start it again if it fails or is killed, "
+        "or if it ends while the guard keeps it going, until the run ends.",
+        "verify": "Run a check until it passes or its tries are used up.",
+        "completion": "Print a shell's completion script; it edits no files.",
     },
 }
-NAMES = [name for names in GROUPS.values() for name in names]
-_WIDEST = 122  # columns of a help text; the formatter leaves two of them free
+SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
+NAMES = [*SUMMARIES]
+_ELSEWHERE = {"status": "show_status"}  # the module of a verb that has not its name
+_HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
+_TYPES: dict[str, Any] = {
+    "str": str,
+    "bool": bool,
+    "int": int,
+    "str | None": str | None,
+    "Sequence[str]": list[str],
+}
+_JSON = inspect.Parameter(
+    "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
+)
 _OTHER_OPTIONS = "Options"
+# The columns of a help text; the formatter leaves two of them free.
+_CONTEXT = {"max_content_width": 122, "help_option_names": ["--help", "-h"]}
+_SETTINGS: dict[str, Any] = {
+    "context_settings": _CONTEXT,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "add_completion": False,
+}
 
 _ABOUT = """Installs hooks and environment settings into coding agents' settings files, and
 removes them again, without touching a byte of anybody else's.
@@ -74,12 +105,10 @@ def call(arguments: list[str]) -> int:
         typer.completion.completion_init()
     try:
         if named in NAMES and arguments[0] == named and not asks:
-            # Building the parameters of every command would cost each call as much as its work.
-            code = program([named])(arguments[1:], prog_name=name, standalone_mode=False)
+            code = command(named)(arguments[1:], prog_name=name, standalone_mode=False)
         else:
-            names = [] if arguments == ["--version"] else NAMES
             words = arguments or ["--help"]
-            code = program(names)(words, prog_name="hookctl", standalone_mode=False)
+            code = program()(words, prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
         hint = f"`{name} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
@@ -88,27 +117,66 @@ def call(arguments: list[str]) -> int:
     return code if isinstance(code, int) else OK
 
 
-def program(names: list[str]) -> typer.Typer:
-    """The program with these of its commands; with one alone it is that command."""
-    context = {"max_content_width": _WIDEST, "help_option_names": ["--help", "-h"]}
-    app = typer.Typer(
-        cls=_Program,
-        context_settings=context,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-    )
-    if len(names) != 1:
-        app.callback(help=_ABOUT)(_main)
-    for heading, modules in GROUPS.items():
-        for name, module in modules.items():
-            if name in names:
-                commands = import_module(f"hookctl.commands.{module}").COMMANDS
-                command: Command = commands[name]
-                text = f"{command.summary}\n\n\b\nExamples:\n{command.examples}"
-                settings = {"context_settings": context, "rich_help_panel": heading}
-                app.command(name, cls=_Command, help=text, **settings)(command.build())
-    return app
+def program() -> TyperGroup:
+    """The program; its commands have no options yet, since each call needs those of one."""
+    app = typer.Typer(**_SETTINGS)
+    app.callback(cls=_Program, help=_ABOUT)(_main)
+    group = typer.main.get_group(app)
+    for name, summary in SUMMARIES.items():
+        group.commands[name] = TyperCommand(name, help=summary)
+    return group
+
+
+def command(name: str) -> TyperCommand:
+    """A command with its options: the parameters of its verb behind the first one."""
+    module = import_module(f"hookctl.verbs.{_ELSEWHERE.get(name, name)}")
+    _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
+    parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    takes_json = any(one.name == "json" for one in parameters)
+    if not takes_json:
+        parameters.append(_JSON)
+    at = module.HELP.index("\nEx")  # examples, or what the exit codes mean
+    described = read_options(module.HELP[:at].strip())
+    for number, one in enumerate(parameters):
+        kind = Annotated[_TYPES[one.annotation], described[one.name]]
+        parameters[number] = one.replace(annotation=kind)
+
+    def run(**given: Any) -> int:
+        as_json = given["json"] if takes_json else given.pop("json")
+        return _run(name, getattr(module, name), given, as_json=as_json)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    more = module.HELP[at:].strip().split("\n\n")
+    app = typer.Typer(**_SETTINGS)
+    app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
+    return typer.main.get_command(app)
+
+
+def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
+    """Call a verb and print its result."""
+    from hookctl import report  # late: a help text needs none of it
+    from hookctl.system import folders, owners
+
+    for option, value in given.items():
+        if isinstance(value, list):
+            given[option] = tuple(value)
+    place = folders.without_home() if name in _HOMELESS else folders.here()
+    only_looks = given.get("dry_run", True) or given.get("list_", False)
+    writes = name in ("pack", "supervise") or given.get("fix", False) or not only_looks
+    if name == "run":
+        writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
+    if writes:
+        owners.require_own_home(place.home, place.state, place.data)
+    try:
+        result = verb(place, **given)
+    except HookctlError as error:
+        if writes and error.exit_code == UNREADABLE:
+            error.say_unwritten()
+        raise
+    if result is None:  # it has printed all
+        return OK
+    report.show(name, result, as_json=as_json)
+    return result.exit_code
 
 
 def _print_version(value: bool) -> None:
@@ -133,30 +201,27 @@ def _main(version: _Version = False) -> None:
 class _Program(TyperGroup):
     """The program, whose help shows its commands in groups, the last one by name only."""
 
-    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Give the command that is called its options."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, name and found and command(name), rest
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write a list for each group of commands, every description in full."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        names = self.list_commands(ctx)
-        columns = max(map(len, names), default=0)
-        for name in names:
-            command = self.get_command(ctx, name)
-            if not isinstance(command, TyperCommand):
+        columns = max(map(len, NAMES))
+        for heading, rows in GROUPS.items():
+            if heading == MORE:
+                with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
+                    formatter.write_text(", ".join(rows))
                 continue
-            summary = (command.help or "").split("\n\n")[0]
-            rows = groups.setdefault(command.rich_help_panel or "Commands", [])
-            rows.append((name.ljust(columns), summary))
-        others = groups.pop(MORE, [])
-        for heading, rows in groups.items():
             with formatter.section(heading):
-                formatter.write_dl(rows)
-        with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
-            formatter.write_text(", ".join(name.strip() for name, _ in others))
+                formatter.write_dl([(name.ljust(columns), text) for name, text in rows.items()])
 
 
 class _Command(TyperCommand):
     """A command, whose help shows its arguments, and its options in panels."""
 
-    def format_options(self, ctx: typer.Context, formatter: HelpFormatter) -> None:
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import typer
 
 from hookctl import cli
 from hookctl.__main__ import run
@@ -35,8 +34,8 @@ _HOSTS_OWN = (
     "ANTHROPIC_",
 )  # fmt: skip
 STRACE_REQUIRED = os.environ.get("HOOKCTL_STRACE") == "require"
-_ask, _ask_guard, _program = interpreter.ask, self_test._ask, cli.program
-_command_once = functools.cache(typer.main.get_command)
+_ask, _ask_guard = interpreter.ask, self_test._ask
+_command_once, _program_once = functools.cache(cli.command), functools.cache(cli.program)
 _OF_THE_SYSTEM = {
     "/usr/bin", "/usr/local/bin", *map(os.path.dirname, filter(None, (sys.executable, shutil.which("python3"))))
 }  # fmt: skip
@@ -67,11 +66,6 @@ def ask_guard_once(python: str, place: str, *question: Any) -> Any:
     if key not in _answers:
         _answers[key] = _ask_guard(python, place, *question)
     return _answers[key]
-
-
-@functools.cache
-def _program_once(names: tuple[str, ...]) -> typer.Typer:
-    return _program(list(names))
 
 
 def pytest_configure() -> None:
@@ -128,8 +122,8 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(interpreter, "ask", ask_once)
     monkeypatch.setattr(self_test, "_ask", ask_guard_once)
     # What the command line has to build in each process is built once.
-    monkeypatch.setattr(cli, "program", lambda names: _program_once(tuple(names)))
-    monkeypatch.setattr(typer.main, "get_command", _command_once)
+    monkeypatch.setattr(cli, "program", _program_once)
+    monkeypatch.setattr(cli, "command", _command_once)
     monkeypatch.setattr("hookctl.system.files.SETTLE", 0)  # tests write their empty files just now,
     monkeypatch.setattr(sources, "READ_PAUSE", 0)  # and torn ones that stay so
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{programs()}")

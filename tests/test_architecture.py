@@ -15,7 +15,6 @@ PACKAGE = ROOT / "hookctl"
 LAYERS = [
     ["__main__"],
     ["cli"],
-    ["commands"],
     ["verbs"],
     ["page"],
     ["report"],
@@ -110,10 +109,9 @@ def is_import(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("name", sorted(modules()))
 def test_an_import_that_is_not_at_the_top_says_why(name: str) -> None:
-    """But not that of a verb in its command, which commands/__init__.py explains once for all."""
     for line in indented_imports(modules()[name]):
         reason = "  # " if line.startswith(("if ", "try:")) else "  # late"
-        assert reason in line or name.startswith("commands."), f"{name}: {line.strip()}"
+        assert reason in line, f"{name}: {line.strip()}"
 
 
 def reached(name: str) -> set[str]:
@@ -147,7 +145,7 @@ def calls(path: Path) -> set[str]:
 def test_only_the_report_prints() -> None:
     printing = {"print", "sys.stdout.write", "sys.stderr.write", "typer.echo"}
     # cli prints the version; a question needs no line of its own; __main__ says that it was interrupted.
-    allowed = {"cli": {"print"}, "commands.options": {"sys.stderr.write"}, "__main__": {"sys.stderr.write"}}
+    allowed = {"cli": {"print"}, "verbs.options": {"sys.stderr.write"}, "__main__": {"sys.stderr.write"}}
     for name, path in modules().items():
         assert calls(path) & printing <= allowed.get(name, set()), name
 

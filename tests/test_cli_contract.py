@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import os
 import pty
@@ -15,11 +17,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-import typer
 
 from hookctl import __version__, cli
 from hookctl.errors import HookctlError
 from hookctl.system.package_data import asset
+from hookctl.verbs.options import read_options
 
 from .conftest import Hookctl, Outcome, put
 from .trees import tree
@@ -111,12 +113,14 @@ def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a bug of ours")
+    for name in COMMANDS:
+        module = importlib.import_module(f"hookctl.verbs.{name}")
 
-    for verb in COMMANDS:
-        name = "install" if verb == "plan" else verb
-        monkeypatch.setattr(f"hookctl.verbs.{name}.{name}", fail)
+        @functools.wraps(getattr(module, name))
+        def fail(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("a bug of ours")
+
+        monkeypatch.setattr(module, name, fail)
 
 
 CLAUDE = ("--host", "claude")
@@ -561,8 +565,7 @@ def test_warnings_are_messages_with_and_without_json(
 
 
 def options_of(command: str) -> set[str]:
-    built: Any = typer.main.get_command(cli.program([command]))
-    return {name for parameter in built.params for name in parameter.opts if name.startswith("--")}
+    return {name for parameter in cli.command(command).params for name in parameter.opts if name.startswith("--")}
 
 
 def test_every_command_has_a_case() -> None:
@@ -581,6 +584,17 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
         words = example.partition(" -- ")[0].split()
         assert words[0] == command
         assert {word for word in words if word.startswith("--")} <= options_of(command)
+    text = getattr(importlib.import_module(f"hookctl.verbs.{command}"), "HELP", "").partition("\nEx")[0].strip()
+    described = read_options(text).keys() - read_options("").keys()
+    assert described <= {parameter.name for parameter in cli.command(command).params}, "a line is about no option"
+
+
+def test_a_call_imports_its_own_verb_alone_and_the_help_of_it_all_none() -> None:
+    code = "import sys; from hookctl import cli; cli.call(sys.argv[1:]); print([*sys.modules], file=sys.stderr)"
+    for arguments, verbs in ((["--help"], set()), (["stats", "--help"], {"stats"}), (["hosts"], {"hosts"})):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        found = {name.partition("verbs.")[2] for name in re.findall(r"hookctl\.verbs\.\w+", done.stderr)}
+        assert found - {"options"} == verbs
 
 
 def test_the_help_of_it_all_names_every_command(hookctl: Hookctl) -> None:

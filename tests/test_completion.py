@@ -10,21 +10,20 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 from hookctl import cli, events, hosts
 from hookctl.settings.targets import SCOPES
-from hookctl.verbs import completion
+from hookctl.verbs import options as known
 
 from .conftest import Hookctl, put
 from .test_cli_contract import check_envelope
 from .trees import tree
 
-COMMANDS = typer.main.get_command(cli.program(cli.NAMES)).commands  # type: ignore[attr-defined]
+COMMANDS = {name: cli.command(name) for name in cli.NAMES}
 HOSTS = {*hosts.names(), "all"}
 SHELLS = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
-    for name in completion.SHELLS
+    for name in known.SHELLS
 ]
 
 
@@ -76,7 +75,7 @@ def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-d
     assert offered("install", "--host", "claude", "--js") == {"--json"}
     assert offered("install", "--host", "") == HOSTS
     assert offered("doctor", "--strict", "--host", "cl") == {"claude"}
-    assert offered("run", "") == set(completion.ACTIONS)
+    assert offered("run", "") == set(known.ACTIONS)
     assert offered("run", "--project", "stop", "h") == {"heartbeat"}
 
 
@@ -97,14 +96,14 @@ def test_every_value_that_there_is_is_offered(words: tuple[str, ...], expected: 
     """What the scripts of bash call."""
     line = [*words] if words[-1] == "--" else [*words, ""]
     asked = {"COMP_WORDS": " ".join(["hookctl", *line]), "COMP_CWORD": str(len(line))}
-    done = process(**asked, **{completion.VARIABLE: "complete_bash"})
+    done = process(**asked, **{known.COMPLETE: "complete_bash"})
     assert (done.code, done.err) == (0, "")
     assert set(done.out.split()) == expected
 
 
 def test_the_help_names_every_value_too(hookctl: Hookctl) -> None:
-    assert ", ".join(completion.ACTIONS) in " ".join(hookctl("run", "--help").out.split())
-    assert ", ".join(completion.SHELLS) in " ".join(hookctl("completion", "--help").out.split())
+    assert ", ".join(known.ACTIONS) in " ".join(hookctl("run", "--help").out.split())
+    assert ", ".join(known.SHELLS) in " ".join(hookctl("completion", "--help").out.split())
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
@@ -179,7 +178,7 @@ def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("shell", completion.SHELLS)
+@pytest.mark.parametrize("shell", known.SHELLS)
 def test_the_script_goes_to_stdout_and_nothing_is_written(shell: str, hookctl: Hookctl, isolated: Path) -> None:
     put(isolated / "home" / ".bashrc", "# mine\n")
     before = tree(isolated)

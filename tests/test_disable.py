@@ -513,7 +513,7 @@ def test_uninstall_of_everything_asks_about_other_tools_hooks(
             raise HookctlError("declined", "nothing was changed", exit_code=2)
         return True
 
-    monkeypatch.setattr("hookctl.commands.set_up.confirm", confirm)
+    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", confirm)
     run(hookctl, "uninstall", "--all")
     assert len(asked) == 2 and id[:8] in asked[1]
     assert (path.read_text() == THEIRS, book(isolated).exists()) == (agrees, not agrees)

@@ -19,7 +19,7 @@ from hookctl.checks.codes import entries
 from hookctl.packs.choices import PRESETS
 from hookctl.system import folders
 from hookctl.system.project import session_hash
-from hookctl.verbs.doctor import Request, doctor
+from hookctl.verbs.doctor import doctor
 
 from . import findings
 from .conftest import put
@@ -668,7 +668,7 @@ def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
         for new in (None, -1, [[]], {"x": {}}):
             quick.ledger.write_text(json.dumps(with_node(page, path, new)))
             try:
-                doctor(folders.here(), Request((hosts.load("claude"),)))
+                doctor(folders.here(), ["claude"])
             except Exception as error:
                 failed.append((path[1:2] + path[2:], new, repr(error)))
     assert failed == []

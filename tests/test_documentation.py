@@ -13,7 +13,7 @@ import pytest
 from hookctl import hosts
 from hookctl.packs import choices, guard_options, options
 from hookctl.system.package_data import guard_module
-from hookctl.verbs import completion
+from hookctl.verbs.options import ACTIONS
 
 from . import page_of_answers, page_of_commands, picture
 from .templates.modules import module
@@ -70,7 +70,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
         assert words[0] in COMMANDS, command
         assert {w for w in words if w.startswith("--")} <= {*options_of(words[0]), "--help"}, command
         if words[0] == "run":
-            assert words[1:2] == [] or words[1] in completion.ACTIONS, command
+            assert words[1:2] == [] or words[1] in ACTIONS, command
         for key in re.findall(r"--set (\w+)=", command):
             assert key in {"KEY", choices.LIMIT_KEY, *options.settable_options()}, command
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts.model import read_host
 from hookctl.settings import targets
 from hookctl.system.package_data import asset
+from hookctl.verbs import hosts as verb
 
 from .conftest import Hookctl
 
@@ -167,10 +169,11 @@ def test_a_slip_in_a_host_s_file_is_named_with_its_file(
 
 
 def test_what_is_no_host_s_fault_is_unexpected(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    @functools.wraps(verb.hosts)
     def fail(*_: object) -> None:
         raise KeyError("seen")
 
-    monkeypatch.setattr("hookctl.verbs.hosts.hosts", fail)
+    monkeypatch.setattr(verb, "hosts", fail)
     assert hookctl("hosts").code == 3
     monkeypatch.setattr("hookctl.hosts.find_fault", fail)
     assert hookctl("hosts").code == 3

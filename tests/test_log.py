@@ -19,7 +19,7 @@ import pytest
 from hookctl import events, report
 from hookctl.system import folders
 from hookctl.system.project import session_hash, state_folder
-from hookctl.verbs.log import Filter, follow
+from hookctl.verbs.log import log
 
 from .conftest import Hookctl, Outcome, put
 from .templates.lab import Lab
@@ -276,7 +276,7 @@ def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
         return look == 5
 
     monkeypatch.setattr(report, "is_unread", unread)
-    assert follow(folders.here(), Filter(), as_json=True) == 0
+    assert log(folders.here(), follow=True, json=True) is None
     assert [json.loads(line)["t"] for line in capsys.readouterr().out.splitlines()] == [0, 1]
     assert len(reads) == 4
 

@@ -22,9 +22,9 @@ from hookctl.planner import sources
 from hookctl.settings import targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
-from hookctl.verbs.install import install
+from hookctl.verbs.install import install_at
 from hookctl.verbs.uninstall import Request as Removal
-from hookctl.verbs.uninstall import uninstall
+from hookctl.verbs.uninstall import take_out
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, Kind
 
@@ -47,11 +47,11 @@ class Place:
         return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **choice: Any) -> None:
-        result = install(self.folders, self.pack, lambda: self.places, Choice(**choice), dry_run=False)
+        result = install_at(self.folders, self.pack, lambda: self.places, Choice(**choice), dry_run=False)
         assert {error["code"] for error in result.errors} <= {"no_effect"}  # what a person changed or disabled
 
     def uninstall(self) -> None:
-        uninstall(self.folders, Removal("guard"), self.places, dry_run=False)
+        take_out(self.folders, Removal("guard"), self.places, dry_run=False)
 
     def document(self) -> Any:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))

@@ -17,9 +17,7 @@ from hookctl.hosts import shapes
 from hookctl.model import DropHook
 from hookctl.survey.inventory import take_inventory
 from hookctl.survey.model import DISABLED, Hook
-from hookctl.verbs.disable import Request as Disabling
 from hookctl.verbs.disable import disable
-from hookctl.verbs.enable import Request as Enabling
 from hookctl.verbs.enable import enable
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, KINDS, Kind
@@ -79,13 +77,13 @@ class Life:
             return
         before = self.data
         try:
-            disable(self.here.folders, Disabling((hooks[int(at * len(hooks))].id,), (self.host,)))
+            disable(self.here.folders, [hooks[int(at * len(hooks))].id], [self.host.name])
         except HookctlError as error:
             assert (error.exit_code, self.data) == (4, before)
 
     def enable(self, at: float) -> None:
         if hooks := self.hooks(disabled=True):
-            enable(self.here.folders, Enabling((hooks[int(at * len(hooks))].id,)))
+            enable(self.here.folders, [hooks[int(at * len(hooks))].id])
 
     def edit(self, form: str, at: float) -> None:
         """Write a line into the file, at the first place from there on where it changes nothing else."""

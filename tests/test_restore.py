@@ -51,7 +51,7 @@ def test_what_changes_after_the_answer_is_not_undone(
         put(Path(edited), Path(edited).read_text().replace(LATER, '"model": "still later"'))
         return bool(question)
 
-    monkeypatch.setattr("hookctl.commands.files.confirm", agree)
+    monkeypatch.setattr("hookctl.verbs.restore.confirm", agree)
     outcome = hookctl("restore", edited, agrees=False)
     assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
     assert "still later" in Path(edited).read_text()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.system import folders
-from hookctl.verbs.wait import Clock, Look, Request, wait, watch
+from hookctl.verbs.run import Clock, Look, wait, watch
 from tests.conftest import Hookctl, put
 
 TWO, ONE, NONE = Look(2), Look(1), Look(0)
@@ -136,13 +136,12 @@ def test_movement_during_a_call_counts_for_the_next(isolated: Path, monkeypatch:
         if timer.pauses == 70:
             task.write_text('{"remaining": 2}')
 
-    request = Request("100s", "150s")
-    assert wait(place, request, Clock(lambda: timer.time, sleep)).data["unmoved_seconds"] == 30
+    assert wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep)).data["unmoved_seconds"] == 30
     monkeypatch.setenv("HOOKCTL_NOW", "1800000100")
-    result = wait(place, request, Clock(lambda: timer.time, sleep))
+    result = wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep))
     assert (result.data["unmoved_seconds"], result.exit_code) == (130, 124)
     monkeypatch.setenv("HOOKCTL_NOW", "1800000200")
-    result = wait(place, request, Clock(lambda: timer.time, sleep))
+    result = wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep))
     assert (result.data["seconds"], result.data["unmoved_seconds"], result.exit_code) == (20, 150, 1)
 
 

@@ -149,8 +149,8 @@ def test_at_a_terminal_an_uninstall_of_several_hosts_asks(
             raise HookctlError("declined", "nothing was changed", exit_code=2)
         return True
 
-    monkeypatch.setattr("hookctl.commands.set_up.confirm", confirm)
-    monkeypatch.setattr("hookctl.commands.set_up.can_ask", lambda: answer != "nobody is there")
+    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", confirm)
+    monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: answer != "nobody is there")
     outcome = hookctl("uninstall", *options.split())
     questions = list(filter(None, asked))
     asks = asks and answer != "nobody is there"
@@ -170,7 +170,7 @@ def test_what_is_installed_after_the_answer_is_not_taken_out(
         assert hookctl("install", "--host", "codex").code == 0
         return bool(question)
 
-    monkeypatch.setattr("hookctl.commands.set_up.confirm", agree)
+    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", agree)
     outcome = hookctl("uninstall", "--all")
     assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
     assert "hookctl=guard/stop" in settings.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -19,6 +20,7 @@ from hookctl.hosts import load
 from hookctl.packs import guard
 from hookctl.settings import targets
 from hookctl.system import files, interpreter, owners, project
+from hookctl.verbs import hosts as hosts_verb
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
@@ -653,7 +655,7 @@ def test_a_bug_leaves_no_log_there(isolated: Path, hookctl: Hookctl, give: Calla
     give(isolated / "home")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("HOOKCTL_STATE_DIR")
-        patch.setattr("hookctl.verbs.hosts.hosts", lambda folders: 1 / 0)
+        patch.setattr("hookctl.verbs.hosts.hosts", functools.wraps(hosts_verb.hosts)(lambda *_: 1 / 0))
         assert hookctl("hosts").code == 3
     assert os.listdir(isolated / "home") == []
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from hookctl import errors, packs
-from hookctl.checks import gather_project, project
+from hookctl.checks import gather_project
+from hookctl.checks import project as rules
 from hookctl.checks.codes import Finding, worst_first
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
@@ -16,26 +16,28 @@ from hookctl.output.lines import OK, amount
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark, upwards
 
+HELP = """
+--require PACK|./FILE  Fail unless this pack is installed here; a file: with exactly this content.
 
-class Request(NamedTuple):
-    """Which project, and which packs must be installed in it: built-in names, or pack files."""
+Examples:
+  hookctl check
+  hookctl check --require guard             fail where the guard is missing
+  hookctl check --require ./hooks/pack.toml  the same for this exact pack
+"""
 
-    project: str = ""  # empty: the nearest folder upwards with .hookctl or .git
-    required: tuple[str, ...] = ()
 
-
-def check(folders: Folders, request: Request) -> Result:
+def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> Result:
     """Every finding about the project's own files; the user's are never read.
 
     It runs no file of the project and writes nothing there, so the project may have any owner.
     """
     cwd = folders.cwd
-    folder = _find_project(cwd, request.project)
+    folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
     facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
-    findings = list(project.judge(facts, request.required))
-    for pack in _load_required(request.required):
-        findings += project.judge_required(facts, pack)
+    findings = list(rules.judge(facts, require))
+    for pack in _load_required(require):
+        findings += rules.judge_required(facts, pack)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
@@ -54,20 +56,20 @@ def _find_project(cwd: str, named: str) -> str:
     return start
 
 
-def _load_required(names: tuple[str, ...]) -> Iterator[project.RequiredPack]:
+def _load_required(names: Sequence[str]) -> Iterator[rules.RequiredPack]:
     """Each required pack, with its content where it is given as a file."""
     for name in dict.fromkeys(names):
         if packs.is_path(name) or packs.is_folder(name):
             pack = packs.load(name)
-            yield project.RequiredPack(pack.name, pack, name)
+            yield rules.RequiredPack(pack.name, pack, name)
         elif name.replace("-", "").isalnum():
-            yield project.RequiredPack(name)
+            yield rules.RequiredPack(name)
         else:
             hint = "Give a pack's name, or the path of its file."
             raise HookctlError("usage", f"no pack: {name!r}", hint=hint, exit_code=errors.USAGE)
 
 
-def _describe(facts: project.ProjectFacts, findings: list[Finding]) -> list[Line]:
+def _describe(facts: rules.ProjectFacts, findings: list[Finding]) -> list[Line]:
     """A line for each finding, or what was looked at."""
     lines = finding_lines(findings, [], verbose=True)
     installed = {pack.name for pack in facts.packs}

@@ -50,12 +50,20 @@ _SAID = {
     "end": "ends the turn",
 }
 
+HELP = """
+--fast  Without pauses.
 
-def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
+Examples:
+  hookctl demo
+  hookctl demo --fast
+"""
+
+
+def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     """Play the story with the real hook, in a temporary folder."""
-    tell = (lambda line: True) if as_json else report.emit
+    tell = (lambda line: True) if json else report.emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
-    pause = _PAUSE if is_watched and not (fast or as_json) else 0.0
+    pause = _PAUSE if is_watched and not (fast or json) else 0.0
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
@@ -67,7 +75,7 @@ def demo(folders: Folders, *, fast: bool, as_json: bool) -> Result:
         "Next:",
         "  hookctl install --host claude",
     )
-    return Result({"steps": steps}, () if as_json else ("", *end))
+    return Result({"steps": steps}, () if json else ("", *end))
 
 
 def _play(
@@ -88,7 +96,9 @@ def _play(
             payload = {"stop_hook_active": is_forced, "prompt_id": f"p{prompts}"}
             answer, log_line = stage.stop(payload)
             decision = log_line.get("decision", "allow")
-            said = _read_answer(answer).replace(f"{stage.project}/", "")
+            values = json.loads(answer) if answer else {}  # to the agent, or to the person
+            said = str(values.get("reason") or values.get("systemMessage") or "")
+            said = said.replace(f"{stage.project}/", "")
             time.sleep(pause / 2)
             if decision == "block":
                 blocks = f" (block {log_line.get('blocks')} of {_LIMIT})"
@@ -139,12 +149,6 @@ def _write(path: str, data: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as stream:
         stream.write(data)
-
-
-def _read_answer(answer: str) -> str:
-    """What the guard says to the agent, or to the person; '' if nothing."""
-    values = json.loads(answer) if answer else {}
-    return str(values.get("reason") or values.get("systemMessage") or "")
 
 
 def _describe(decision: str, said: str, blocks: str = "") -> Line:

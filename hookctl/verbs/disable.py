@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
@@ -18,46 +17,55 @@ from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import top, variant_of_record
-from hookctl.survey import ids
+from hookctl.survey.ids import find
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
 from hookctl.survey.plugin_tables import read_table
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.verbs.choosing import in_project, load_hosts
+
+HELP = """
+ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
+
+Examples:
+  hookctl disable guard            a pack, with its settings
+  hookctl disable notify/done      one hook of a pack
+  hookctl disable 3f84             any hook, by its ID in hooks
+"""
 
 
-class Request(NamedTuple):
-    """What was asked on the command line."""
-
-    ids: tuple[str, ...]
-    hosts: tuple[Host, ...] = ()  # only these; empty: all
-    dry_run: bool = False
-
-
-def disable(folders: Folders, request: Request) -> Result:
+def disable(
+    folders: Folders,
+    ids: Sequence[str],
+    host: Sequence[str] = (),
+    project: str = "",
+    dry_run: bool = False,
+) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
-    with locked_run(folders, report.say, dry_run=request.dry_run):
+    folders = in_project(folders, project)
+    with locked_run(folders, report.say, dry_run=dry_run):
         sources = Sources(folders)
-        selection = _Selection(folders, request)
-        for text in request.ids:
+        selection = _Selection(folders, load_hosts(host))
+        for text in ids:
             selection.add(text)
         hooks, values = selection.chosen()
         make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
         projects = {one.project for one in (*hooks, *values) if one.scope == "project"}
-        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=request.dry_run)
+        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     done = list(_describe_done(selection))
-    text = plan_text(plan, dry_run=request.dry_run, done=done)
-    data = plan_data(plan, dry_run=request.dry_run)
+    text = plan_text(plan, dry_run=dry_run, done=done)
+    data = plan_data(plan, dry_run=dry_run)
     return Result(data, tuple(text), tuple(selection.messages))
 
 
 class _Selection:
     """What the IDs mean here."""
 
-    def __init__(self, folders: Folders, request: Request) -> None:
-        self._inventory: Inventory = take_inventory(folders, request.hosts)
+    def __init__(self, folders: Folders, chosen: Sequence[Host]) -> None:
+        self._inventory: Inventory = take_inventory(folders, chosen)
         self._here = project.look(folders.cwd, folders.environ)
-        self._hosts = {host.name for host in request.hosts or self._inventory.hosts}
+        self._hosts = {host.name for host in chosen or self._inventory.hosts}
         # Of the hooks of another host that a wanted one reads too, none is meant.
         self._known = [hook for hook in self._inventory.hooks if hook.host in self._hosts]
         self._records, _ = store.read_known(folders)
@@ -71,7 +79,7 @@ class _Selection:
         keys = [key for key, record in self._records.items() if self._is_here(record, text)]
         self._packs |= {(key, text) for key in keys}
         try:
-            found = ids.find(self._known, text)
+            found = find(self._known, text)
         except HookctlError:
             if keys:
                 return  # a pack of values alone
@@ -113,7 +121,10 @@ class _Selection:
             message = (
                 f"{self._name(hook)} belongs to the plugin {hook.plugin}, which stays as it is"
             )
-            hint = _plugin_hint(host, hook.plugin)
+            table = read_table(host)
+            hint = f"Switch the plugin off in {host.title}."
+            if table and table.disable:
+                hint = f"To switch the plugin off, {table.disable.replace('{name}', hook.plugin)}."
         elif hook.scope == "managed":
             message = (
                 f"{self._name(hook)} is in managed settings, which only an administrator edits"
@@ -200,15 +211,6 @@ class _Selection:
             if hook.own_id.partition("/")[0] not in packs:
                 names.append(self._name(hook))
         return list(dict.fromkeys(names))
-
-
-def _plugin_hint(host: Host, plugin: str) -> str:
-    """How to switch a plugin off by its host's own means."""
-    table = read_table(host)
-    step = table.disable if table else ""
-    if not step:
-        return f"Switch the plugin off in {host.title}."
-    return f"To switch the plugin off, {step.replace('{name}', plugin)}."
 
 
 def _describe_done(selection: _Selection) -> Iterator[Line]:

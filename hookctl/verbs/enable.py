@@ -5,12 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from hookctl import hosts, report
 from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hosts import Host
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
 from hookctl.model import Line, Message, Result
@@ -20,31 +18,35 @@ from hookctl.planner.disable import Wanted, describe, plan_enable
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
-from hookctl.survey import ids
 from hookctl.survey.disabled import find_disabled, read_disabled
+from hookctl.survey.ids import find
 from hookctl.survey.inventory import take_inventory
 from hookctl.survey.model import RUNS, Hook
 from hookctl.system.folders import Folders
+from hookctl.verbs.choosing import load_hosts
+
+HELP = """
+ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
+
+Examples:
+  hookctl enable guard
+  hookctl enable 3f84 b7d1
+"""
 
 
-class Request(NamedTuple):
-    """What was asked on the command line."""
-
-    ids: tuple[str, ...]
-    hosts: tuple[Host, ...] = ()  # only these; empty: all
-    dry_run: bool = False
-
-
-def enable(folders: Folders, request: Request) -> Result:
+def enable(
+    folders: Folders, ids: Sequence[str], host: Sequence[str] = (), dry_run: bool = False
+) -> Result:
     """Put back what these IDs mean, each where it was."""
-    with locked_run(folders, report.say, dry_run=request.dry_run):
+    names = [one.name for one in load_hosts(host)]
+    with locked_run(folders, report.say, dry_run=dry_run):
         known = book.load(folders)  # refuses one that cannot be read
         disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
         wanted: list[Wanted] = []
         messages: list[Message] = []
-        for text in request.ids:
+        for text in ids:
             try:
-                found = find_disabled(disabled, text, [host.name for host in request.hosts])
+                found = find_disabled(disabled, text, names)
             except HookctlError:
                 note = _explain_not_disabled(folders, text)
                 if not note:
@@ -52,7 +54,7 @@ def enable(folders: Folders, request: Request) -> Result:
                 messages.append(note)
                 continue
             wanted += [one for one in found if one not in wanted]
-        result = _put_back(folders, wanted, dry_run=request.dry_run)
+        result = _put_back(folders, wanted, dry_run=dry_run)
     return result._replace(messages=(*messages, *result.messages))
 
 
@@ -86,7 +88,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
 def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
     """The hooks that an ID means, or the name by which their host switches them."""
     try:
-        return ids.find(hooks, text)
+        return find(hooks, text)
     except HookctlError:
         return [
             hook

@@ -29,21 +29,41 @@ from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook
 from hookctl.survey.records import read_records
-from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.system.project import look, require_own
 from hookctl.system.temporary import private_folder
+from hookctl.verbs.choosing import in_project, load_hosts, permission
+from hookctl.verbs.pack import load_pack
 
 _OF_USER = ("user", "managed")
 
 
-class Request(NamedTuple):
+HELP = """
+event EVENT  The event: stop, PreToolUse, or a host's own name.
+--tool NAME  For an event about a tool call: the tool, by Claude Code's name or the host's.
+--input JSON  Its input as JSON, by Claude Code's names; default: a harmless example.
+--payload FILE  A file with a payload of the host, instead of one that is made.
+--hook ID  Only this hook, also one that the host would not run; repeat it for several.
+--pack PATH  The hooks of a pack that is not installed, by its path.
+--run-project  Also the project's own hooks, after a look at them.
+--yes -y  Run hooks of the project or of a plugin without asking.
+
+Examples:
+  hookctl fire stop                the hooks really run
+  hookctl fire pre-tool --tool Bash --input '{"command": "rm -rf x"}' --host claude
+  hookctl fire prompt --pack ./my-pack --host gemini
+  hookctl fire stop --hook 3f84 --run-project
+"""
+
+
+class _Request(NamedTuple):
     """What a person wants to try."""
 
     asked: Asked
-    hosts: tuple[Host, ...] = ()  # empty: those with a hook for it
-    ids: tuple[str, ...] = ()  # empty: all hooks that the host would run
-    is_project_run: bool = False  # those of the project too
-    pack: Pack | None = None  # instead of the installed hooks
+    hosts: Sequence[Host]  # empty: those with a hook for it
+    ids: Sequence[str]  # empty: all hooks that the host would run
+    is_project_run: bool  # those of the project too
+    pack: Pack | None  # instead of the installed hooks
 
 
 class _Salvo(NamedTuple):
@@ -56,14 +76,40 @@ class _Salvo(NamedTuple):
     others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call
 
 
-def fire(folders: Folders, request: Request, permission: Permission) -> Result:
+def fire(
+    folders: Folders,
+    event: str,
+    host: Sequence[str] = (),
+    tool: str = "",
+    input: str = "",
+    payload: str = "",
+    hook: Sequence[str] = (),
+    pack: str = "",
+    run_project: bool = False,
+    yes: bool = False,
+    project: str = "",
+    json: bool = False,
+) -> Result:
     """Run the hooks that match; exit code 0, whatever the hosts would do."""
-    project.require_own(project.look(folders.cwd, folders.environ))
+    if pack and (hook or run_project):
+        raise usage_error("--pack runs the pack's hooks alone", "Leave out the other option.")
+    if payload and (tool or input):
+        raise usage_error("--payload has the tool call in it", "Leave out --tool and --input.")
+    asked = Asked(
+        event,
+        tool,
+        calls.parse_input(input) if input else None,
+        calls.read_payload(payload) if payload else None,
+    )
+    loaded = load_pack(pack) if pack else None
+    request = _Request(asked, load_hosts(host), hook, run_project, loaded)
+    folders = in_project(folders, project)
+    require_own(look(folders.cwd, folders.environ))
     with private_folder("fire", folders.state) as folder:
         with open(_transcript_in(folder), "xb"):
             pass
         salvos, skipped = _aim(folders, request, folder)
-        _require_consent(salvos, permission)
+        _require_consent(salvos, permission(yes, False, json))
         volleys = [
             _fire_salvo(folders, salvo, os.path.join(folder, str(number)))
             for number, salvo in enumerate(salvos)
@@ -82,13 +128,17 @@ def _transcript_in(folder: str) -> str:
 # Which hooks.
 
 
-def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo], list[str]]:
+def _aim(folders: Folders, request: _Request, folder: str) -> tuple[list[_Salvo], list[str]]:
     """The hooks of each host, and what else is to be said."""
     machine = Machine(folders, read_records(folders, everywhere=False).records)
     asked = request.asked
     inventory = None if request.pack else take_inventory(folders, request.hosts)
-    named = _find_named(inventory, request.ids)
-    looked_at = request.hosts or (inventory.hosts if inventory else _hosts_with(asked.event))
+    known = inventory.hooks if inventory else ()
+    named = tuple(hook for name in request.ids for hook in ids.find(known, name))
+    looked_at = request.hosts or (inventory.hosts if inventory else ())
+    if inventory is None and not looked_at:
+        all_hosts = map(hosts.load, hosts.names())
+        looked_at = [host for host in all_hosts if find_event(host, asked.event)[0]]
     calls.require_question(looked_at, asked)
     salvos, skipped = [], []
     for host in looked_at:
@@ -103,7 +153,10 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
             skipped.append(f"{host.title} has no tool for {asked.tool}")
             continue
         salvos.append(salvo)
-    _require_one_host(salvos, asked)
+    if asked.payload is not None and len(salvos) > 1:
+        names = ", ".join(salvo.call.host.name for salvo in salvos)
+        hint = f"Name the host whose payload it is with --host: {names}."
+        raise usage_error("a payload is one host's own", hint)
     if named and not salvos and not skipped:
         events = ", ".join(sorted({hook.event for hook in named}))
         hint = f"Name the event that it is for: {events}."
@@ -116,24 +169,6 @@ def _aim(folders: Folders, request: Request, folder: str) -> tuple[list[_Salvo],
         others = [matcher for salvo in salvos for matcher in salvo.others]
         skipped.append(describe_none(f"no hook here is for {asked.event}", tool, others))
     return aimed, skipped
-
-
-def _find_named(inventory: Inventory | None, names: Sequence[str]) -> tuple[Hook, ...]:
-    """The hooks with these IDs; refuses (usage) what is no ID here."""
-    hooks = inventory.hooks if inventory else ()
-    return tuple(hook for name in names for hook in ids.find(hooks, name))
-
-
-def _hosts_with(event: str) -> list[Host]:
-    return [host for host in map(hosts.load, hosts.names()) if find_event(host, event)[0]]
-
-
-def _require_one_host(salvos: Sequence[_Salvo], asked: Asked) -> None:
-    """Refuse (usage) to give one host's payload to the hooks of several."""
-    if asked.payload is not None and len(salvos) > 1:
-        names = ", ".join(salvo.call.host.name for salvo in salvos)
-        hint = f"Name the host whose payload it is with --host: {names}."
-        raise usage_error("a payload is one host's own", hint)
 
 
 def _name_foreign_hooks(
@@ -159,7 +194,7 @@ def _name_foreign_hooks(
 def _aim_at(
     folders: Folders,
     machine: Machine,
-    request: Request,
+    request: _Request,
     host: Host,
     inventory: Inventory | None,
     named: tuple[Hook, ...],
@@ -175,17 +210,10 @@ def _aim_at(
         return _Salvo(told[0], tuple(shots), environ, start)
     chosen = Chosen(named, request.is_project_run)
     shots, others = choose(inventory, told, request.asked, chosen, place)
-    if named:
-        _require_runnable(shots)
-    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
-
-
-def _require_runnable(shots: Sequence[Shot]) -> None:
-    """Refuse (usage) hooks that were named and cannot be run, if none can."""
     reasons = [shot.why_not for shot in shots]
-    if reasons and all(reasons):
-        first = shots[0]
-        raise usage_error(f"{first.name} is not run: {reasons[0]}", "Nothing was run.")
+    if named and reasons and all(reasons):
+        raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
+    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
 
 
 def _environ(
@@ -206,16 +234,16 @@ def _environ(
 # Consent.
 
 
-def _require_consent(salvos: Sequence[_Salvo], permission: Permission) -> None:
+def _require_consent(salvos: Sequence[_Salvo], given: Permission) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
     asked = [shot for salvo in salvos for shot in salvo.shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
-    if permission.show is not None:
-        permission.show(OwnText("\n".join(ask_lines(asked))))
-    if permission.yes:
+    if given.show is not None:
+        given.show(OwnText("\n".join(ask_lines(asked))))
+    if given.yes:
         return
-    if permission.confirm is not None and permission.confirm(f"Run {_count(asked)}?"):
+    if given.confirm is not None and given.confirm(f"Run {_count(asked)}?"):
         return
     first = asked[0]
     message = f"{_count(asked)} of this project or of a plugin would run: it needs your consent"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hookctl import hosts
 from hookctl.errors import nearest, usage_error
-from hookctl.hosts import Host, readers
+from hookctl.hosts import readers
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.hooks import hook_lines, lines_on_unknown_events
@@ -16,23 +16,27 @@ from hookctl.packs.wrapping import original_of
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.model import UNKNOWN_EVENT, Hook
 from hookctl.system.folders import Folders
+from hookctl.verbs.choosing import in_project, load_hosts
 
 _LONGEST = 200  # characters of a command that are shown
 
 
-class Filter(NamedTuple):
-    """Which hooks to list; an empty field filters nothing."""
+HELP = """
+--event E  Only this event: stop, PreToolUse, or a host's own name.
 
-    hosts: tuple[Host, ...] = ()
-    event: str = ""  # by hookctl's name, Claude Code's, or the host's own
+Examples:
+  hookctl hooks
+  hookctl hooks --host claude --event pre-tool
+  hookctl hooks --project ../other --json
+"""
 
 
-def hooks(folders: Folders, wanted: Filter) -> Result:
+def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: str = "") -> Result:
     """Every hook of the hosts in the working folder, with its place, owner and state."""
-    inventory = take_inventory(folders, wanted.hosts)
-    listed = [hook for hook in inventory.hooks if _is_wanted(hook, wanted.event)]
-    if wanted.event and not listed:
-        _require_event(wanted.event, inventory)
+    inventory = take_inventory(in_project(folders, project), load_hosts(host))
+    listed = [hook for hook in inventory.hooks if not event or event in _names_of(hook)]
+    if event and not listed:
+        _require_event(event, inventory)
     listed.sort(key=_sort_key(inventory))
     data = {
         "hooks": lambda: [_describe(hook) for hook in listed],
@@ -42,13 +46,9 @@ def hooks(folders: Folders, wanted: Filter) -> Result:
         ],
     }
     text = list(hook_lines(listed, inventory, shown_command))
-    if wanted.event:
-        text += lines_on_unknown_events(_find_misspelt(wanted.event, listed, inventory))
+    if event:
+        text += lines_on_unknown_events(_find_misspelt(event, listed, inventory))
     return Result(data, tuple(text))
-
-
-def _is_wanted(hook: Hook, event: str) -> bool:
-    return not event or event in _names_of(hook)
 
 
 def _names_of(hook: Hook) -> list[str]:
@@ -121,13 +121,11 @@ def _describe(hook: Hook) -> dict[str, Any]:
         **receipts._asdict(),
         "name": hook.own_id,
         "plugin": hook.plugin,
-        "also_read_by": list(_describe_readers(hook)),
+        "also_read_by": [
+            {"agent": readers.title_of(agent), "only": readers.condition(agent)}
+            for agent in hook.within.readers
+        ],
     }
-
-
-def _describe_readers(hook: Hook) -> Iterable[dict[str, str]]:
-    for agent in hook.within.readers:
-        yield {"agent": readers.title_of(agent), "only": readers.condition(agent)}
 
 
 def shown_command(hook: Hook) -> str:

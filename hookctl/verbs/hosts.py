@@ -19,8 +19,16 @@ from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
 
+HELP = """
+host <host>  Only these hosts, in detail.
 
-def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
+Examples:
+  hookctl hosts
+  hookctl hosts claude gemini    their events, limits and approvals
+"""
+
+
+def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
     """A row for every host; or of the named ones the files, events, cap and shortcomings.
 
     Where a record cannot be read, that is an error, and the rest is shown all the same.
@@ -28,14 +36,16 @@ def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
     found = read_records(folders, everywhere=False)
     # Another user's project has nothing of ours.
     problems = [error.as_dict() for error in found.errors if error.code != "foreign_project"]
-    chosen = list(dict.fromkeys(names)) or known.names()
     facts = []
-    for name in chosen:
-        host = known.load(name)
-        packs = None if problems else _list_packs(host, found.records)
-        facts.append({**_gather_facts(host, folders, found.records), "packs": packs})
+    for one in map(known.load, dict.fromkeys(host or known.names())):
+        packs = []  # what is installed there, for the user and in this project
+        for record in found.records.values():
+            for name, pack in record.packs.items() if record.host == one.name else ():
+                packs.append({"pack": name, "version": pack.version, "scope": record.scope})
+        facts_of_one = _gather_facts(one, folders, found.records)
+        facts.append({**facts_of_one, "packs": None if problems else packs})
     lines: list[str | Line] = []
-    for facts_of_host in facts if names else ():
+    for facts_of_host in facts if host else ():
         lines += describe_host(facts_of_host)
     return Result(
         {"hosts": facts},
@@ -48,7 +58,9 @@ def hosts(folders: Folders, names: Sequence[str] = ()) -> Result:
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
     """The facts about a host, as `--json` shows them."""
     environment = host.environment
-    paths = {scope: _settings_path(host, scope, folders) for scope in host.scopes}
+    paths = {}
+    for scope in host.scopes:
+        paths[scope] = known.settings_path(host, scope, folders.environ, _PROJECT)
     config = known.config_folder(host, folders.environ)
     rules = {}  # the file with instructions for the agent of each scope
     for scope, pattern in host.rules.items():
@@ -99,24 +111,10 @@ def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
     }
 
 
-def _list_packs(host: Host, records: Mapping[str, Record]) -> list[dict[str, str]]:
-    """What is installed there, for the user and in this project."""
-    packs = []
-    for record in records.values():
-        if record.host == host.name:
-            for name, pack in record.packs.items():
-                packs.append({"pack": name, "version": pack.version, "scope": record.scope})
-    return packs
-
-
-def _settings_path(host: Host, scope: str, folders: Folders) -> str:
-    return known.settings_path(host, scope, folders.environ, _PROJECT)
-
-
 def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[str]:
     """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
     paths: dict[str, None] = {}
     for _, variant in host.variants:
         for scope in host.scopes:
-            paths[_settings_path(variant, scope, folders)] = None
+            paths[known.settings_path(variant, scope, folders.environ, _PROJECT)] = None
     return [path for path in paths if path not in usual.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from hookctl import errors, report
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
-from hookctl.model import WRAP, Action, Conflict, Line, Message, Result
+from hookctl.model import GIT, WRAP, Action, Conflict, Line, Message, Result
 from hookctl.output.lines import program
 from hookctl.output.plans import hints, plan_data, plan_text
+from hookctl.packs import load
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission, Request, asked_names
 from hookctl.packs.model import Pack
 from hookctl.planner.install import (
@@ -31,14 +32,73 @@ from hookctl.planner.run import carry_out, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
+from hookctl.verbs import choosing
 
 if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.planner.consent import Review
 
 _SILENT = 1.0  # seconds until progress is shown
 
+HELP = """
+Examples:
+  hookctl install --host claude
+  hookctl install --host claude --set MAX_STOP_BLOCKS=8
+  hookctl install --host claude --scope project  for each clone of it
+  hookctl install ./notify.toml --host claude    a pack of your own
+  hookctl install git+https://github.com/ORG/REPO@v1 --host claude
+"""
+
 
 def install(
+    folders: Folders,
+    pack: str = GUARD,
+    host: Sequence[str] = (),
+    scope: str = "user",
+    mode: str = "",
+    preset: str = "",
+    assign: Sequence[str] = (),
+    nudge: str | None = None,
+    nudge_env: str | None = None,
+    dispatch: Sequence[str] = (),
+    wrap: str | None = None,
+    guidance: bool = False,
+    rules: bool = False,
+    allow_run: bool = False,
+    reset: bool = False,
+    force: bool = False,
+    yes: bool = False,
+    allow_env: Sequence[str] = (),
+    accept_changed: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    json: bool = False,
+    project: str = "",
+    *,
+    command: str = "install",
+) -> Result:
+    """Install a pack for these hosts, or with `dry_run` only say what would change."""
+    content = None
+    if pack.startswith(GIT):
+        from hookctl.packs.git_source import load_from_git  # late: most packs are the guard
+        from hookctl.system.git_address import parse
+
+        parse(pack)  # refuses what is none before anything is asked or fetched
+    else:
+        content = load(pack)
+    hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
+    find = partial(choosing.find_targets, folders, hosts, scope, project)
+    content = content or load_from_git(pack, folders, report.progress)
+    wish = Request(
+        mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
+    )
+    choice = Choice(wish, reset, force, allow_env, enables=force)
+    permission = choosing.permission(yes, accept_changed, json) if content.source else None
+    return install_at(
+        folders, content, find, choice, dry_run=dry_run, diff=diff, permission=permission
+    )
+
+
+def install_at(
     folders: Folders,
     pack: Pack,
     find_targets: Callable[[], list[Target]],
@@ -48,7 +108,7 @@ def install(
     diff: bool = False,
     permission: Permission | None = None,
 ) -> Result:
-    """Install the pack at these targets, or with `dry_run` only say what would change.
+    """Install a pack at these targets, or with `dry_run` only say what would change.
 
     A pack that is not built in needs consent; no `permission` is the least that there is.
     """
@@ -57,7 +117,9 @@ def install(
     if pack.source and not dry_run:  # it is shown, and a person asked, before the lock is taken
         finish_pending(folders, report.say)
         targets = find_targets()
-        command = _plan_command(pack, targets)
+        named = " ".join(f"--host {target.host.name}" for target in targets)
+        scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
+        command = f"{program()} plan {shlex.quote(pack.source)} {named}{scope}"
         permission = permission or Permission()
         review = agree(sources, pack, targets, choice, permission, command)
     with locked_run(folders, report.say, dry_run=dry_run):
@@ -180,13 +242,6 @@ def _find_refused(plan: Plan) -> Iterator[HookctlError]:
                 hint = "Add --force if you took it out; with --mode off nothing is allowed."
         if reason:
             yield _no_effect(file, f"--allow-run has no effect for {host.title}: {reason}", hint)
-
-
-def _plan_command(pack: Pack, targets: list[Target]) -> str:
-    """The command that shows what an install would write."""
-    hosts = " ".join(f"--host {target.host.name}" for target in targets)
-    scope = "" if targets[0].scope == "user" else f" --scope {targets[0].scope}"
-    return f"{program()} plan {shlex.quote(pack.source)} {hosts}{scope}"
 
 
 def _progress_reporter(targets: list[Target]) -> Callable[[Target], None]:

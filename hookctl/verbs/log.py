@@ -5,112 +5,126 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from hookctl import clock, events, report
-from hookctl.errors import OK, usage_error
+from hookctl.errors import usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.receipts import reading as receipts
-from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.system.project import named, session_hash, state_folder
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
 # In "blocks" is what other hooks and goals force, too.
 _COUNTED = {"blocks": ("kept going ", "time"), "attempts": ("", "stop")}
 
+_Filter = Callable[[dict[str, Any]], bool]
 
-class Filter(NamedTuple):
-    """Which lines to show, still as text; an empty field filters nothing."""
+HELP = """
+--session ID  Only this session: its id, or its hash.
+--since TIME  Only newer lines: 2h, 30m, or a date.
+--code CODE <code>  Only this reason, such as tripped; may be repeated.
+--decision WORD <decision>  Only allow, block, release, end or refuse; may be repeated.
+--runs  Show the runs of packs' hooks too; --json always has them.
+--follow  Keep printing new lines; with --json one object per line.
 
-    session: str = ""  # its id, or its hash
-    since: str = ""
-    codes: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    project: str = ""
-    has_runs: bool = False  # whether runs of hooks are shown beside the guard's decisions
+Examples:
+  hookctl log --since 2h
+  hookctl log --follow --project .
+  hookctl log --runs --since 10m    with the runs of packs' hooks
+  hookctl log --decision release --decision end --since 2026-11-21
+"""
 
 
-def log(folders: Folders, wanted: Filter) -> Result:
+def log(
+    folders: Folders,
+    session: str = "",
+    since: str = "",
+    code: Sequence[str] = (),
+    decision: Sequence[str] = (),
+    runs: bool = False,
+    follow: bool = False,
+    of_project: str = "",
+    json: bool = False,
+) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
+    earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
+    _require_known("code", code, events.CODES)
+    _require_known("decision", decision, events.DECISIONS)
+    accepted: dict[str, Sequence[str]] = {"code": code, "decision": decision}
+    if of_project:
+        accepted["project"] = [os.path.basename(state_folder(folders.state, named(of_project)))]
+
+    def is_wanted(event: dict[str, Any]) -> bool:
+        if event["t"] < earliest or not _is_of_session(event, session):
+            return False
+        return all(not words or event.get(field) in words for field, words in accepted.items())
+
+    runs = runs or json
+    if follow:
+        _follow(folders, is_wanted, runs, as_json=json)
+        return None
     untold = events.read_untold(folders.state)
-    lines = list(_select(folders, wanted, untold))
-    if not lines:
-        return Result({"events": []}, (_describe_nothing(folders, wanted),))
-    columns = _choose_columns(lines)
-    text = [_make_line(event, columns) for event in lines]
-    return Result({"events": lines}, tuple(text))
+    lines = _select(folders, is_wanted, runs, untold)
+    if lines:
+        columns = _choose_columns(lines)
+        return Result({"events": lines}, tuple(_make_line(event, columns) for event in lines))
+    what = "no decision of the guard and no run of a hook"
+    if not runs:
+        what = "the guard has decided nothing"
+    is_narrowed = session or since or code or decision or of_project
+    what += " of that kind" if is_narrowed else " yet"
+    others = 0 if runs else len(_select(folders, is_wanted, True))
+    if others:
+        what += f"; `hookctl log --runs` shows {amount(others, 'run')} of hooks"
+    return Result({"events": []}, (what,))
 
 
-def _describe_nothing(folders: Folders, wanted: Filter) -> str:
-    """That there is no line, and how to see the runs where there are some."""
-    what = "the guard has decided nothing"
-    if wanted.has_runs:
-        what = "no decision of the guard and no run of a hook"
-    what += " yet" if wanted._replace(has_runs=False) == Filter() else " of that kind"
-    runs = len(list(_select(folders, wanted._replace(has_runs=True))))
-    if runs and not wanted.has_runs:
-        what += f"; `hookctl log --runs` shows {amount(runs, 'run')} of hooks"
-    return what
-
-
-def follow(folders: Folders, wanted: Filter, *, as_json: bool) -> int:
+def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bool) -> None:
     """Print the lines and every new one, until interrupted or the output is closed."""
     shown: Counter[str] = Counter()
     last_marks: object = None
     while True:
         marks = events.marks(folders.state)
-        if wanted.has_runs:
+        if has_runs:
             marks += receipts.marks(folders.state)
         current: Counter[str] = Counter()
-        lines = list(_select(folders, wanted)) if marks != last_marks else []
+        lines = _select(folders, is_wanted, has_runs) if marks != last_marks else []
         columns = _choose_columns(lines)
         for event in lines:
             key = json.dumps(event)
             current[key] += 1  # two stops in the same second may leave equal lines
             if current[key] <= shown[key]:
                 continue
-            is_read = report.emit(key if as_json else _make_line(event, columns))
-            if not is_read:
-                return OK
+            if not report.emit(key if as_json else _make_line(event, columns)):
+                return
         shown |= current  # a rotation may hide a line for a moment; it is not shown again
         last_marks = marks
         if report.is_unread(_PAUSE):
-            return OK
+            return
 
 
 def _select(
-    folders: Folders, wanted: Filter, untold: Sequence[dict[str, Any]] = ()
-) -> Iterator[dict[str, Any]]:
+    folders: Folders, is_wanted: _Filter, has_runs: bool, untold: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
     """The lines that the filter lets through, and those of `untold`, which no file has yet."""
-    earliest = float("-inf")
-    if wanted.since:
-        earliest = clock.moment(wanted.since, clock.now(folders.environ))
-    _require_known("code", wanted.codes, events.CODES)
-    _require_known("decision", wanted.decisions, events.DECISIONS)
-    accepted: dict[str, Collection[str]] = {"code": wanted.codes, "decision": wanted.decisions}
-    if wanted.project:
-        folder = project.state_folder(folders.state, project.named(wanted.project))
-        accepted["project"] = (os.path.basename(folder),)
     lines = [*events.read(folders.state), *untold]
-    if wanted.has_runs:
+    if has_runs:
         lines += receipts.read_events(folders.state)
     paths = events.project_paths(folders.state)
-    for event in sorted(lines, key=lambda event: event["t"]):
-        if event["t"] < earliest or not _is_of_session(event, wanted.session):
-            continue
-        if all(not words or event.get(field) in words for field, words in accepted.items()):
-            yield {**event, "project_path": paths.get(event["project"])}
+    wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
+    return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
 
 
-def _is_of_session(event: dict[str, Any], named: str) -> bool:
+def _is_of_session(event: dict[str, Any], text: str) -> bool:
     """Whether a line is of the named session: its id, its hash, or the hash's first digits."""
-    if not named:
+    if not text:
         return True
     session = str(event.get("session") or "")
-    return session in (named, project.session_hash(named)) or session[:_SHORT] == named
+    return session in (text, session_hash(text)) or session[:_SHORT] == text
 
 
 def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> None:

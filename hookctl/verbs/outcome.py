@@ -95,9 +95,13 @@ def _describe_guard(
         does = f"never blocks by itself, and only counts on {', '.join(counting)}: see the message"
     if settings.mode in _FIRST_STEPS and only_watches:
         does = "only watches there: see the message"
+    lines = [Line(f"The guard {does}.")]
+    if settings.mode == "keepalive":
+        lines.append(
+            Line(f"A run costs {cost_of_run(settings.effective.get('keepalive_cap', 0))}.")
+        )
     return [
-        Line(f"The guard {does}."),
-        *_describe_cost(settings),
+        *lines,
         *_describe_blocks(settings, targets),
         *_next(folders, plan, targets, steps),
     ]
@@ -131,12 +135,6 @@ def _reporting_options(file: FilePlan) -> str:
     is_told = chosen.get("rules") is True or settings.effective.get("guidance") is True
     is_allowed = settings.allow_run or permission.rules_in(file.before, permission.path)
     return " --rules" * (not is_told) + " --allow-run" * (not is_allowed)
-
-
-def _describe_cost(settings: Settings) -> list[Line]:
-    if settings.mode != "keepalive":
-        return []
-    return [Line(f"A run costs {cost_of_run(settings.effective.get('keepalive_cap', 0))}.")]
 
 
 def _was_like_that(file: FilePlan, settings: Settings) -> bool:

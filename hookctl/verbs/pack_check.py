@@ -7,12 +7,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
-from hookctl.packs.cases import Case, cases_of, find_answers, load_cases
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.cases import cases_of, find_answers, load_cases
+from hookctl.packs.model import Pack
 from hookctl.packs.pack import read_files
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.packs.shortfalls import possible_answers
@@ -25,7 +25,7 @@ from hookctl.system.temporary import private_folder
 _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
 
-def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
+def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
     cases = load_cases(_folder_of(pack))
     faults = [*_find_lost_programs(pack), *_find_broken_files(pack)]
@@ -41,7 +41,11 @@ def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
             for text in texts:
                 told.setdefault(text, []).append(host.title)
             hosts.append({"host": host.name, "hooks": [hook.id for hook in hooks], "notes": texts})
-    untold = [hook.id for hook in pack.hooks if _is_unknown(pack, hook, cases)]
+    untold = []  # what may answer something, and no case shows what
+    for hook in pack.hooks:
+        may_answer = is_run_by_runner(pack, hook) and possible_answers(hook)
+        if may_answer and not cases_of(hook, cases):
+            untold.append(hook.id)
     lines = [*(Line(text, "error") for text in faults), *lines]
     for text, titles in told.items():
         lines += [Line(text, "warn"), Line(", ".join(titles), indent=4)]
@@ -55,12 +59,6 @@ def check(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
 
 def _folder_of(pack: Pack) -> str:
     return os.path.dirname(os.path.realpath(pack.source))
-
-
-def _is_unknown(pack: Pack, hook: PackHook, cases: Collection[Case]) -> bool:
-    """Whether a hook may answer something, and no case shows what."""
-    may_answer = is_run_by_runner(pack, hook) and possible_answers(hook)
-    return bool(may_answer) and not cases_of(hook, cases)
 
 
 def _list_scripts(pack: Pack, command: str) -> list[Script]:

@@ -19,7 +19,7 @@ from hookctl.packs.slots import list_named_files, slots
 from hookctl.packs.wants import hooks_of
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.verbs.pack_folder import new_folder
+from hookctl.verbs.choosing import new_folder
 
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'

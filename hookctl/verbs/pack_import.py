@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tomlkit
@@ -24,12 +24,13 @@ from hookctl.packs.slots import slots
 from hookctl.settings import targets
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.verbs.pack_folder import new_folder, require_name
+from hookctl.verbs.choosing import new_folder, require_name
 
+_USUAL = (None, False, "bash")
 _LONGEST = 60  # characters of a command that is named
 
 
-def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Result:
+def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
     """Write a pack of the user's hooks on one host; the settings stay as they are.
 
     Claude Code's hooks speak the protocol of packs; those of other hosts stay that host's own.
@@ -41,7 +42,7 @@ def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Resul
     folder = new_folder(folders, output)
     name = os.path.basename(folder)
     require_name(name, 'Call the new folder so, of a-z, 0-9 and "-": it names the pack.')
-    host, path = _find_settings(folders, names[0])
+    host, path = targets.active_file(hosts.load(names[0]), "user", folders.environ, "")
     snapshot, document = targets.read_settings(path, host.format)
     if snapshot.data is None:
         hint = "hookctl imports the hooks of this file; with --host, name an agent that has some."
@@ -78,12 +79,6 @@ def import_hooks(folders: Folders, names: tuple[str, ...], output: str) -> Resul
     return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
 
 
-def _find_settings(folders: Folders, name: str) -> tuple[Host, str]:
-    host = hosts.load(name)
-    variant, path = targets.active_file(host, "user", folders.environ, "")
-    return variant, path
-
-
 def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
     """Each hook as a table of a pack, and why it cannot be one, if so."""
     for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
@@ -95,9 +90,10 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
         if shapes.is_ours(command):
             continue
         table: dict[str, Any] = {"event": event, "command": command}
-        field = _find_own_way(host, fields)
-        if field:
-            yield table, f"it has `{field}`, which no hook of a pack has"
+        # What makes the host run the command in another way than a pack's.
+        own = [name for name in host.handlers.fields if fields.get(name) not in _USUAL]
+        if own:
+            yield table, f"it has `{own[0]}`, which no hook of a pack has"
             continue
         timeout = fields.get(host.registration.timeout)
         if isinstance(timeout, int | float) and not isinstance(timeout, bool):
@@ -107,14 +103,6 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
         if isinstance(matcher, str) and not is_ignored:
             table["matcher"] = matcher
         yield table, ""
-
-
-def _find_own_way(host: Host, fields: dict[str, Any]) -> str:
-    """A field that makes the host run the command in another way than a pack's; '' if none does."""
-    for name in host.handlers.fields:
-        if fields.get(name) not in (None, False, "bash"):
-            return name
-    return ""
 
 
 def _keep_time_limits(host: Host, hooks: list[dict[str, Any]]) -> Iterator[str]:

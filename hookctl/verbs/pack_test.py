@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
@@ -32,7 +32,7 @@ _NO_ANSWER = ("failed", "timeout")
 _SAYS_WHAT = {"ask": ("NEEDS_PERSON",), "change": ("WOULD_PASS", "UNFIT_CHANGE")}  # of the runner
 
 
-def test(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
+def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Play the cases on each host with the real runner; exit code 1 if one goes otherwise."""
     cases = load_cases(os.path.dirname(os.path.realpath(pack.source)))
     if not cases:
@@ -57,11 +57,9 @@ def test(folders: Folders, pack: Pack, names: tuple[str, ...]) -> Result:
     played = sum(not row["skipped"] for row in rows)
     summary = f"{played} runs, {failed} not as expected"
     lines.append(Line(summary, "error" if failed else "ok"))
-    return Result({"pack": pack.name, "cases": rows}, tuple(lines), exit_code=_code(failed))
-
-
-def _code(failed: int) -> int:
-    return FAILED if failed else OK
+    return Result(
+        {"pack": pack.name, "cases": rows}, tuple(lines), exit_code=FAILED if failed else OK
+    )
 
 
 def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:

@@ -6,16 +6,15 @@ import json
 import os
 import re
 import textwrap
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from hookctl import engine, hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
 from hookctl.hosts import Host, loading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
-from hookctl.packs import guard
-from hookctl.packs.choices import Request as Chosen
-from hookctl.packs.choices import Settings, choose, require_portable
+from hookctl.packs import guard, load
+from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
@@ -29,23 +28,79 @@ from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import asset
 from hookctl.system.packages import CONFIGS, PACKS, TABLE
+from hookctl.verbs.choosing import choose_hosts
 
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
 _SHARED_PYTHON = "/usr/bin/python3"
 
 
-class Request(NamedTuple):
-    """What was asked on the command line."""
+HELP = """
+--host H <host>  The host; it must have settings of this scope.
+--scope S <rendered-scope>  managed, user, project or local.
+--hook-dir DIR  The folder of the pack's files.
+--python P  The Python that runs the guard; in managed settings /usr/bin/python3.
+--platform OS <platform>  Managed settings for linux or macos.  [default: this machine's]
 
-    scope: str
-    hook_dir: str = ""
-    python: str = ""
-    platform: str = ""
-    settings: Chosen = Chosen()
+Examples:
+  hookctl render --host claude --set MAX_STOP_BLOCKS=8
+  hookctl render --host codex --platform macos --json
+  hookctl render --host claude --scope user --python /usr/bin/python3
+"""
 
 
-def require_one_host(names: list[str], scope: str) -> str:
+def render(
+    folders: Folders,
+    pack: str = GUARD,
+    host: Sequence[str] = (),
+    scope: str = "managed",
+    hook_dir: str = "",
+    python: str = "",
+    platform: str = "",
+    mode: str = "",
+    preset: str = "",
+    assign: Sequence[str] = (),
+    nudge: str | None = None,
+    nudge_env: str | None = None,
+    dispatch: Sequence[str] = (),
+    allow_run: bool = False,
+) -> Result:
+    """The text that an install into an empty settings file of this scope would write."""
+    content = load(pack)
+    chosen = choose_hosts("render", [_require_one_host(host, scope)], "user", True)[0]
+    asked = Request(mode, preset, assign, nudge, nudge_env, dispatch, allow_run=allow_run)
+    place = _find_place(folders, content, chosen, scope, platform)
+    for error in find_lacking([chosen], asked):
+        raise error
+    if scope == "managed":
+        chosen = hosts.managed_layout(chosen, place.path)
+    target = Target(chosen, scope, "", "/" if scope == "project" else "")
+    folder = _choose_folder(folders, target, hook_dir)
+    if python and not os.path.isabs(python):
+        hint = "Give its absolute path: the command must work wherever the agent is started."
+        raise usage_error(f"--python {python} is relative", hint)
+    settings = _choose_settings(content, target, asked, python)
+    wants, notes = _list_wants(folders, target, content, folder, settings)
+    decision = engine.install((), Current({}, {}, Hooks()), content.name, content.version, wants)
+    document = shapes.apply(chosen.shape, formats.parse(chosen.format, b""), decision.edits)
+    loading.require(chosen, document)
+    text = document.data.decode()
+    copies, copy_notes = _list_copies(content, target, folder, settings)
+    notes = [*notes, _say_place(chosen, scope, place), *copy_notes]
+    data = {
+        "text": text,
+        "settings": document.value,
+        "path": place.path,
+        "drop_in": place.is_drop_in,
+        "owner": managed.OWNER if scope == "managed" else "",
+        "mode": managed.MODE,
+        "sha256": files.digest(document.data),
+        "files": copies,
+    }
+    return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
+
+
+def _require_one_host(names: Sequence[str], scope: str) -> str:
     """The named host; it refuses none, several and `all`, and lists those that have the scope."""
     if len(names) == 1 and names[0] != "all":
         return names[0]
@@ -61,58 +116,26 @@ def _require_known_scope(scope: str) -> None:
         raise usage_error(f"unknown scope {scope!r}", f"Scopes: {', '.join(scopes)}.")
 
 
-def render(folders: Folders, pack: Pack, host: Host, request: Request) -> Result:
-    """The text that an install into an empty settings file of this scope would write."""
-    place = _find_place(folders, pack, host, request)
-    for error in find_lacking([host], request.settings):
-        raise error
-    host = hosts.managed_layout(host, place.path) if request.scope == "managed" else host
-    target = Target(host, request.scope, "", "/" if request.scope == "project" else "")
-    folder = _choose_folder(folders, target, pack, request)
-    if request.python and not os.path.isabs(request.python):
-        hint = "Give its absolute path: the command must work wherever the agent is started."
-        raise usage_error(f"--python {request.python} is relative", hint)
-    settings = _choose_settings(pack, target, request)
-    wants, notes = _list_wants(folders, target, pack, folder, settings)
-    decision = engine.install((), Current({}, {}, Hooks()), pack.name, pack.version, wants)
-    document = shapes.apply(host.shape, formats.parse(host.format, b""), decision.edits)
-    loading.require(host, document)
-    text = document.data.decode()
-    copies, copy_notes = _list_copies(pack, target, folder, settings)
-    notes = [*notes, _say_place(host, request.scope, place), *copy_notes]
-    data = {
-        "text": text,
-        "settings": document.value,
-        "path": place.path,
-        "drop_in": place.is_drop_in,
-        "owner": managed.OWNER if request.scope == "managed" else "",
-        "mode": managed.MODE,
-        "sha256": files.digest(document.data),
-        "files": copies,
-    }
-    return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
-
-
-def _find_place(folders: Folders, pack: Pack, host: Host, request: Request) -> ManagedFile:
+def _find_place(folders: Folders, pack: Pack, host: Host, scope: str, platform: str) -> ManagedFile:
     """The settings file that the text is for; it refuses a scope that the host does not have."""
-    _require_known_scope(request.scope)
-    if request.scope == "managed":
-        return managed.find(host, managed.require_platform(request.platform), pack.name)
-    if request.platform:
+    _require_known_scope(scope)
+    if scope == "managed":
+        return managed.find(host, managed.require_platform(platform), pack.name)
+    if platform:
         hint = "Leave it out: the other scopes' files are those of this machine."
         raise usage_error("--platform is for managed settings", hint)
-    require_scope(host, request.scope)
-    path = hosts.settings_path(host, request.scope, folders.environ, "<project>")
+    require_scope(host, scope)
+    path = hosts.settings_path(host, scope, folders.environ, "<project>")
     return ManagedFile(path, False)
 
 
-def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Request) -> str:
+def _choose_folder(folders: Folders, target: Target, hook_dir: str) -> str:
     """The folder that the launcher, and all that it needs, belongs in."""
-    if request.hook_dir and os.path.isabs(request.hook_dir):
-        return os.path.normpath(request.hook_dir)
-    if request.hook_dir:
+    if hook_dir and os.path.isabs(hook_dir):
+        return os.path.normpath(hook_dir)
+    if hook_dir:
         hint = "Give an absolute folder: the command must work wherever the agent is started."
-        raise usage_error(f"--hook-dir {request.hook_dir} is relative", hint)
+        raise usage_error(f"--hook-dir {hook_dir} is relative", hint)
     if target.scope == "managed":
         return _SHARED
     if target.scope == "local":
@@ -121,14 +144,14 @@ def _choose_folder(folders: Folders, target: Target, pack: Pack, request: Reques
     return own_top(folders, target)
 
 
-def _choose_settings(pack: Pack, target: Target, request: Request) -> Settings:
+def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:
     """The chosen settings of the guard, checked as install checks them."""
-    check_request(pack, request.settings)
-    current = Settings(python=request.python)
+    check_request(pack, asked)
+    current = Settings(python=python)
     if target.scope == "managed":
-        python = request.python or _SHARED_PYTHON  # the text is for every machine
+        python = python or _SHARED_PYTHON  # the text is for every machine
         current = Settings(options={"locked": True} if pack.name == GUARD else {}, python=python)
-    settings = choose(current, request.settings)
+    settings = choose(current, asked)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
         raise usage_error("--mode off registers nothing, so there is no text", hint)
@@ -204,12 +227,12 @@ def _describe_text(target: Target, path: str, data: bytes, notes: list[str]) -> 
 def _lay_out(data: bytes) -> str:
     """A JSON file with a line for each value, and for a list of plain values."""
     text = json.dumps(json.loads(data), indent=2, ensure_ascii=False)
-    text = re.sub(r"\[\n([^][{}]*)\n *\]", _on_one_line, text)
+    text = re.sub(
+        r"\[\n *([^][{}]*)\n *\]",
+        lambda found: f"[{' '.join(map(str.strip, found[1].splitlines()))}]",
+        text,
+    )
     return textwrap.indent(text, "  ")
-
-
-def _on_one_line(match: re.Match[str]) -> str:
-    return f"[{' '.join(line.strip() for line in match[1].splitlines())}]"
 
 
 def _describe(path: str, data: bytes, is_program: bool) -> dict[str, str]:

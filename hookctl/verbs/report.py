@@ -21,6 +21,14 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.hooks import shown_command
 
 DEFAULT = "hookctl-report.html"
+HELP = """
+--output -o FILE  The file to write; default: hookctl-report.html here.
+--since T  Only runs and decisions since then: 2h, 7d, or a date.
+
+Examples:
+  hookctl report
+  hookctl report -o ~/hooks.html --since 7d
+"""
 
 
 def report(folders: Folders, output: str = "", since: str = "") -> Result:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, HookctlError, usage_error
@@ -21,51 +19,66 @@ from hookctl.planner.sources import Sources
 from hookctl.system import backups, files, project
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
+from hookctl.verbs.options import confirm
 
 _FIRST = 1
 _NO_QUESTION = ("", "")
 
 
-class Request(NamedTuple):
-    """What was asked on the command line."""
+HELP = """
+file  The settings file.
+list_ --list  List the backups.
+--to N  The number of a backup, as --list shows it.
+--yes -y  Do not ask.
 
-    file: str = ""
-    to: int = _FIRST  # as in the list; 1 is from before our first write
-    list: bool = False
-    dry_run: bool = False
+Examples:
+  hookctl restore ~/.claude/settings.json --list
+  hookctl restore ~/.claude/settings.json
+  hookctl restore ~/.claude/settings.json --to 3
+"""
 
 
-def restore(folders: Folders, request: Request, ask: Callable[[str], bool] | None = None) -> Result:
+def restore(
+    folders: Folders,
+    file: str = "",
+    list_: bool = False,
+    to: int = _FIRST,
+    yes: bool = False,
+    dry_run: bool = False,
+    json: bool = False,
+) -> Result:
     """Put a backup in the file's place, or list its backups.
 
-    `ask` asks before a backup or the operator's edits are lost; None asks no question.
+    A person is asked before a backup or the operator's edits are lost.
     """
-    if not request.file:
+    if not file:
         hint = f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
         raise usage_error("which file?", hint)
-    if request.list:
-        return _list(*_find_backups(folders, request.file))
+    if list_:
+        return _list(*_find_backups(folders, file))
+    asks = not (yes or dry_run)
     asked = _NO_QUESTION
-    if ask:
+    if asks:
         finish_pending(folders, report.say)
-        asked = _undo_question(folders, request)
-        if asked[0] and not ask(asked[0]):
+        asked = _undo_question(folders, file, to)
+        if asked[0] and (json or not confirm(asked[0])):
             message = "this would undo edits that hookctl did not make"
-            look = f"hookctl restore {shlex.quote(request.file)} --to {request.to} --dry-run"
-            raise usage_error(message, f"See them with `{look}`, then pass --yes.", request.file)
-    with locked_run(folders, report.say, dry_run=request.dry_run):
-        if ask and _undo_question(folders, request) != asked:
+            look = f"hookctl restore {shlex.quote(file)} --to {to} --dry-run"
+            raise usage_error(message, f"See them with `{look}`, then pass --yes.", file)
+    with locked_run(folders, report.say, dry_run=dry_run):
+        if asks and _undo_question(folders, file, to) != asked:
             raise changed_meanwhile()
-        path, numbered = _find_backups(folders, request.file)
-        return _put_back(folders, request, path, _choose_backup(request, path, numbered))
+        path, numbered = _find_backups(folders, file)
+        backup = _choose_backup(file, to, path, numbered)
+        return _put_back(folders, file, path, backup, dry_run=dry_run)
 
 
-def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> Backup:
-    if request.to in numbered:
-        return numbered[request.to]
-    if request.to != _FIRST:
-        hint = f"`hookctl restore {shlex.quote(request.file)} --list` shows them."
-        raise usage_error(f"there is no backup {request.to}", hint, path)
+def _choose_backup(file: str, to: int, path: str, numbered: dict[int, Backup]) -> Backup:
+    if to in numbered:
+        return numbered[to]
+    if to != _FIRST:
+        hint = f"`hookctl restore {shlex.quote(file)} --list` shows them."
+        raise usage_error(f"there is no backup {to}", hint, path)
     message = "there was no such file before hookctl was installed, so there is nothing to put back"
     hint = (
         "`hookctl uninstall` takes out what is ours; "
@@ -74,21 +87,21 @@ def _choose_backup(request: Request, path: str, numbered: dict[int, Backup]) -> 
     raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _put_back(folders: Folders, request: Request, path: str, backup: Backup) -> Result:
+def _put_back(folders: Folders, file: str, path: str, backup: Backup, *, dry_run: bool) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_restore, sources, path, backup)
     projects = [project.find(os.path.dirname(path), folders.environ)]
     plan = carry_out(
-        sources, make_plan, report.say, projects=filter(None, projects), dry_run=request.dry_run
+        sources, make_plan, report.say, projects=filter(None, projects), dry_run=dry_run
     )
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
-    if plan.files and not request.dry_run:
+    if plan.files and not dry_run:
         removes = any(change.after is None for change in plan.files[0].runtime)
-        done += _describe_way_back(folders, request.file, plan.files[0].old, removes)
-    text = plan_text(plan, dry_run=request.dry_run, done=done)
-    messages = tuple(message for file in plan.files for message in file.messages)
-    return Result(plan_data(plan, dry_run=request.dry_run), tuple(text), messages)
+        done += _describe_way_back(folders, file, plan.files[0].old, removes)
+    text = plan_text(plan, dry_run=dry_run, done=done)
+    messages = tuple(message for one in plan.files for message in one.messages)
+    return Result(plan_data(plan, dry_run=dry_run), tuple(text), messages)
 
 
 def _describe_way_back(
@@ -156,18 +169,18 @@ def _list(path: str, numbered: dict[int, Backup]) -> Result:
     return Result({"file": path, "backups": facts}, tuple(lines))
 
 
-def _undo_question(folders: Folders, request: Request) -> tuple[str, str]:
+def _undo_question(folders: Folders, file: str, to: int) -> tuple[str, str]:
     """What a restore would undo of edits that hookctl did not make; empty if nothing.
 
     With it the file's digest, since the question hides the values of others.
     """
-    path, numbered = _find_backups(folders, request.file)
-    backup = _choose_backup(request, path, numbered)
+    path, numbered = _find_backups(folders, file)
+    backup = _choose_backup(file, to, path, numbered)
     if not _undoes_edits(folders, path, numbered, backup):
         return _NO_QUESTION
     try:
         plan = plan_restore(Sources(folders), path, backup)
-        lines = [line for file in plan.files for line in unified(file)]
+        lines = [line for one in plan.files for line in unified(one)]
     except HookctlError:
         return _NO_QUESTION  # the restore itself says what is wrong
     if not lines:

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.model import Line, Record, Result
+from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
 from hookctl.packs import supervised, whose_work
@@ -26,51 +27,103 @@ from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
+from hookctl.verbs.options import ACTIONS
 
+DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
+_PAUSE = 1.0  # seconds between two looks at a small file
+_TELL_AFTER = 5.0  # seconds until progress is shown
+_EXIT_CODES = {
+    "done": errors.OK,
+    "stopped": errors.OK,
+    "stalled": errors.FAILED,
+    "timeout": errors.TIMED_OUT,
+}
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
     "STOP": "the guard lets the agent stop at once",
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
+_MARKED = {
+    "conclude": "concluded: the guard no longer asks the agent to go on",
+    "stop": "stopped: the guard lets the agent stop at once; `hookctl run start` ends that",
+}
 _CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
 _CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 
 
-class Request(NamedTuple):
-    """What was asked on the command line, still as text."""
+HELP = """
+action ACTION <action>  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
+count [N]  For remaining: how much work is left.
+--remaining N  For start: how much work is left.
+--owner ID  For start and remaining: the session that owns the work; `none`: no session.
+duration --for TIME  For start: how long it lasts, such as 30m, at most 7d; default: 12h.
+--check  For status: exit code 1 where work is left alone, or a reminder was ignored.
+--timeout TIME  For wait: exit code 124 after this time (wait again); default: 100s.
+--stall TIME  For wait: exit code 1 if nothing moves for this long, over all its calls.
 
-    action: str
-    count: str = ""
-    remaining: str = ""
-    owner: str = ""
-    duration: str = ""
-    project: str = ""
-    check: bool = False
+Examples:
+  hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE
+  hookctl run remaining 3      three pieces of work are left
+  hookctl run heartbeat        there was progress
+  hookctl run conclude         let agents stop
+  hookctl run stop             let every agent stop at once
+  hookctl run status           show the run
+  hookctl run wait --stall 10m  wait until nothing is left, instead of polling
+"""
 
 
-def run(folders: Folders, request: Request) -> Result:
+def run(
+    folders: Folders,
+    action: str,
+    count: str = "",
+    remaining: str = "",
+    owner: str = "",
+    duration: str = "",
+    check: bool = False,
+    timeout: str = "",
+    stall: str = "",
+    project: str = "",
+) -> Result:
     """Do one action on the run of a project: the named one, the host's, or the working folder's."""
-    actions = {
-        "start": _start,
-        "heartbeat": _heartbeat,
-        "remaining": _remaining,
-        "conclude": _conclude,
-        "stop": _stop,
-        "release": _release,
-        "status": _status,
-    }
-    if request.action not in actions:
-        known = (*actions, "wait")
-        hint = f"{nearest(request.action, known)}Actions: {', '.join(known)}."
-        raise usage_error(f"unknown action {request.action!r}", hint)
-    _require_matching_options(request)
-    if request.action != "status":
+    if action == "wait":
+        return wait(folders, timeout, stall, project)
+    if action not in ACTIONS:
+        hint = f"{nearest(action, ACTIONS)}Actions: {', '.join(ACTIONS)}."
+        raise usage_error(f"unknown action {action!r}", hint)
+    if count and action != "remaining":
+        raise usage_error(f"{action} takes no number", "Did you mean `hookctl run remaining N`?")
+    for option, actions, rule in (
+        (timeout or stall, (), "--timeout and --stall go with `run wait`"),
+        (remaining or duration, ("start",), "--remaining and --for go with `run start`"),
+        (owner, ("start", "remaining"), "--owner goes with `run start` and `run remaining`"),
+        (check, ("status",), "--check goes with `run status`"),
+    ):
+        if option and action not in actions:
+            raise usage_error(rule, "See `hookctl run --help`.")
+    if action != "status":
         _finish_pending(folders)
-    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
-    warnings = tuple(_warnings(folders, run_files, request))
-    text = actions[request.action](folders, run_files, request)
-    exit_code = errors.FAILED if request.check and _needs_a_look(run_files) else errors.OK
+    run_files = work_files.find(folders, work_files.find_project(folders, project))
+    warnings = tuple(_warnings(folders, run_files, is_meant=bool(project) or action == "status"))
+    if action == "start":
+        text = _start(folders, run_files, owner.strip(), remaining, duration)
+    elif action == "remaining":
+        text = _remaining(folders, run_files, owner.strip(), count)
+    elif action == "release":
+        text = _release(folders, run_files)
+    elif action == "heartbeat":
+        value, before = clock.stamp(run_files.now), work_files.read_task(run_files)
+        while value == before.get("heartbeat"):  # only a change counts as progress
+            value += "+"
+        work_files.set_task(run_files, "heartbeat", value)
+        text = [f"heartbeat {value}", *_describe_work(run_files)]
+    elif action == "status":
+        text = _status(run_files)
+    else:
+        work_files.write_mark(run_files, action.upper(), "")
+        work_files.clear(os.path.join(run_files.state, BREADCRUMB))
+        text = [_MARKED[action]]
+    exit_code = errors.FAILED if check and _needs_a_look(run_files) else errors.OK
     lines = tuple(_as_line(one) for one in text)
     return Result(_data(run_files), lines, warnings, exit_code=exit_code)
 
@@ -95,41 +148,17 @@ def _finish_pending(folders: Folders) -> None:
         report.say(f"an interrupted run could not be completed: {error}")
 
 
-def _require_matching_options(request: Request) -> None:
-    if request.count and request.action != "remaining":
-        raise usage_error(
-            f"{request.action} takes no number", "Did you mean `hookctl run remaining N`?"
-        )
-    if request.action != "start" and (request.remaining or request.duration):
-        raise usage_error("--remaining and --for go with `run start`", "See `hookctl run --help`.")
-    if request.action not in ("start", "remaining") and request.owner:
-        raise usage_error(
-            "--owner goes with `run start` and `run remaining`", "See `hookctl run --help`."
-        )
-    if request.action != "status" and request.check:
-        raise usage_error("--check goes with `run status`", "See `hookctl run --help`.")
-
-
-def _warnings(folders: Folders, run_files: RunFiles, request: Request) -> Iterator[str]:
+def _warnings(folders: Folders, run_files: RunFiles, *, is_meant: bool) -> Iterator[str]:
     """Warnings about this project that a person may not expect."""
     root = run_files.project
-    if not (_is_marked(root) or request.project or request.action == "status"):
+    is_marked = any(os.path.lexists(os.path.join(root, name)) for name in (".git", ".hookctl"))
+    if not (is_meant or is_marked):
         yield f"{root} has neither .git nor .hookctl; {_describe_reach(folders, root)}"
     guards = work_files.installed_guards(folders, root)
     if not guards:
         yield "the guard is not installed here: `hookctl install --host NAME`"
-    elif all(_has_disabled(record) for record, _ in guards):
+    elif all(any(one.id == STOP for one in record.disabled) for record, _ in guards):
         yield "the guard is disabled here: `hookctl enable guard`"
-
-
-def _has_disabled(record: Record) -> bool:
-    """Whether the guard's stop hook of a settings file is disabled."""
-    return any(entry.id == STOP for entry in record.disabled)
-
-
-def _is_marked(folder: str) -> bool:
-    marks = (os.path.join(folder, name) for name in (".git", ".hookctl"))
-    return any(os.path.lexists(mark) for mark in marks)
 
 
 def _describe_reach(folders: Folders, root: str) -> str:
@@ -140,16 +169,18 @@ def _describe_reach(folders: Folders, root: str) -> str:
     return f"from now on it counts as a project, with all below it; `rm -r {own}` undoes that"
 
 
-def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    work_files.require_short_owner(_named_owner(request))
-    end = work_files.end_of_run(run_files, request.duration or work_files.DEFAULT_SPAN)
-    if request.remaining:
-        work_files.set_task(run_files, "remaining", _parse_count(request.remaining))
+def _start(
+    folders: Folders, run_files: RunFiles, owner: str, remaining: str, duration: str
+) -> list[str]:
+    work_files.require_short_owner(owner)
+    end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
+    if remaining:
+        work_files.set_task(run_files, "remaining", _parse_count(remaining))
     was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
-        owner = _start_owner(run_files, request, whose_work.find_caller(folders))
-    span = clock.age(end - run_files.now) + ("" if request.duration else ", the default")
+        owner = _start_owner(run_files, owner, whose_work.find_caller(folders))
+    span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     cost = _ARMED
     if run_files.settings.mode == "keepalive":
         cost = cost_of_run(run_files.settings.keepalive_cap)
@@ -161,18 +192,12 @@ def _start(folders: Folders, run_files: RunFiles, request: Request) -> list[str]
     ]
 
 
-def _named_owner(request: Request) -> str:
-    owner = request.owner.strip()
-    return "" if owner == NOBODY else owner
-
-
-def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
+def _start_owner(run_files: RunFiles, owner: str, caller: Caller) -> str:
     """Decide who owns a run's work; the owner in words."""
-    owner = _named_owner(request)
-    if owner:
+    if owner not in ("", NOBODY):
         whose_work.name_owner(run_files, owner)
         return f"session {owner}"
-    if caller.session and not request.owner:
+    if caller.session and not owner:
         holder = whose_work.find_work(run_files).holder
         is_taken = bool(holder.session) and not holder.is_gone
         whose_work.take(run_files, caller)
@@ -184,40 +209,30 @@ def _start_owner(run_files: RunFiles, request: Request, caller: Caller) -> str:
     return whose_work.describe_next(run_files)
 
 
-def _heartbeat(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    value = clock.stamp(run_files.now)
-    while value == work_files.read_task(run_files).get(
-        "heartbeat"
-    ):  # only a change counts as progress
-        value += "+"
-    work_files.set_task(run_files, "heartbeat", value)
-    return [f"heartbeat {value}", *_describe_work(run_files)]
-
-
-def _remaining(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    if not request.count:
+def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
+    if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
-    count = _parse_count(request.count)
-    work_files.require_short_owner(_named_owner(request))
+    number = _parse_count(count)
+    work_files.require_short_owner(owner)
     with whose_work.locked(run_files):
         before = whose_work.find_work(run_files)
-        work_files.set_task(run_files, "remaining", count)
+        work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
-        said = _hand_over(run_files, request, whose_work.find_caller(folders), before, count)
+        said = _hand_over(run_files, owner, whose_work.find_caller(folders), before, number)
     return [*_describe_work(run_files), *said]
 
 
 def _hand_over(
-    run_files: RunFiles, request: Request, caller: Caller, before: Work, count: int
+    run_files: RunFiles, owner: str, caller: Caller, before: Work, count: int
 ) -> list[str]:
     """Decide whose the work is after `run remaining`; the lines that say what changed."""
     holder = before.holder
     is_own = whose_work.is_holder(caller, holder)
     is_waiting = before.remaining > 0 and not before.is_stale
-    if _named_owner(request):
-        whose_work.name_owner(run_files, _named_owner(request))
-        return [f"it belongs to session {_named_owner(request)}, and never passes to another"]
-    if request.owner:
+    if owner not in ("", NOBODY):
+        whose_work.name_owner(run_files, owner)
+        return [f"it belongs to session {owner}, and never passes to another"]
+    if owner:
         whose_work.free(run_files)
         return [f"it belongs to {whose_work.describe_next(run_files)}"]
     if caller.session and holder.is_named and not is_own:
@@ -247,7 +262,7 @@ def _take_over(run_files: RunFiles, caller: Caller, before: Work, *, is_own: boo
     return [line]
 
 
-def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _release(folders: Folders, run_files: RunFiles) -> list[str]:
     caller = whose_work.find_caller(folders)
     with whose_work.locked(run_files):
         work = whose_work.find_work(run_files)
@@ -266,19 +281,7 @@ def _release(folders: Folders, run_files: RunFiles, request: Request) -> list[st
     ]
 
 
-def _conclude(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    work_files.write_mark(run_files, "CONCLUDE", "")
-    work_files.clear(os.path.join(run_files.state, BREADCRUMB))
-    return ["concluded: the guard no longer asks the agent to go on"]
-
-
-def _stop(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
-    work_files.write_mark(run_files, "STOP", "")
-    work_files.clear(os.path.join(run_files.state, BREADCRUMB))
-    return ["stopped: the guard lets the agent stop at once; `hookctl run start` ends that"]
-
-
-def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str]:
+def _status(run_files: RunFiles) -> list[str]:
     data = _data(run_files)
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     heartbeat = "none"
@@ -286,6 +289,12 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         heartbeat = _shorten(json.dumps(data["heartbeat"]))
     if "heartbeat" in ages:
         heartbeat += f" ({ages['heartbeat']} ago)"
+    armed, left = [], data["active_seconds"]
+    if left is not None and left <= 0:
+        armed = [f"running    no longer: the run ended {clock.age(-left)} ago"]
+    elif left is not None:
+        end = clock.local(run_files.now + left)
+        armed = [f"running    until {end} (in {clock.age(left)}); {_ARMED}"]
     work = whose_work.find_work(run_files)
     lines = [
         f"project    {run_files.project}",
@@ -294,7 +303,7 @@ def _status(folders: Folders, run_files: RunFiles, request: Request) -> list[str
         f"heartbeat  {heartbeat}",
         f"owner      {whose_work.describe_owner(run_files, work)}",
         *_describe_age(run_files, work),
-        *_describe_armed(run_files, data["active_seconds"]),
+        *armed,
         *_describe_chain(data),
     ]
     if data["ignored"]:
@@ -349,15 +358,6 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
         if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
             sessions.add(str(line.get("session")))
     return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
-
-
-def _describe_armed(run_files: RunFiles, seconds_left: float | None) -> list[str]:
-    if seconds_left is None:
-        return []
-    if seconds_left <= 0:
-        return [f"running    no longer: the run ended {clock.age(-seconds_left)} ago"]
-    end = clock.local(run_files.now + seconds_left)
-    return [f"running    until {end} (in {clock.age(seconds_left)}); {_ARMED}"]
 
 
 def _describe_chain(data: dict[str, Any]) -> list[str]:
@@ -457,3 +457,125 @@ def _parse_count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
         raise usage_error(f"{text!r} is not a count", "Give a whole number, 0 or more.")
     return int(text)
+
+
+class Look(NamedTuple):
+    """The state of a run's files: remaining work, signs of progress, and STOP or CONCLUDE."""
+
+    remaining: int
+    heartbeat: str = ""
+    mark: str = ""
+
+    @property
+    def task(self) -> str:
+        """The values whose change is progress, as one text."""
+        return json.dumps([self.remaining, self.heartbeat])
+
+
+class Ended(NamedTuple):
+    """How a wait ended: done, stopped, stalled or timeout."""
+
+    outcome: str
+    last: Look
+    unmoved: float  # seconds since the work moved, as measured
+
+
+class Clock(NamedTuple):
+    """The time in seconds, and a pause."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+def wait(
+    folders: Folders, timeout: str, stall: str, project: str, timer: Clock | None = None
+) -> Result:
+    """Wait until no work is left or it is stopped, it stands still, or the time is up.
+
+    Exit codes: 0 done or stopped, 1 it has not moved for `stall`, 124 the time is up. How long it
+    has not moved is kept from one call to the next, since an agent's calls are shorter than that.
+    """
+    most = clock.seconds(stall) if stall else None
+    run_files = work_files.find(folders, work_files.find_project(folders, project))
+    timer = timer or Clock()
+    begin = timer.now()
+
+    def look() -> Look:
+        seen = Look(*work_files.read_progress(run_files), run_files.mark)
+        if timer.now() - begin > _TELL_AFTER:
+            report.progress(f"{seen.remaining} remaining")
+        return seen
+
+    def measure(seen: Look) -> float:
+        now = run_files.now + timer.now() - begin
+        return work_files.measure_stillness(run_files, seen.task, now) if stall else 0.0
+
+    ended = watch(look, measure, clock.seconds(timeout or DEFAULT_TIMEOUT), most, timer)
+    waited = timer.now() - begin
+    data: dict[str, Any] = {
+        "outcome": ended.outcome,
+        "remaining": ended.last.remaining,
+        "seconds": round(waited, 1),
+    }
+    if stall:
+        data["unmoved_seconds"] = round(ended.unmoved, 1)
+    text = _describe_wait(ended, stall, clock.age(waited), run_files)
+    return Result(data, text, exit_code=_EXIT_CODES[ended.outcome])
+
+
+def watch(
+    look: Callable[[], Look],
+    measure: Callable[[Look], float],
+    timeout: float,
+    stall: float | None,
+    timer: Clock,
+) -> Ended:
+    """Look again and again until there is a reason to end the wait.
+
+    `measure` says for how many seconds the work has been as it is seen now.
+    """
+    begin = timer.now()
+    last = look()
+    moved_at = begin - measure(last)
+    while True:
+        now = timer.now()
+        left = begin + timeout - now
+        if stall is not None:
+            left = min(left, moved_at + stall - now)
+        outcome = _find_outcome(
+            last, left, has_stalled=stall is not None and now - moved_at >= stall
+        )
+        if outcome:
+            return Ended(outcome, last, now - moved_at)
+        timer.sleep(min(_PAUSE, left))
+        seen = look()
+        if seen != last:
+            last, moved_at = seen, timer.now() - measure(seen)
+
+
+def _find_outcome(last: Look, left: float, *, has_stalled: bool) -> str:
+    """Why the wait ends now; empty if it goes on."""
+    if last.mark:
+        return "stopped"
+    if last.remaining == 0:
+        return "done"
+    if has_stalled:
+        return "stalled"
+    return "" if left > 0 else "timeout"
+
+
+def _describe_wait(ended: Ended, stall: str, waited: str, run_files: RunFiles) -> tuple[str, ...]:
+    remaining = f"{ended.last.remaining} remaining"
+    unmoved = f"nothing moved for {clock.age(ended.unmoved)}"
+    if ended.outcome == "done":
+        if not run_files.needs_work and work_files.is_armed(run_files):
+            return ("no work is left to wait for, but the run goes on",)
+        return ("no work is left",)
+    if ended.outcome == "stopped":
+        return (f"{ended.last.mark} is set, {remaining}",)
+    if ended.outcome == "stalled":
+        advice = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
+        return (f"{remaining}, and {unmoved}", advice)
+    if stall:
+        remaining += f", {unmoved} of {stall}"
+    return (f"{remaining}; waited {waited}", "wait again, or do something else")

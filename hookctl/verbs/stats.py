@@ -19,8 +19,8 @@ from hookctl.output.runs import list_runs
 from hookctl.receipts import metrics
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
-from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.system.project import named, state_folder
 
 _STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
@@ -40,18 +40,37 @@ class Tally(NamedTuple):
     number: int
 
 
-def stats(folders: Folders, since: str = "", named: str = "", prometheus: bool = False) -> Result:
+HELP = """
+--since TIME  Only newer entries of the log: 7d, 2h.
+--prometheus  Print the totals as metrics for its textfile folder.
+
+Examples:
+  hookctl stats --since 7d
+  hookctl stats --project . --json
+  hookctl stats --prometheus > hookctl.tmp && mv hookctl.tmp hookctl.prom
+"""
+
+
+def stats(
+    folders: Folders, since: str = "", of_project: str = "", prometheus: bool = False
+) -> Result:
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
         hint = "Leave --since out: a monitoring system makes rates and spans of totals."
         raise usage_error("--prometheus prints totals, which count from the start", hint)
     only, earliest = "", None
-    if named:
-        only = os.path.basename(project.state_folder(folders.state, project.named(named)))
+    if of_project:
+        only = os.path.basename(state_folder(folders.state, named(of_project)))
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
-    counted, older = _count(folders, earliest, only)
-    tallies, runs = sorted(counted), read_runs(folders.state, only, earliest)
+    if earliest is None:
+        found, older = events.count_all(folders.state), 0
+    else:  # of which some may lie before the span
+        found, older = events.count_since(folders.state, earliest, only)
+    tallies = sorted(
+        Tally(name, kind, n) for (name, kind), n in found.items() if only in ("", name)
+    )
+    runs = read_runs(folders.state, only, earliest)
     data = {**_summarize(tallies), "hooks": _list_hooks(runs)}
     paths = events.project_paths(folders.state)
     for name, page in data["projects"].items():
@@ -83,17 +102,6 @@ def _list_hooks(runs: Mapping[HookName, Runs]) -> list[dict[str, Any]]:
         }
         hooks.append({**name._asdict(), **numbers})
     return hooks
-
-
-def _count(folders: Folders, earliest: float | None, only: str) -> tuple[list[Tally], int]:
-    """The counts by project and kind, and how many of them may lie before the span."""
-    older = 0
-    if earliest is None:
-        found = events.count_all(folders.state)
-    else:
-        found, older = events.count_since(folders.state, earliest, only)
-    pairs = found.items()
-    return [Tally(name, kind, n) for (name, kind), n in pairs if only in ("", name)], older
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hookctl import clock, report
@@ -17,20 +18,10 @@ from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
 
-DEFAULT_RESPAWNS = 5
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
 _TWICE_WITHIN = 10  # seconds between two failures after which a third start would not help
 _WILLED = (0, 129, 130, 143)  # a person's HUP, INT and TERM, as a shell has them
-
-
-class Request(NamedTuple):
-    """What was asked on the command line."""
-
-    command: tuple[str, ...]
-    respawns: int = DEFAULT_RESPAWNS
-    duration: str = ""  # of the run; empty: what is left of one that is going on, or 12 hours
-    project: str = ""
 
 
 class Seen(NamedTuple):
@@ -50,23 +41,40 @@ class Seen(NamedTuple):
         return self.has_crumb or (self.has_failed and self.has_work)
 
 
-def supervise(folders: Folders, request: Request) -> Result:
-    """Run the command, and start it again while its run goes on and it was cut off.
+HELP = """
+command -- COMMAND...  The agent, as you would start it.
+respawns --max-respawns N>=0  How often to start it again.
+duration --for TIME  How long the run lasts, such as 8h, at most 7d; default: what is left of one
+    that is going on, or 12h.
 
-    The exit code is the last child's, 128 + N for signal N, or 0 where STOP or CONCLUDE ended it.
-    """
-    if not request.command:
+Exit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it
+
+Examples:
+  hookctl supervise --for 8h -- claude -p "go on with the plan"
+  hookctl supervise --max-respawns 2 -- codex exec go-on
+"""
+
+
+def supervise(
+    folders: Folders,
+    command: Sequence[str] = (),
+    respawns: int = 5,
+    duration: str = "",
+    project: str = "",
+) -> Result:
+    """Run the command, and start it again while its run goes on and it was cut off."""
+    if not command:
         hint = 'Name it behind `--`: `hookctl supervise -- claude -p "go on"`.'
         raise usage_error("which command?", hint)
-    _require_program(request.command[0])
-    run_files = work_files.find(folders, work_files.find_project(folders, request.project))
+    _require_program(command[0])
+    run_files = work_files.find(folders, work_files.find_project(folders, project))
     with supervised.alone(run_files.state):
-        end = work_files.end_of_run(run_files, request.duration)
+        end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
         until = clock.local(end)
         report.say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
-            return _run(folders, run_files, request, guardian)
+            return _run(folders, run_files, command, respawns, guardian)
 
 
 def _require_program(name: str) -> None:
@@ -80,22 +88,24 @@ def _require_program(name: str) -> None:
     raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
 
 
-def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guardian) -> Result:
+def _run(
+    folders: Folders, run_files: RunFiles, command: Sequence[str], most: int, guardian: Guardian
+) -> Result:
     respawns, last_failure = 0, float("-inf")
     while True:
         old = supervised.find_crumb(run_files.state)
-        ended = _run_once(run_files, request, guardian, respawns)
+        ended = _run_once(run_files, command, guardian, respawns)
         seen = _look(folders, run_files, ended, old)
         if seen.has_failed:
             now = time.monotonic()
             seen = seen._replace(failed_before=now - last_failure <= _TWICE_WITHIN)
             last_failure = now
-        reason = why_not(seen, respawns, request.respawns)
+        reason = why_not(seen, respawns, most)
         if not reason:
             pause = pause_before(respawns + 1)
             report.say(f"{describe(ended)}; started again in {clock.age(pause)}")
             seen = _pause(folders, run_files, guardian, pause, ended, old)
-            reason = why_not(seen, respawns, request.respawns)
+            reason = why_not(seen, respawns, most)
         if reason:
             return _end(run_files, seen, ended, respawns, reason)
         respawns += 1
@@ -103,17 +113,19 @@ def _run(folders: Folders, run_files: RunFiles, request: Request, guardian: Guar
             whose_work.free(run_files)  # the session that held the work is gone
 
 
-def _run_once(run_files: RunFiles, request: Request, guardian: Guardian, respawns: int) -> Ended:
+def _run_once(
+    run_files: RunFiles, command: Sequence[str], guardian: Guardian, respawns: int
+) -> Ended:
     """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
         supervised.note(run_files.state, pid, respawns)
 
     try:
-        return guardian.run(request.command, started)
+        return guardian.run(command, started)
     except OSError as error:  # an interpreter that is missing, or the program has gone since
         work_files.disarm(run_files)
-        message = f"{request.command[0]} cannot be started: {error.strerror}; the run has ended"
+        message = f"{command[0]} cannot be started: {error.strerror}; the run has ended"
         hint = "Make the program run by itself, then supervise it again."
         raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,13 +19,16 @@ from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs.model import Pack
 from hookctl.planner.plan import Plan
-from hookctl.planner.run import carry_out
+from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources, has_files, look, read_document
 from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, target_of_record
-from hookctl.system import git, project
+from hookctl.system import git
 from hookctl.system.folders import Folders
+from hookctl.system.project import look as look_up
+from hookctl.verbs import choosing
+from hookctl.verbs.options import can_ask, confirm
 
 
 class Request(NamedTuple):
@@ -65,7 +68,83 @@ class _Done(NamedTuple):
         return {key: record for key, record in records.items() if record}
 
 
+HELP = """
+pack <pack>  A pack's name or file; default: guard, with --all every pack.
+--scope S <scope>  user, project or local; default: user, with --all every one.
+everywhere --all  Uninstall everywhere, after a question.
+--yes -y  Do not ask; --all with --json needs it.
+
+Examples:
+  hookctl uninstall
+  hookctl uninstall --all
+  hookctl uninstall --all --yes    do not ask
+"""
+
+
 def uninstall(
+    folders: Folders,
+    pack: str = "",
+    host: Sequence[str] = (),
+    scope: str = "",
+    project: str = "",
+    everywhere: bool = False,
+    yes: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    json: bool = False,
+) -> Result:
+    """Take a pack out of the settings files that are meant, after a question where there is one."""
+    content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
+    scope_of_targets = scope or "user"
+    named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
+    hosts = choosing.choose_hosts("uninstall", named, scope_of_targets, json)
+    name = content.name if content else pack or ("" if everywhere else GUARD)
+    named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
+    recovered = folders.has_unfinished_run()
+    request = Request(name, everywhere, content, named_hosts, scope, recovered)
+    find = partial(choosing.find_targets, folders, hosts, scope_of_targets, project, recorded=True)
+    asked = ""
+    if not (dry_run or yes) and (everywhere or (can_ask() and not json)):
+        finish_pending(folders, report.say)
+        asked = question(folders, request, find())
+        is_agreed = not json and confirm(asked)
+        if everywhere and not is_agreed:
+            if asked and not json:
+                report.say(asked)
+            message = "--all needs confirmation, but no question is possible"
+            raise errors.usage_error(message, "Add --yes.")
+    others = None
+    takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
+    puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
+    with locked_run(folders, report.say, dry_run=dry_run):
+        targets = find()
+        if asked and question(folders, request, targets) != asked:
+            raise changed_meanwhile()
+        if puts_back:
+            from hookctl.verbs.enable import put_back_others  # late: few have any disabled
+
+            others = put_back_others(folders, dry_run=dry_run)
+        result = take_out(folders, request, targets, dry_run=dry_run, diff=diff)
+    if others:
+        from hookctl.verbs.enable import join  # late, too
+
+        return join(others, result)
+    return result
+
+
+def _may_put_back(folders: Folders) -> bool:
+    """Whether a person wants other tools' hooks that are disabled to come back."""
+    from hookctl.verbs.enable import others_question  # late: few have any disabled
+
+    try:
+        return confirm(others_question(folders))
+    except HookctlError as error:
+        if error.code != "declined":
+            raise
+    return False
+
+
+def take_out(
     folders: Folders,
     request: Request,
     targets: list[Target],
@@ -74,7 +153,11 @@ def uninstall(
     diff: bool = False,
 ) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know."""
-    sources, loaded = Sources(folders), _load_packs(request)
+    sources, loaded = Sources(folders), {}
+    if not request.name or request.name in packs.names():
+        loaded = {name: packs.load(name) for name in packs.names()}
+    if request.pack:
+        loaded.setdefault(request.pack.name, request.pack)
     records, unreadable = store.read_known(folders)
     if request.everywhere:
         projects = [record.project for record in records.values() if record.scope == "project"]
@@ -92,17 +175,6 @@ def uninstall(
     away = _find_away(folders, request) if request.everywhere else {}
     done = _Done(plan, targets, records, refused, [*unreadable, *refused], away)
     return _make_result(folders, request, done, dry_run=dry_run, diff=diff)
-
-
-def _load_packs(request: Request) -> dict[str, Pack]:
-    """The packs that may be removed, by name, if their files can be read."""
-    loaded = {}
-    if request.pack:
-        loaded[request.pack.name] = request.pack
-    if not request.name or request.name in packs.names():
-        for name in packs.names():
-            loaded[name] = packs.load(name)
-    return loaded
 
 
 def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
@@ -245,7 +317,7 @@ def _make_result(
     folders: Folders, request: Request, done: _Done, *, dry_run: bool, diff: bool
 ) -> Result:
     plan, problems = done.plan, done.unreadable
-    here = project.look(folders.cwd, folders.environ)
+    here = look_up(folders.cwd, folders.environ)
     outcome = [
         *_describe_done(folders, request, done),
         *_kept_lines(plan),
@@ -255,7 +327,9 @@ def _make_result(
     if request.everywhere and not plan.files:
         text = [_describe_nothing(request, done.away)]
     elif plan.empty:
-        text += _name_installed(request, done.records)
+        names = sorted({name for record in done.records.values() for name in record.packs})
+        if names and request.name not in names:
+            text.append(f"{request.name} is not installed. Installed are: {', '.join(names)}")
     data = plan_data(plan, dry_run=dry_run, diff=diff)
     messages = []
     for line in (*_name_remaining(folders, request, done), *_name_borrowed(folders, request, done)):
@@ -302,19 +376,15 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
     return f"nothing to do: {subject} installed{suffix}"
 
 
-def _name_installed(request: Request, records: Mapping[str, Record]) -> list[str]:
-    """A line with the packs that are installed, where the one that was meant is not."""
-    names = sorted({name for record in records.values() for name in record.packs})
-    if not names or request.name in names:
-        return []
-    return [f"{request.name} is not installed. Installed are: {', '.join(names)}"]
-
-
 def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
     """What is removed; after `--all` also what is left, and why."""
     targets = [file.target for file in done.plan.files if file.decision.actions]
     backups = _describe_kept_state(folders)
-    working = _describe_work_in_hand(targets)
+    working = []  # the folders with work in hand, which nobody but a person or an agent clears
+    for root in dict.fromkeys(target.project for target in targets if target.project):
+        folder = os.path.join(root, OWN, "run")
+        if has_files(folder):
+            working.append(Line(f"{tilde(folder)} stays: work in hand"))
     if not request.everywhere or not (done.unreadable or done.away):
         text = f"{request.name or 'everything'} is uninstalled"
         if targets and (request.hosts or done.unreadable):
@@ -339,16 +409,6 @@ def _describe_kept_state(folders: Folders) -> str:
     last = kept.pop()
     names = f"{', '.join(kept)} and {last}" if kept else last
     return f"{names} stay in {tilde(folders.state)}."
-
-
-def _describe_work_in_hand(targets: list[Target]) -> list[Line]:
-    """The folders with work in hand, which nobody but a person or an agent clears."""
-    lines = []
-    for root in dict.fromkeys(target.project for target in targets if target.project):
-        folder = os.path.join(root, OWN, "run")
-        if has_files(folder):
-            lines.append(Line(f"{tilde(folder)} stays: work in hand"))
-    return lines
 
 
 def _find_project(records: Mapping[str, Record], error: HookctlError) -> str:

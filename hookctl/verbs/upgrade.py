@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, target_of_record
 from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.verbs import choosing
 
 
 class Request(NamedTuple):
@@ -66,7 +67,39 @@ class _Upgraded(NamedTuple):
 _Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
 
 
-def upgrade(folders: Folders, request: Request, permission: Permission) -> Result:
+HELP = """
+pack <pack>  Only this pack, by its name; default: every installed one.
+
+Examples:
+  hookctl upgrade                  after an update of it or of a pack
+  hookctl upgrade --project .      only what this project has
+  hookctl upgrade notify --dry-run
+  hookctl upgrade --yes --accept-changed
+"""
+
+
+def upgrade(
+    folders: Folders,
+    pack: str = "",
+    host: Sequence[str] = (),
+    any_scope: str = "",
+    only_project: str = "",
+    yes: bool = False,
+    accept_changed: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    json: bool = False,
+) -> Result:
+    """Upgrade what is meant, here or in the named project alone."""
+    hosts = tuple(one.name for one in choosing.load_hosts(host))
+    scope = choosing.known_scope(any_scope)
+    place = choosing.in_project(folders, only_project)
+    root = project.find(place.cwd, place.environ) if only_project else ""
+    request = Request(pack, dry_run, hosts, scope, root, diff)
+    return upgrade_meant(place, request, choosing.permission(yes, accept_changed, json))
+
+
+def upgrade_meant(folders: Folders, request: Request, permission: Permission) -> Result:
     """Install each pack again with its recorded settings; what the operator changed or took out
     stays, and a pack whose entries all vanished is put back.
 
@@ -366,7 +399,11 @@ def _make_result(
             messages += outcome.review.messages
     if not outcomes and not problems:
         text.append("nothing is installed, so there is nothing to upgrade")
-    exit_code = _exit_code(outcomes, problems)
+    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
+    is_unreadable = any(problem.exit_code == errors.UNREADABLE for problem in problems)
+    exit_code = errors.FAILED if problems else errors.OK
+    if is_unreadable and not has_written:
+        exit_code = errors.UNREADABLE
     if exit_code == errors.UNREADABLE:
         text = []  # the errors say it all
     said = {message.text: message for message in _shorten(messages)}
@@ -396,15 +433,6 @@ def _shorten(messages: list[Message]) -> Iterator[Message]:
         if message.code == "start_folder" and len(paths[reason]) > 1:
             message = message._replace(text=f"{reason}, not in the folders below a project")
         yield message
-
-
-def _exit_code(outcomes: list[_Upgraded], problems: list[HookctlError]) -> int:
-    """4 where something cannot be read and nothing was written, 1 for every other problem."""
-    if not problems:
-        return errors.OK
-    has_written = any(outcome.plan and not outcome.plan.empty for outcome in outcomes)
-    is_unreadable = any(problem.exit_code == errors.UNREADABLE for problem in problems)
-    return errors.UNREADABLE if is_unreadable and not has_written else errors.FAILED
 
 
 def _describe(outcome: _Upgraded, request: Request) -> list[str | Line]:

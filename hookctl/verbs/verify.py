@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import clock, report
@@ -25,15 +25,6 @@ HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 _LARGEST_NO = 125
 _KEPT, _SHOWN = 64 * 1024, 8 * 1024  # the end of the output, in bytes and in characters
 _DRAIN = 0.5  # seconds to read the pipe after the verifier has ended
-
-
-class Request(NamedTuple):
-    """What was asked on the command line, times still as text."""
-
-    command: tuple[str, ...]
-    rechecks: int = 3
-    grace: str = "15"
-    timeout: str = ""
 
 
 class Policy(NamedTuple):
@@ -75,17 +66,51 @@ def watch(
         number += 1
 
 
-def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
+HELP = """
+command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
+--rechecks N>=0  How often to run it at most; 0 means 1.
+--grace S  Seconds between two runs, or a time such as 2m.
+--timeout S  Seconds in total, or a time such as 30m; default: no limit.
+
+Exit codes:
+  0    it passed
+  1    incomplete: it failed every time
+  4    broken: it cannot be started, was killed, or exited with 126 or more
+  124  out of time; it and its children are ended
+  130  interrupted; the same
+
+Examples:
+  hookctl verify -- pytest -q
+  hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh
+  hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'
+"""
+
+
+def verify(
+    folders: Folders,
+    command: Sequence[str] = (),
+    rechecks: int = 3,
+    grace: str = "15",
+    timeout: str = "",
+    json: bool = False,
+) -> Result:
     """Run the verifier until it succeeds, or the rechecks or the time run out."""
-    policy = _policy(request)
+    if not any(command[:1]):
+        raise usage_error("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
+    seconds_in_all = _seconds(timeout) if timeout else math.inf
+    if seconds_in_all <= 0:
+        raise usage_error(
+            f"nothing can be verified in {timeout}", "Leave --timeout out for no limit."
+        )
+    policy = Policy(max(1, rechecks), _seconds(grace), seconds_in_all)
     # The guard ignores an agent that the verifier starts.
     environ = {**folders.environ, "HOOKCTL_CHILD": "1"}
     begin = time.monotonic()
     with Keeper() as keeper:
 
         def look(seconds: float) -> Look:
-            with _sink(as_json) as (output, read_end):
-                result = _judge(lambda: keeper.run(request.command, environ, output, seconds))
+            with _sink(json) as (output, read_end):
+                result = _judge(lambda: keeper.run(command, environ, output, seconds))
             return result._replace(output=read_end())  # only now has all of it arrived
 
         def rest(number: int, seconds: float) -> None:
@@ -93,22 +118,24 @@ def verify(folders: Folders, request: Request, *, as_json: bool) -> Result:
             keeper.sleep(seconds)
 
         last_look, number = watch(policy, look, rest, time.monotonic)
-    data = _data(request, policy, last_look, number, time.monotonic() - begin)
-    if as_json:
+    status, signal_name = last_look.status, None
+    if status is not None and status < 0:
+        signal_name = _name_signal(status)
+        status = None
+    data = {
+        "verdict": last_look.verdict,
+        "looks": number,
+        "command": masked(list(command)),
+        "exit_status": status,
+        "signal": signal_name,
+        "rechecks": rechecks,
+        "grace": policy.grace,
+        "timeout": policy.timeout if timeout else None,
+        "seconds": round(time.monotonic() - begin, 3),
+    }
+    if json:
         data["output"] = last_look.output
-    return _make_result(data, request.command[0], policy, last_look, number)
-
-
-def _policy(request: Request) -> Policy:
-    """The times of a request as numbers; refuses (usage) one that could verify nothing."""
-    if not any(request.command[:1]):
-        raise usage_error("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
-    timeout = _seconds(request.timeout) if request.timeout else math.inf
-    if timeout <= 0:
-        raise usage_error(
-            f"nothing can be verified in {request.timeout}", "Leave --timeout out for no limit."
-        )
-    return Policy(max(1, request.rechecks), _seconds(request.grace), timeout)
+    return _make_result(data, command[0], policy, last_look, number)
 
 
 def _seconds(text: str) -> float:
@@ -163,35 +190,11 @@ def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
     thread = threading.Thread(target=drain, daemon=True)
     thread.start()
     try:
-        yield writing, lambda: _mask_and_cut(bytes(end))
+        # Masked before it is cut: half a secret is not recognized.
+        yield writing, lambda: masked_text(end.decode("utf-8", "replace"))[-_SHOWN:]
     finally:
         os.close(writing)
         thread.join(_DRAIN)  # a process that the verifier left running may hold the pipe
-
-
-def _mask_and_cut(output: bytes) -> str:
-    """The last characters, masked before they are cut: half a secret is not recognized."""
-    return masked_text(output.decode("utf-8", "replace"))[-_SHOWN:]
-
-
-def _data(
-    request: Request, policy: Policy, last_look: Look, number: int, seconds: float
-) -> dict[str, Any]:
-    status, signal_name = last_look.status, None
-    if status is not None and status < 0:
-        signal_name = _name_signal(status)
-        status = None
-    return {
-        "verdict": last_look.verdict,
-        "looks": number,
-        "command": masked(list(request.command)),
-        "exit_status": status,
-        "signal": signal_name,
-        "rechecks": request.rechecks,
-        "grace": policy.grace,
-        "timeout": policy.timeout if math.isfinite(policy.timeout) else None,
-        "seconds": round(seconds, 3),
-    }
 
 
 def _make_result(
@@ -204,7 +207,10 @@ def _make_result(
         line = f"incomplete: {name} failed {times} (exit status {last_look.status})"
         return Result(data, (line,), exit_code=FAILED)
     if last_look.verdict == TIMEOUT:
-        error = _timeout_error(name, policy, number)
+        looks = f"at look {number} of {policy.looks}"
+        message = f"out of time after {policy.timeout:g} s, {looks}: {name} did not hold"
+        hint = "Give it more with --timeout, or leave that out for no limit."
+        error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
     else:
         hint = (
             "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
@@ -213,12 +219,3 @@ def _make_result(
         message = f"{name} {last_look.fault}"
         error = HookctlError("broken_contract", message, hint=hint, exit_code=UNREADABLE)
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
-
-
-def _timeout_error(name: str, policy: Policy, number: int) -> HookctlError:
-    message = (
-        f"out of time after {policy.timeout:g} s, "
-        f"at look {number} of {policy.looks}: {name} did not hold"
-    )
-    hint = "Give it more with --timeout, or leave that out for no limit."
-    return HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts
 from hookctl.system.folders import Folders
 from hookctl.verbs import disable, enable
 
@@ -35,10 +34,9 @@ def test_a_disabled_hook_does_not_run_until_it_is_enabled(
     words = {machine.word(hook): hook for hook in machine.listed() if hook.state == "runs"}
     word = "project" if "project" in words else "user"
     chosen = words[word]
-    only = (hosts.load(case.host),)
-    disable.disable(folders, disable.Request((chosen.id,), only))
+    disable.disable(folders, [chosen.id], [case.host])
     assert machine.play(client) == {each: count for each, count in running.items() if each != word}
-    enable.enable(folders, enable.Request((chosen.id,), only))
+    enable.enable(folders, [chosen.id], [case.host])
     assert machine.play(client) == running
     for path, data in settings.items() if case.driver is not codex else ():  # it writes its own, too
         assert path.read_bytes() == data

@@ -5,20 +5,25 @@ It imports what it needs at once, so a command imports it only when it is called
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from collections.abc import Sequence
 
 from hookctl import hosts as known
-from hookctl.commands.options import confirm
+from hookctl import packs
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.packs.choices import Permission
-from hookctl.packs.model import Pack
-from hookctl.report import progress, say
+from hookctl.report import say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
+from hookctl.verbs.options import confirm
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
@@ -28,21 +33,7 @@ def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
     return Permission(yes, accept_changed, say, confirm)
 
 
-def check_address(text: str) -> None:
-    """Refuse what is no git address, before anything is asked or fetched."""
-    from hookctl.system.git_address import parse  # late: most packs are the guard
-
-    parse(text)
-
-
-def fetch_pack(folders: Folders, address: str) -> Pack:
-    """The pack at a git address, fetched now."""
-    from hookctl.packs.git_source import load_from_git  # late: most packs are the guard
-
-    return load_from_git(address, folders, progress)
-
-
-def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: bool) -> list[Host]:
+def choose_hosts(command: str, names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     """The named hosts; without --host the detected ones, after a question at the terminal."""
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -55,10 +46,18 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     # To install, a folder with only our files is no sign of a host; the other commands go there.
-    detected = _detect(everywhere=command.partition(" ")[0] not in ("install", "plan"))
+    folders = here()
+    installs = command.partition(" ")[0] in ("install", "plan")
+    ours = store.made_paths(folders) if installs else set()
+    every_host = map(known.load, known.names())
+    detected = [host for host in every_host if known.detected(host, folders.environ, ours)]
     hosts = [host for host in detected if scope in host.scopes]
-    if not names:
-        _ask_for(hosts, command, as_json)
+    listed = ", ".join(host.name for host in hosts)
+    question = f"Detected here: {listed}. Go on with {listed}?"  # --json asks nobody
+    if not names and not (hosts and not as_json and confirm(question)):
+        example = f"hookctl {command.removesuffix(' guard')} --host claude"
+        hint = f"Name it, as in `{example}`. Detected here: {listed or 'none'}."
+        raise usage_error("which host?", hint)
     if not hosts:
         hint = f"Name one of them with --host: {', '.join(known.names())}."
         raise usage_error("no host was detected here", hint)
@@ -66,23 +65,6 @@ def choose_hosts(command: str, names: list[str] | None, scope: str, as_json: boo
     if without:
         say(f"skipped, no {scope} settings: {without}")
     return hosts
-
-
-def _ask_for(hosts: list[Host], command: str, as_json: bool) -> None:
-    """Go on only if a person agrees to these hosts; --json asks nobody."""
-    listed = ", ".join(host.name for host in hosts) or "none"
-    if hosts and not as_json and confirm(f"Detected here: {listed}. Go on with {listed}?"):
-        return
-    example = f"hookctl {command.removesuffix(' guard')} --host claude"
-    raise usage_error("which host?", f"Name it, as in `{example}`. Detected here: {listed}.")
-
-
-def _detect(*, everywhere: bool) -> list[Host]:
-    """The hosts in use here; with `everywhere` also those that only our own files point to."""
-    folders = here()
-    ours = set() if everywhere else store.made_paths(folders)
-    hosts = map(known.load, known.names())
-    return [host for host in hosts if known.detected(host, folders.environ, ours)]
 
 
 def find_targets(
@@ -103,7 +85,7 @@ def find_targets(
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
-def load_hosts(names: list[str] | None) -> list[Host]:
+def load_hosts(names: Sequence[str]) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
@@ -126,3 +108,17 @@ def in_project(folders: Folders, project: str) -> Folders:
     if not project:
         return folders
     return Folders(folders.state, folders.data, folders.environ, named(project))
+
+
+def new_folder(folders: Folders, path: str, hint: str = "Name a new folder with -o DIR.") -> str:
+    """The absolute path of a folder that is to be made; an error if anything is there."""
+    folder = os.path.normpath(os.path.join(folders.cwd, path))
+    if os.path.lexists(folder):
+        raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)
+    return folder
+
+
+def require_name(name: str, hint: str) -> None:
+    """Refuse a name that no pack of a person's own can have."""
+    if not _NAME.fullmatch(name) or name in packs.names():
+        raise usage_error(f"a pack cannot be called {name!r}", hint)
