@@ -23,7 +23,7 @@ GROUPS = {
     "Guard my agent": {
         "install": "Add a pack's hooks and settings to a host's settings file.",
         "run": "Report progress to the guard: remaining work, a heartbeat, a stop.",
-        "status": "Show what is installed where, and what the guard will do.",
+        "status": "Show what is installed where, and whether it is active here.",
         "log": "Show what the guard decided, and why; with --runs also what packs' hooks did.",
         "uninstall": "Remove what was installed; what you changed stays.",
     },
