@@ -60,7 +60,6 @@ GROUPS = {
 }
 SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
 NAMES = [*SUMMARIES]
-_ELSEWHERE = {"status": "show_status"}  # the module of a verb that has not its name
 _HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
 _TYPES: dict[str, Any] = {
     "str": str,
@@ -129,7 +128,7 @@ def program() -> TyperGroup:
 
 def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
-    module = import_module(f"hookctl.verbs.{_ELSEWHERE.get(name, name)}")
+    module = import_module(f"hookctl.verbs.{name}")
     _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
     parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     takes_json = any(one.name == "json" for one in parameters)

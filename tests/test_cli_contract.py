@@ -21,6 +21,7 @@ import pytest
 from hookctl import __version__, cli
 from hookctl.errors import HookctlError
 from hookctl.system.package_data import asset
+from hookctl.verbs import status
 from hookctl.verbs.options import read_options
 
 from .conftest import Hookctl, Outcome, put
@@ -377,10 +378,11 @@ def test_a_bug_names_its_log_where_the_state_folder_is_what_is_broken(
 
 
 def test_an_interrupt_is_exit_130(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    @functools.wraps(status.status)
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hookctl.verbs.status.status", interrupt)
+    monkeypatch.setattr(status, "status", interrupt)
     assert hookctl("status") == (130, "", "\nhookctl: interrupted\n")
 
 
@@ -584,7 +586,7 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
         words = example.partition(" -- ")[0].split()
         assert words[0] == command
         assert {word for word in words if word.startswith("--")} <= options_of(command)
-    text = getattr(importlib.import_module(f"hookctl.verbs.{command}"), "HELP", "").partition("\nEx")[0].strip()
+    text = importlib.import_module(f"hookctl.verbs.{command}").HELP.partition("\nEx")[0].strip()
     described = read_options(text).keys() - read_options("").keys()
     assert described <= {parameter.name for parameter in cli.command(command).params}, "a line is about no option"
 

@@ -170,7 +170,7 @@ def test_a_slip_in_a_host_s_file_is_named_with_its_file(
 
 def test_what_is_no_host_s_fault_is_unexpected(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     @functools.wraps(verb.hosts)
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError("seen")
 
     monkeypatch.setattr(verb, "hosts", fail)

@@ -6,6 +6,7 @@ stands around it must.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import pytest
 
 from hookctl import hosts, masking, report
 from hookctl.model import Result
+from hookctl.verbs import status
 
 from .conftest import Hookctl, Outcome, put
 
@@ -386,10 +388,11 @@ def test_what_somebody_made_of_our_command_is_masked(hookctl: Hookctl, settings:
 def test_the_log_of_an_unexpected_error_is_masked(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*arguments: Any) -> None:
+    @functools.wraps(status.status)
+    def fail(*_: Any, **__: Any) -> None:
         raise ValueError("the text was {'apiKey': 'hunter2', 'x': 'hvs.CAESIJabcdef0123456789'}")
 
-    monkeypatch.setattr("hookctl.verbs.status.status", fail)
+    monkeypatch.setattr(status, "status", fail)
     done = hookctl("status")
     assert done.code == 3
     log = (isolated / "state" / "error.log").read_text()

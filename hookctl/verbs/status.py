@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect, programs
@@ -38,24 +38,30 @@ from hookctl.survey.programs import Programs
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK
+from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+
+HELP = """
+Examples:
+  hookctl status
+"""
 
 
-class Filter(NamedTuple):
-    """What status is asked about; an empty field filters nothing."""
-
-    hosts: tuple[str, ...] = ()
-    scope: str = ""
-    verbose: bool = False
-    everywhere: bool = False  # also the other projects on record
-
-
-def status(folders: Folders, wanted: Filter) -> Result:
+def status(
+    folders: Folders,
+    host: Sequence[str] = (),
+    any_scope: str = "",
+    project: str = "",
+    everywhere: bool = False,
+    verbose: bool = False,
+) -> Result:
     """The settings files on record, and the hosts without any.
 
     What cannot be read is an error, and keeps nothing else from being shown.
     """
+    names, scope = [one.name for one in load_hosts(host)], known_scope(any_scope)
+    folders = in_project(folders, project)
     pending: tuple[str, ...] = ()
-    found = read_records(folders, everywhere=wanted.everywhere)
+    found = read_records(folders, everywhere=everywhere)
     # Another user's project has nothing of ours.
     problems = [error for error in found.errors if error.code != "foreign_project"]
     try:
@@ -65,12 +71,12 @@ def status(folders: Folders, wanted: Filter) -> Result:
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
-    for host in map(machine.load, wanted.hosts or hosts.names()):
+    for host in map(machine.load, names or hosts.names()):
         if host.name in used or hosts.detected(host, machine.environ, machine.made):
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
-    for key in _sort_installed(found.records, wanted):
+    for key in _sort_installed(found.records, names, scope):
         path = store.current_path(found.records, key)
         file = _describe_file(
             machine, path, found.records[key], ours.get(store.real_path(path), [])
@@ -78,7 +84,7 @@ def status(folders: Folders, wanted: Filter) -> Result:
         files_shown.append({**file, "rules": _describe_rules(found.records, key)})
     files_shown.sort(key=lambda file: not file["here"])
     away = sorted({folder for _, folder, _ in found.gone})
-    lines = [line for file in files_shown for line in file_lines(file, verbose=wanted.verbose)]
+    lines = [line for file in files_shown for line in file_lines(file, verbose=verbose)]
     for folder in away:
         text = "is not there; what is installed in it stays on record, and counts once it is back"
         lines.append(Line(f"{tilde(folder)} {text}", SKIP))
@@ -96,7 +102,7 @@ def status(folders: Folders, wanted: Filter) -> Result:
     faults += [file["error"] for file in files_shown if file["error"]]
     guards = [file for file in files_shown if file["here"] and GUARD in file["packs"]]
     is_idle = bool(guards) and all(file["keeps_at_work"] is False for file in guards)
-    is_all = not (wanted.hosts or wanted.scope)
+    is_all = not (names or scope)
     work, work_lines = _describe_work(folders, machine.cwd_project, is_idle=is_idle and is_all)
     lines += work_lines + other_projects(found.others, found.others_gone, "status")
     data = {
@@ -124,13 +130,13 @@ def _list_ours(
     return hooks
 
 
-def _sort_installed(records: dict[str, Record], wanted: Filter) -> list[str]:
+def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str) -> list[str]:
     """The keys of the wanted records with packs, in the hosts' order."""
     keys = []
     for key, record in records.items():
-        is_wanted = not wanted.hosts or record.host in wanted.hosts
+        is_wanted = not names or record.host in names
         # Records without packs only have approvals or an empty place.
-        if record.packs and is_wanted and wanted.scope in ("", record.scope):
+        if record.packs and is_wanted and scope in ("", record.scope):
             keys.append(key)
     order = [*hosts.names(), *(record.host for record in records.values())]
     return sorted(keys, key=lambda key: (order.index(records[key].host), key))
