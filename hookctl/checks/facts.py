@@ -15,7 +15,6 @@ from hookctl.model import Current, Entry, Hooks, IgnoreRule, PackRecord, PathFau
 from hookctl.packs.choices import MODES, Settings
 from hookctl.packs.model import run_packs
 from hookctl.planner import fixes
-from hookctl.settings.approval import Closed
 from hookctl.settings.effective import Value
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target
@@ -126,9 +125,7 @@ class FileFacts(NamedTuple):
     log: tuple[dict[str, Any], ...] = ()  # what the guards of this host decided
     client: Client | None = None  # the host's own program
     repository: str = ""  # where the host looks for the project's programs, if not in the project
-    closed: tuple[Closed, ...] = ()  # our hooks that wait for an approval
     disabled: tuple[DisabledHook, ...] = ()  # that `hookctl disable` switched off or took out
-    is_untrusted: bool = False
 
     @property
     def packs(self) -> dict[str, PackRecord]:

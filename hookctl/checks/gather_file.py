@@ -15,7 +15,6 @@ from hookctl.model import Current, PathFault, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.own_files import list_programs
 from hookctl.planner.sources import look
-from hookctl.settings import approval
 from hookctl.settings.targets import (
     GUARD,
     Read,
@@ -37,8 +36,6 @@ def file_facts(machine: Machine, target: Target) -> FileFacts:
     facts = facts._replace(loose=_find_loose_paths(machine, facts))
     if target.shared and (record or facts.elements):
         facts = _add_repository(machine, facts)
-    if document is not None and any(hook.pack in facts.packs for hook in facts.elements):
-        facts = add_approvals(machine, facts, document)
     facts = add_programs(machine, facts)
     if facts.packs.keys() - {GUARD}:
         facts = add_packs(machine, facts)
@@ -142,11 +139,3 @@ def _add_repository(machine: Machine, facts: FileFacts) -> FileFacts:
     paths = [target.path, *project.shared_files(target.project)]
     ignored = git.find_ignored(target.project, paths, machine.environ, state, personal=True)
     return facts._replace(ignored=ignored, repository=repository_above(target))
-
-
-def add_approvals(machine: Machine, facts: FileFacts, document: Document) -> FileFacts:
-    """The facts with the hooks that wait for an approval, and whether the folder is trusted."""
-    host, environ, read = facts.host, machine.environ, machine.read
-    closed = approval.closed(host, facts.path, document.value, environ, read)
-    is_untrusted = approval.is_untrusted(host, facts.target.scope, facts.start, environ, read)
-    return facts._replace(closed=tuple(closed), is_untrusted=is_untrusted)
