@@ -208,11 +208,11 @@ def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") ->
     return Fault(kind, path, reason, reach_of(host, kind, event), fix)
 
 
-def wrong_keys(host: Host, root: Any) -> Iterator[Fault]:
+def _wrong_keys(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
     """The known keys with wrong values."""
     for name, rule in host.known_keys.items():
         path = tuple(name.split("."))
-        value = value_at(root, path)
+        value = value_at(root, path) if path[0] in root else MISSING
         needed = "" if value is MISSING else _needed(value, rule)
         if needed:
             yield make_fault(host, "known", path, f"must be {needed}")
@@ -220,7 +220,7 @@ def wrong_keys(host: Host, root: Any) -> Iterator[Fault]:
 
 def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Iterator[Fault]:
     """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
-    yield from wrong_keys(host, root)
+    yield from _wrong_keys(host, root)
     for name in root if host.loading.root_keys else ():
         if name not in host.loading.root_keys:
             fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."

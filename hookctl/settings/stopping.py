@@ -32,9 +32,9 @@ def find_stopping(
     `user` is the path of the user's settings file. Those of a folder that it does not trust are
     not read.
     """
-    if not _may_stop(host):  # no file is read for nothing
-        return
     for scope in host.scope_rules.precedence:
+        if not _may_stop(host, scope):  # no file is read for nothing
+            continue
         is_read = host.folder_trust.reads
         if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
             continue
@@ -47,8 +47,11 @@ def find_stopping(
                 yield Stopping(path, line, reason, code, fix)
 
 
-def _may_stop(host: Host) -> bool:
-    layouts = [*host.layouts(), *filter(None, (host.beside, host.managed))]
+def _may_stop(host: Host, scope: str) -> bool:
+    """Whether a file of this scope can stop the client."""
+    layouts = [*host.layouts(), *filter(None, [host.beside])]
+    if scope == "managed" and host.managed:
+        layouts = host.managed.layouts()
     return any(cost.endswith((HOST, CLIENT)) for layout in layouts for cost in layout.loading.costs)
 
 
