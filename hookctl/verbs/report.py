@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from hookctl import __version__, clock, events, hosts
 from hookctl.checks import codes
 from hookctl.checks.survey import Survey
-from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
+from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import masked_text
 from hookctl.model import Result
 from hookctl.output.lines import amount, tilde
@@ -55,15 +54,10 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
 
 def _read_old(path: str) -> files.Snapshot:
     """What is at the path now. Refuses a file that is no page of hookctl's."""
-    if os.path.isdir(path):
-        file = shlex.quote(os.path.join(path, DEFAULT))
-        hint = f"Name a file: `hookctl report -o {file}`."
-        raise HookctlError("usage", "this is a folder", path=path, hint=hint, exit_code=USAGE)
-    if not os.path.isdir(os.path.dirname(path)):
-        hint = "Make the folder first, or name another with -o."
-        raise HookctlError(
-            "unreadable", "there is no such folder", path=path, hint=hint, exit_code=UNREADABLE
-        )
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
+        what = "this is a folder" if os.path.isdir(path) else "there is no such folder"
+        hint = "Name a file in a folder that is there."
+        raise HookctlError("usage", what, path=path, hint=hint, exit_code=USAGE)
     old = files.read(path)
     if old.data and MARK not in old.data[:4096]:
         hint = "Name another file with -o, or remove this one first."
