@@ -155,7 +155,8 @@ REACH = {"host": "all hooks", "file": "those of the file", "names": "the hooks i
 def managed() -> Iterator[list[str]]:
     yield ["host", "managed files on Linux, the strongest first", "sure"]
     for host in map(hosts.load, hosts.names()):
-        yield [host.title, coded(list(reversed(host.managed_files.get("linux", [])))), host.sure]
+        if "linux" in host.managed_files:
+            yield [host.title, coded(list(reversed(host.managed_files["linux"]))), host.sure]
 
 
 def switches() -> Iterator[list[str]]:
