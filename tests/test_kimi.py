@@ -108,7 +108,7 @@ def test_a_pack_s_hook_that_takes_too_long_is_ended_by_the_runner_before_the_cli
         ("matcher = 1\n", "has matcher, which must be of type string"),
         ('[[hooks]]\nevent = "Stop"\n', "has no command"),
         ('[[hooks]]\nevent = "Stop"\ncommand = ""\n', "has command, which must be more than an empty text"),
-        ('[[hooks]]\nevent = "stop"\ncommand = "bell"\n', "has no such event"),
+        ('[[hooks]]\nevent = "stop"\ncommand = "bell"\n', "event is no event of Kimi Code"),
         ('[[hooks]]\ncommand = "bell"\n', "names no event"),
     ],
 )

@@ -19,10 +19,10 @@ STOP = [{"hooks": [{"type": "command", "command": "say done"}]}]
 
 
 CASES = [
-    ("codex", ".codex/hooks.json", {"$schema": "x", "hooks": {}}, '"$schema" is not allowed at the root'),
-    ("codex", ".codex/hooks.json", {"Stop": STOP}, '"Stop" is not allowed at the root'),
-    ("openhands", ".openhands/hooks.json", {"hooks": {"setup": []}}, "hooks.setup: OpenHands"),
-    ("openhands", ".openhands/hooks.json", {"setup": []}, "setup: OpenHands"),
+    ("codex", ".codex/hooks.json", {"$schema": "x", "hooks": {}}, "$schema is not allowed at the root"),
+    ("codex", ".codex/hooks.json", {"Stop": STOP}, "Stop is not allowed at the root"),
+    ("openhands", ".openhands/hooks.json", {"hooks": {"setup": []}}, "hooks.setup is no event of OpenHands"),
+    ("openhands", ".openhands/hooks.json", {"setup": []}, "line 1: setup is no event of OpenHands"),
     ("claude", ".claude/settings.json", {"permissions": {"defaultMode": "x"}}, "defaultMode must be one of"),
     ("claude", ".claude/settings.json", {"hooks": {"PreToolUse": [None]}}, "hooks.PreToolUse.0 is not a group"),
     ("droid", ".factory/settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, "has no command"),
