@@ -43,7 +43,8 @@ def judge_lost(facts: HostFacts) -> Iterator[Finding]:
     known = {file.path for file in facts.files}
     for lost in facts.lost:
         if lost.path not in known:
-            level, where = "error" if lost.stops_client else "warning", f"line {lost.line}: "
+            level = "error" if lost.stops_client else "warning"
+            where = f"line {lost.line}: " if lost.line else ""
             message = lost.message if lost.message.startswith("line") else where + lost.message
             fix = lost.fix or "Fix or remove it."
             yield Finding(lost.code, level, message, facts.host.name, lost.path, fix)
