@@ -142,7 +142,7 @@ CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
     (2, nothing, ("hooks", "--event", "stopp")),
     (0, nothing, ("report",)),
     (0, installed, ("report", "--output", "page.html", "--since", "1h")),
-    (4, nothing, ("report", "-o", "none/page.html")),
+    (2, nothing, ("report", "-o", "none/page.html")),
     (0, nothing, ("fire", "stop")),
     (0, installed, ("fire", "stop", *CLAUDE)),
     (2, nothing, ("fire", "stopp")),

@@ -12,7 +12,8 @@ import pytest
 from hookctl import hosts
 from hookctl.firing.calls import is_meant
 from hookctl.firing.model import Call
-from hookctl.hosts.matchers import explain_mismatch
+from hookctl.hosts import matchers
+from hookctl.hosts.matchers import explain_mismatch, fits
 from tests.conftest import Hookctl, put
 from tests.manifest import hook, manifest
 
@@ -165,3 +166,10 @@ def test_a_hook_for_all_tools_gets_no_matcher_and_one_that_is_put_there_is_named
     settings.write_text(settings.read_text().replace('"type"', '"matcher": "*", "type"'))
     (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "matcher_misses"]
     assert (finding["host"], finding["fix"]) == ("copilot", "Remove the matcher of bell/pre-tool.")
+
+
+def test_an_expression_that_takes_hours_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matchers, "_left", [0.05])
+    claude = hosts.load("claude")
+    assert not fits(claude, "(.*)*(.*)*(.*)*x!", ["mcp__one__Bash"])
+    assert fits(claude, "^Bash$", ["Bash"]) and fits(claude, "^(Edit|Write.*)$", ["Write"])

@@ -26,7 +26,9 @@ _NOT_IN = {
     "js": r"\(\?(?:[aiLmsux]+\)|P|>|\()|[*+?}]\+",
     "rust": r"\(\?(?:=|!|<=|<!|>|\(|P=)|\\[1-9Z]|\[\]",
 }
-# Seconds that all expressions may take: one can be written to take hours. Then none is tried.
+# An expression that takes no time, and how many seconds all others may take: one can be written to
+# take hours. Then none of them is tried.
+_QUICK = r"(?=.{0,200}$)\^?\(?[\w|.-]*(?:\.[*+])?\)?(?:\.[*+])?\$?"
 _left = [2.0]
 _MCP_NAME = r"mcp__(.+?)(?:__(.+))?"  # as Claude Code has it: server and tool
 
@@ -184,7 +186,10 @@ def _fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     expression = compile_for(host, matcher)
     if expression is None:
         return False
-    return _finds(expression.fullmatch if rules.whole else expression.search, names)
+    find = expression.fullmatch if rules.whole else expression.search
+    if re.fullmatch(_QUICK, matcher):
+        return any(find(name) for name in names)
+    return _finds(find, names)
 
 
 def _finds(find: Callable[[str], object], names: Iterable[str]) -> bool:

@@ -133,7 +133,9 @@ class _HostReader:
 
     def _lose(self, scope: str, host: Host, path: str, error: HookctlError) -> None:
         """Write down that the host takes nothing from a file with this error in its text."""
-        message, fix = f"{error.message}; {loading.cost(host)}", error.hint
+        message, fix = error.message, error.hint
+        if error.line:  # what hookctl itself does not read, the host may
+            message = f"{message}; {loading.cost(host)}"
         if error.message == CONFLICT and scope == "project":
             with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
                 fix = committed.conflict_fix(self._start, path) or fix

@@ -186,7 +186,7 @@ def test_hooks_of_plugins_are_listed_as_the_client_runs_them(kimi: Client, place
     def states() -> list[tuple[str, str]]:
         host = hosts.load("kimi")
         places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
-        hooks = list_hooks(find_plugin_hooks(host, places).files)
+        hooks = list_hooks(find_plugin_hooks(host, places).hooks)
         return sorted((hook.owner, hook.state) for hook in hooks)
 
     command = f'echo "$KIMI_PLUGIN_ROOT" >> {ran}'

@@ -132,7 +132,7 @@ def listed(case: Case, place: Place, *, readable: bool = True) -> list[Hook]:
     places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
     found = find_plugin_hooks(host, places)
     assert found.unreadable == () or not readable
-    return list_hooks(found.files)
+    return list_hooks(found.hooks)
 
 
 def write_probe(case: Case, place: Place) -> Path:
