@@ -20,7 +20,7 @@ FILES = {
     "cursor": ".cursor/hooks.json", "kiro": ".kiro/hooks/hookctl.json", "kimi": ".kimi-code/config.toml",
     "vibe": ".vibe/hooks.toml", "hermes": ".hermes/config.yaml", "opencode": ".config/opencode/plugin/hookctl.js",
 }  # fmt: skip
-HOOK = '{"type": "command", "command": "@", "timeout": 0, "env": {"TOKEN": "@", "A": "@"}}'
+HOOK = '{"type": "command", "command": "say @", "timeout": 0, "env": {"TOKEN": "@", "A": "@"}}'
 JSON = {
     "lines": '{\n  "model": "@",\n  "token": "@",\n  "n": 0,\n  "env": {\n    "A": "@",\n    "B": "@"\n  }\n}\n',
     "one line": f'{{"model": "@", "env": {{"A": "@"}}, "hooks": {{"Stop": [{{"hooks": [{HOOK}]}}]}}, "n": [0, "@"]}}',

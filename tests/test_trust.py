@@ -50,7 +50,7 @@ def test_a_hook_that_changed_since_its_approval_waits_again(config: Path, hookct
     hooks.write_text(hooks.read_text().replace('"timeout": 10', '"timeout": 20'))
     assert WAITS in hookctl(*INSTALL).err
     found = hookctl("doctor", "--host", "codex").out
-    assert "it is not approved" in found
+    assert "it was changed since it was approved" in found
 
 
 AGREED = "shell-hooks-allowlist.json"
