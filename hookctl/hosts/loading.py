@@ -170,7 +170,7 @@ def describe(document: Document, fault: Fault) -> str:
 
 
 def reason_not_loaded(host: Host, document: Document) -> str:
-    """Why the host loads nothing of a file and what it does then, or ''; also for no file at all."""
+    """Why the host loads nothing of a file and what it does then, or ''; '' for no file, too."""
     fault = None if document.value is MISSING else read(host, document).whole
     return f"{describe(document, fault)}; {cost(host, fault.reach)}" if fault else ""
 
