@@ -23,6 +23,7 @@ import pytest
 from hookctl import cli
 from hookctl.__main__ import run
 from hookctl.checks import self_test
+from hookctl.hosts import matchers
 from hookctl.packs.programs import load_programs
 from hookctl.planner import sources
 from hookctl.system import interpreter
@@ -101,6 +102,12 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp(f"{name}_{next(_numbers)}", numbered=False)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test the time for expressions that a command has, which is a process of its own."""
+    monkeypatch.setattr(matchers, "_left", [2.0])
 
 
 @pytest.fixture(autouse=True)

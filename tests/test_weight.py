@@ -20,7 +20,7 @@ SUMS = {  # the number of the day, and where it goes
     "statements of hookctl/": (28_618, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
-    "lines of tests/": (70_291, 38_000),
+    "lines of tests/": (70_298, 38_000),
     "lines of docs/": (3_090, 2_400),
     "lines of README.md": (100, 100),
 }
