@@ -105,17 +105,12 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(autouse=True)
-def _whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test the time for expressions that a command has, which is a process of its own."""
-    monkeypatch.setattr(matchers, "_left", [2.0])
-
-
-@pytest.fixture(autouse=True)
 def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh HOME; the folder of the test."""
     for name in list(os.environ):
         if name.startswith(("XDG_", "HOOKCTL_", *_HOSTS_OWN)) and not name.startswith(("HOOKCTL_TEST", "HOOKCTL_E2E")):
             monkeypatch.delenv(name)
+    monkeypatch.setattr(matchers, "_left", [2.0])  # as in a process of its own
     monkeypatch.delenv("MAX_STOP_BLOCKS", raising=False)
     monkeypatch.delenv("COLUMNS", raising=False)  # lines that go to no terminal keep their width
     home, work = tmp_path / "home", tmp_path / "work"
