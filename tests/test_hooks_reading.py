@@ -313,3 +313,10 @@ def test_a_wrapped_hook_needs_its_own_script(hookctl: Hookctl, settings: Path, i
     script.unlink()
     hook = next(hook for hook in listed(hookctl) if hook["name"].startswith("guard/wrap"))
     assert (hook["state"], hook["reason"]) == ("missing", f"{script} is not there")
+
+
+def test_a_file_that_hookctl_alone_does_not_read_says_nothing_of_the_host(hookctl: Hookctl, settings: Path) -> None:
+    settings.parent.mkdir(exist_ok=True)
+    os.mkfifo(settings)
+    said = hookctl("hooks").out
+    assert "not a regular file" in said and "Claude Code ignores" not in said

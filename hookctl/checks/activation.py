@@ -9,7 +9,7 @@ from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import FileFacts, HostFacts
 from hookctl.packs.abilities import lacks
-from hookctl.settings import switches
+from hookctl.survey import gathering
 from hookctl.survey.model import FOLDER_UNTRUSTED, HIDDEN, NOT_APPROVED, OFF, Obstacle
 
 
@@ -74,16 +74,15 @@ def _sentence(text: str) -> str:
 def judge_switches(file: FileFacts) -> Iterator[Finding]:
     """The switches in the files that are known to the host together with this one."""
     hooks = ", ".join(sorted({hook.id for hook in file.elements})) or "a hook here"
-    switch = switches.find_stopping(file.switches, file.target.scope, file.path)
-    if switch:
-        reason, fix = f"{switch.said} {switch.where}", _sentence(switch.fix)
-        yield file.find("hooks_disabled", hooks=hooks, reason=reason, fix=fix)
-    named = switches.list_names(file.switches)
+    off = gathering.judge_switches(file.target.scope, file.path, file.switches)
+    if off:
+        yield file.find("hooks_disabled", hooks=hooks, reason=off.reason, fix=_sentence(off.fix))
+    named = gathering.list_disabled(file.switches)
     for hook in file.elements:
-        switch = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
-        if switch:
-            reason, fix = f"{switch.name} {switch.where} names it", _sentence(switch.fix)
-            yield file.find("hook_disabled", switch.path, hooks=hook.id, reason=reason, fix=fix)
+        off = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
+        if off:
+            fix = _sentence(off.fix)
+            yield file.find("hook_disabled", hooks=hook.id, reason=off.reason, fix=fix)
 
 
 def judge_repository(file: FileFacts) -> Iterator[Finding]:

@@ -204,11 +204,9 @@ def _finds(find: Callable[[str], object], names: Iterable[str]) -> bool:
     before = signal.signal(signal.SIGALRM, end)
     try:
         signal.setitimer(signal.ITIMER_REAL, _left[0])
-        try:
-            return any(find(name) for name in names)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        return any(find(name) for name in names)
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         _left[0] -= time.monotonic() - begin
 

@@ -179,7 +179,8 @@ class Hook(NamedTuple):
 
     @property
     def own_fix(self) -> str:
-        return _list_fixes(self.obstacles)
+        fixes = [obstacle.fix for obstacle in self.obstacles if obstacle.fix]
+        return "; ".join(dict.fromkeys(fixes))
 
     @property
     def is_started(self) -> bool:
@@ -221,10 +222,6 @@ def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
 
 def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
     return "; also: ".join(obstacle.reason for obstacle in obstacles)
-
-
-def _list_fixes(obstacles: Sequence[Obstacle]) -> str:
-    return "; ".join(dict.fromkeys(obstacle.fix for obstacle in obstacles if obstacle.fix))
 
 
 def _texts(values: object) -> list[str]:

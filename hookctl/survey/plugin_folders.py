@@ -169,7 +169,7 @@ class PluginFinder:
         if own in row.skip or own.startswith("."):
             return None
         folder = self._follow(row, folder)
-        manifest = self._manifest_of(folder)
+        manifest = find_first(folder, self._table.manifests)
         if row.needs_manifest and not manifest:
             return None
         values = self._reader.values(manifest, folder) if manifest else {}
@@ -191,9 +191,6 @@ class PluginFinder:
         source = link.get("source")
         is_link = link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source)
         return str(source) if is_link else folder
-
-    def _manifest_of(self, folder: str) -> str:
-        return find_first(folder, self._table.manifests)
 
 
 def find_first(folder: str, names: Any) -> str:
