@@ -46,7 +46,7 @@ def judge_lost(facts: HostFacts) -> Iterator[Finding]:
             level = "error" if lost.stops_client else "warning"
             where = f"line {lost.line}: " if lost.line else ""
             message = lost.message if lost.message.startswith("line") else where + lost.message
-            fix = lost.fix or "Fix or remove it."
+            fix = lost.fix or "Fix that place, or remove it."
             yield Finding(lost.code, level, message, facts.host.name, lost.path, fix)
 
 
