@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import time
@@ -119,3 +120,18 @@ def test_a_backup_from_the_future_does_not_cost_the_one_of_now(tmp_path: Path, m
     kept = backups.read_backups(here, path)
     assert kept[-1].data == b"precious"
     assert len(kept) == backups.KEEP + 1
+
+
+def test_doctor_names_the_text_from_before_the_last_write_after_a_new_install_too(
+    settings: Path, hookctl: Hookctl
+) -> None:
+    put(settings, '{"model": "old"}\n')
+    hookctl("install", "--host", "claude")
+    hookctl("uninstall")
+    put(settings, '{"model": "new"}\n')
+    hookctl("install", "--host", "claude")
+    settings.write_bytes(settings.read_bytes()[:150])
+    (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "unparsable"]
+    number = finding["fix"].partition("--to ")[2].split("`")[0]
+    assert hookctl("restore", str(settings), "--to", number, "--yes").code == 0
+    assert json.loads(settings.read_text()) == {"model": "new"}

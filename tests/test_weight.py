@@ -16,11 +16,11 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (41_290, 25_500),
-    "statements of hookctl/": (28_613, 17_500),
+    "lines of hookctl/": (41_292, 25_500),
+    "statements of hookctl/": (28_614, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
-    "lines of tests/": (70_300, 38_000),
+    "lines of tests/": (70_316, 38_000),
     "lines of docs/": (3_090, 2_400),
     "lines of README.md": (100, 100),
 }

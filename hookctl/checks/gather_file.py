@@ -113,8 +113,9 @@ def _find_last_backup(machine: Machine, path: str) -> int:
     from hookctl.system import backups  # late: most settings files can be read
 
     with contextlib.suppress(HookctlError, OSError):
-        kept = backups.read_backups(machine.folders, store.real_path(path))
-        return max(backups.number_backups(kept), default=0)
+        kept = backups.number_backups(backups.read_backups(machine.folders, store.real_path(path)))
+        # After an uninstall and a new install it is number 1, that before the first write.
+        return max(kept, key=lambda number: kept[number].at, default=0)
     return 0
 
 

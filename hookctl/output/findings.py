@@ -25,8 +25,9 @@ def finding_lines(
         if verbose or finding.level in _MARKS:
             lines += _problem_lines(finding)
     is_known = not any(finding.code in _HIDING for finding in findings)
-    for host in hosts if is_known and not verbose else ():
-        lines += _fine_lines(host, [finding for finding in findings if finding.host == host.name])
+    for host in hosts if is_known else ():
+        own = [finding for finding in findings if finding.host == host.name]
+        lines += _fine_lines(host, own) if not (verbose and own) else []
     for finding in once if not verbose else ():
         if finding.code in (*_IDLE, "work_waiting") and finding.level not in _MARKS:
             mark = SKIP if finding.fix else OK
