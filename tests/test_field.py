@@ -359,6 +359,19 @@ rows(
             runs="good", not_runs="lost odd", fires={kind: "", "stop": "good"})
         for event, kind in (("SessionStart", "session-start"), ("BeforeTool", "pre-tool run_shell_command"))
     ),
+    Row("qwen loses an event with a matcher that is no text", "qwen",
+        {QWEN: hooks(PreToolUse=[group(c("lost")), group(c("odd"), matcher=5)], Stop=[group(c("good"))])},
+        runs="good", not_runs="lost odd", fires={"pre-tool run_shell_command": "", "stop": "good"}),
+    *(
+        Row(f"{host} takes the matcher {value!r} on {event} for none", host,
+            {FILES[host]: {**base, **hooks(**{event: [group(c("it")), group(c("odd"), matcher=value)]})}},
+            runs="it odd", fires={kind: "it odd"})
+        for host, base, event, kind, value in (
+            ("gemini", GEMINI_BASE, "AfterAgent", "stop", 5), ("gemini", GEMINI_BASE, "AfterAgent", "stop", None),
+            ("gemini", GEMINI_BASE, "BeforeTool", "pre-tool run_shell_command", None),
+            ("qwen", {}, "Stop", "stop", 5), ("qwen", {}, "PreToolUse", "pre-tool run_shell_command", None),
+        )
+    ),
     Row("gemini loses the user's hooks with the project's", "gemini",
         {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("user"))])}, ".gemini/settings.json": {"hooks": "x"}},
         not_runs="user", fires={"stop": ""}, doctor=".gemini/settings.json", loud=True),

@@ -367,7 +367,10 @@ def judge_alone(
 def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:
     """A matcher that is no text."""
     matcher = group.get("matcher", "")
-    if not (isinstance(matcher, str) or (matcher is None and host.handlers.nulls)):
+    is_none = matcher is None and host.handlers.nulls
+    if host.matchers.falsy:
+        is_none = matcher in (None, False, 0)
+    if not is_none and not isinstance(matcher, str):
         kind = "matcher" if matchers.is_about_tools(host, event) else "idle"
         yield make_fault(host, kind, path, "has a matcher that is not a string")
 

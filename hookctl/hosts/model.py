@@ -218,6 +218,7 @@ class Matchers(NamedTuple):
     exact_words: bool = False  # such a matcher is one of them, and no expression
     engine: str = "js"  # js | rust | python
     trims: bool = False  # blanks around it do not count
+    falsy: bool = False  # null, false and 0 count as none
     plain_names: bool = False  # the other names count in a list of names alone
     prefix: str = ""  # of an expression; without it a matcher is one name, with * and ? in it
     names: Mapping[str, Sequence[str]] = {}  # what else a matcher may call a tool
