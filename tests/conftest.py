@@ -28,7 +28,6 @@ from hookctl.packs.programs import load_programs
 from hookctl.planner import sources
 from hookctl.system import interpreter
 from tests import syscalls
-from tests.counting import write_counts
 
 _HOSTS_OWN = (
     "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OH_", "OPENCODE_",
@@ -157,10 +156,6 @@ def fixed_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same interpreter everywhere, and none that is looked for."""
     monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: ("/usr/bin/python3", ""))
     monkeypatch.setattr("hookctl.system.interpreter.on_path", lambda environ, project: ())
-
-
-def pytest_sessionfinish() -> None:
-    write_counts()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

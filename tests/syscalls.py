@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.counting import count
 
 KILL = "KILL"
 _CHANGING_BY_HANDLE = (
@@ -83,7 +82,6 @@ def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting:
     With `lasting` every later call of that name fails too. Calls are counted in each run anew: another program's work
     may move one to another number, and then the run is judged by the call that it met.
     """
-    count("faults")
     what = "signal" if fault == KILL else "error"
     how = f"inject={call.name}:{what}={fault}:when={call.number}{'+' * lasting}"
     done = _ended(_started(log, (call.name,), ("-e", how), command))
@@ -101,7 +99,6 @@ def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str)
 
     None, and nothing was done, where another call had this number in this run.
     """
-    count("rounds")
     how = f"inject={call.name}:signal=STOP:when={call.number}"
     log.write_text("")
     strace = _started(log, (call.name,), ("-e", how), command)

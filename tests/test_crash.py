@@ -15,7 +15,6 @@ import pytest
 from hookctl.run.recover import recover
 from hookctl.system import files, folders
 from tests.conftest import put
-from tests.counting import count
 from tests.disk import (
     INSTALL,
     LIST,
@@ -85,7 +84,6 @@ def killed(arguments: tuple[str, ...], at: int) -> bool:
             os._exit(99)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in (0, _KILLED)
-    count("faults", status == _KILLED)
     return status == _KILLED
 
 

@@ -19,7 +19,6 @@ from hookctl.run import execute
 from hookctl.system import folders
 from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
-from tests.counting import count
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.foreign import Foreign, Write, renaming, truncating
 
@@ -42,7 +41,6 @@ command = "true {name}"
 
 def together(*commands: tuple[str, ...]) -> list[tuple[int, str]]:
     """Start them all at once; exit code and messages of each."""
-    count("rounds")
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "hookctl", *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -1,66 +1,67 @@
-"""Fuzz every door for some seconds: `python -m tests.fuzz --seconds 60 [--target json ...]`; what was found is kept."""
+"""Fuzz one door, guided by coverage: `python -m tests.fuzz DOOR SECONDS`; what was found is kept in finds/."""
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
+import contextlib
+import gc
+import hashlib
 import os
-import re
-import subprocess
 import sys
 import tempfile
-import time
+import traceback
 from pathlib import Path
-from typing import NamedTuple
 
+import atheris
+
+LONGEST = 8 * 1024
+MOST_FINDS = 40
 FINDS = Path(__file__).parent / "finds"
-ROOT = Path(__file__).parents[2]
 
 
-class Tried(NamedTuple):
-    """What one door was asked, and what it did not bear."""
+def main(name: str, seconds: str) -> None:
+    work = tempfile.mkdtemp(prefix="hookctl-fuzz-")
+    with atheris.instrument_imports(include=["hookctl", "guard_under_test"]), contextlib.ExitStack() as stack:
+        from tests.fuzz.doors import BY_DOOR, knock
+        from tests.fuzz.world import World, quick
 
-    name: str
-    inputs: int
-    mishandled: int
+        stack.enter_context(quick())
+        door = BY_DOOR[name]
+        world = World(Path(tempfile.mkdtemp(dir=work)))
+        door.prepare(world)
+        seeds = Path(work) / f"seeds-{name}"
+        seeds.mkdir()
+        for number, data in enumerate(door.seeds()):
+            if len(data) <= LONGEST:
+                (seeds / str(number)).write_bytes(data)
+        known: set[str] = set()
 
+        def one_input(data: bytes) -> None:
+            try:
+                knock(door, world, data)
+            except Exception as error:
+                keep(error, data)
 
-def fuzz(name: str, seconds: int) -> Tried:
-    """Fuzz one door, guided by coverage where atheris is installed, else by chance."""
-    with tempfile.TemporaryDirectory(prefix="hookctl-fuzz-") as work:
-        before = set(FINDS.glob("*/*"))
-        module = "coverage_guided" if importlib.util.find_spec("atheris") else "by_chance"
-        command = [sys.executable, "-m", f"tests.fuzz.{module}", name, str(seconds), work, str(FINDS)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", cwd=ROOT, check=False, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=seconds * 3 + 300,
-        )  # fmt: skip
-        found = set(FINDS.glob("*/*")) - before
-        for line in done.stderr.splitlines():
-            if line.startswith("FOUND"):
-                print(line, file=sys.stderr)
-        runs = re.findall(r"^Done (\d+) runs", done.stderr, re.MULTILINE)
-        if not runs:
-            print(done.stderr[-3000:], file=sys.stderr)
-            return Tried(name, 0, max(1, len(found)))
-        return Tried(name, int(runs[-1]), len(found))
+        def keep(error: Exception, data: bytes) -> None:
+            """One input for each place that an exception comes from."""
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            words = " ".join(str(error).split(":")[0].split()[:4])
+            label = f"{type(error).__name__} {Path(frame.filename).name}:{frame.name} {words}"
+            if label in known or len(known) >= MOST_FINDS:
+                return
+            known.add(label)
+            path = FINDS / name / hashlib.sha256(label.encode()).hexdigest()[:12]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            sys.stderr.write(f"FOUND {name} {path.name} {label}: {error}\n"[:1500])
 
-
-def main(arguments: list[str]) -> int:
-    from tests.fuzz.doors import BY_DOOR
-
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=int, default=30, help="for each door")
-    parser.add_argument("--target", action="append", choices=sorted(BY_DOOR), help="only this door; may be repeated")
-    options = parser.parse_args(arguments)
-    start, total, mishandled = time.monotonic(), 0, 0
-    for name in options.target or BY_DOOR:
-        tried = fuzz(name, options.seconds)
-        total, mishandled = total + tried.inputs, mishandled + tried.mishandled
-        print(f"{name:12} {tried.inputs:>9} inputs, {tried.mishandled} mishandled", flush=True)
-    print(f"{'all':12} {total:>9} inputs, {mishandled} mishandled, {time.monotonic() - start:.0f} s")
-    return 1 if mishandled else 0
+        with contextlib.suppress(Exception):  # the fuzzer begins with the same input
+            knock(door, world, b"")  # what is imported late counts for no input's time
+        gc.freeze()
+        options = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=60", "-rss_limit_mb=4096"]
+        os.environ.setdefault("PYTHONHASHSEED", "0")
+        atheris.Setup(["fuzz", str(seeds), *options, f"-artifact_prefix={work}/"], one_input)
+        atheris.Fuzz()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -41,6 +41,17 @@ def live(lab: Lab) -> None:
     lab.stops("0111")
 
 
+@pytest.mark.usefixtures("strace")
+def test_the_hook_starts_nothing_and_talks_to_nobody(lab: Lab) -> None:
+    lab.task(remaining=2)
+    trace = lab.root / "trace"
+    calls = "trace=execve,fork,vfork,clone,clone3,socket,connect"
+    done = lab.run_command(["strace", "-f", "-o", str(trace), "-e", calls, *lab.command("stop")])
+    assert done.returncode == 0 and b"block" in done.stdout
+    (started,) = [line for line in trace.read_text().splitlines() if "(" in line]
+    assert "execve" in started
+
+
 def test_no_file_of_the_state_tells_anything(lab: Lab) -> None:
     lab.config(**EVERYTHING)
     live(lab)
