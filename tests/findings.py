@@ -310,22 +310,6 @@ def switched_off(place: Place) -> None:
     place.change(lambda settings: settings.update(json.loads(OFF)))
 
 
-def beside_the_guard(path: Path, text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install()
-        put(path, text)
-
-    return arrange
-
-
-def managed_beside_the_guard(text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install()
-        place.managed({}).write_text(text)
-
-    return arrange
-
-
 def hook_missing(place: Place) -> None:
     place.install().hook.unlink()
 
@@ -729,21 +713,14 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("not_utf8", "error", settings_are(b'{"model": "\xe9"}')),
     ("unreadable", "error", lambda place: place.settings.mkdir(parents=True)),
     ("wrong_shape", "error", lambda place: (place.install(), put(place.settings, '{"hooks": []}'))),
-    ("wrong_shape", "error", settings_are("[]")),
     ("duplicate_key", "error", lambda place: place.install().edit('"env": {', '"env": {}, "env": {')),
     ("strict_host", "error", lambda place: put(place.settings, '{\n  // mine\n  "model": "opus"\n}\n')),
     ("strict_host", "error", settings_are('{"model": "opus",}')),
     ("wrong_type", "error", settings_are('{"cleanupPeriodDays": "30"}')),
     ("wrong_type", "error", settings_are('{"permissions": {"defaultMode": "zzz"}}')),
-    ("wrong_type", "error", settings_are('{"cleanupPeriodDays": 0}')),
-    ("wrong_type", "error", settings_are('{"cleanupPeriodDays": true}')),
     ("invalid_hook", "error", tools_are("no array")),
-    ("invalid_hook", "error", tools_are([{"type": "command", "command": "x"}])),
-    ("invalid_hook", "error", tools_are([{"matcher": 5, "hooks": []}])),
-    ("invalid_hook", "error", tools_are([{"hooks": ["x"]}])),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command"}]}])),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
-    ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}])),
     ("hooks_disabled", "error", switched_off),
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", rules_are(lambda text: "# Mine\n")),
@@ -779,14 +756,10 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("interpreter_broken", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
-    ("config_unreadable", "error", config_unreadable("[1]")),
-    ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
     ("config_unreadable", "error", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
     ("self_test_failed", "error", with_hooks_python("exit 0")),
-    ("self_test_failed", "error", with_hooks_python("exit 1")),
-    ("self_test_failed", "error", with_hooks_python("echo '[1]'")),
     ("self_test_failed", "warning", owner_of_a_project),
     ("cap_below_limit", "warning", cap_is("4")),
     ("config_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
@@ -812,14 +785,11 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_disarmed", "warning", ours_with(args=[])),
     ("entry_disarmed", "warning", ours_with(shell="powershell")),
     ("entry_disarmed", "warning", ours_with(timeout=1)),
-    ("entry_disarmed", "warning", ours_with(timeout="10")),
-    ("entry_disarmed", "warning", ours_with(timeout=0)),
     ("entry_disarmed", "warning", ours_with(type="prompt")),
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"].update(SubagentStop=page["hooks"].pop("Stop")))),
     ("entry_disarmed", "warning", changed(lambda page: page["hooks"]["Stop"][0].update(matcher=5))),
     ("ledger_missing", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
-    ("invalid_hook", "error", hooks_are([])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     # Hooks of others that the guard wraps.
     ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
@@ -827,13 +797,10 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_missing", "info", wrap_gone),
     # Several settings files.
     ("unparsable", "warning", in_the_project("{")),
-    ("not_utf8", "warning", in_the_project(b'{"a": "\xe9"}')),
     ("unreadable", "warning",
      lambda place: (put(place.settings, "{}"), Path(".claude/settings.json").mkdir(parents=True))),
     ("strict_host", "warning", in_the_project('{"a": 1,}')),
-    ("wrong_type", "warning", in_the_project('{"model": 5}')),
     ("invalid_hook", "warning", in_the_project('{"hooks": {"PreToolUse": {}}}')),
-    ("unparsable", "error", managed_text("{")),
     ("strict_host", "error", managed_text('{"a": 1,}')),
     ("not_read", "warning", not_in_the_home_folder),
     ("not_read", "warning", below_the_project),
@@ -842,8 +809,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("foreign_stop", "error", chain_that_was_seen),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
-    ("hook_environment", "error", in_the_shell("HOOKCTL_CHILD", "1")),
-    ("hook_environment", "error", env_is(HOOKCTL_CHILD="1")),
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
@@ -857,8 +822,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_changed", "warning", pack_file_changed),
     ("unreadable", "error", lambda place: (pack_file_missing(place), pack_file(place).mkdir())),
     ("loose_mode", "error", loose(lambda place: place.settings, 0o666)),
-    ("loose_mode", "error", loose(lambda place: place.config, 0o606)),
-    ("loose_mode", "error", loose(lambda place: place.hook, 0o602)),
     ("loose_mode", "error", loose(lambda place: place.root / "state", 0o777)),
     # The project and its ledger.
     ("link_leaves_project", "error", lambda place: Path(".hookctl").symlink_to(place.root)),
@@ -873,10 +836,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("run_unusable", "warning",
      lambda place: (place.install(), Path(".hookctl/run").mkdir(parents=True), os.mkfifo(".hookctl/run/OWNER"))),
     ("run_unusable", "warning", work("task.json", "{")),
-    ("run_unusable", "warning", work("task.json", b"\xff")),
-    ("run_unusable", "warning", work("task.json", "[1]")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
-    ("run_unusable", "warning", work("task.json", '{"remaining": 1} // left')),
     ("work_waiting", "info", run_stopped("STOP")),
     ("work_waiting", "info", run_stopped("CONCLUDE")),
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
@@ -884,7 +844,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("must_ask", "warning", refused_report),
     ("work_waiting", "warning", untouched_work),
     ("run_unusable", "warning", active("soon")),
-    ("run_unusable", "warning", active("")),
     ("work_waiting", "info", active("999999", require_arm=True)),
     ("hook_silent", "warning", lambda place: sessions(place.install(), 3)),
     ("fix_failed", "error", ledger_unreadable),

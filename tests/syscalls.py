@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-
 KILL = "KILL"
 _CHANGING_BY_HANDLE = (
     "write", "writev", "pwrite64", "pwritev", "pwritev2", "ftruncate", "fallocate", "fchmod", "fchown", "fsync",

@@ -107,14 +107,6 @@ def test_a_strangers_record_takes_no_other_rule_out(isolated: Path, hookctl: Hoo
     assert "Bash(*)" in allowed(settings)
 
 
-def test_of_two_equal_rules_the_person_s_stays(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, '{"permissions": {"allow": ["Bash(ls)"]}}')
-    hookctl(*CLAUDE, "--allow-run")
-    edit(settings, '"Bash(ls)"', f'"{RUN}"   , "Bash(ls)"')
-    assert hookctl("uninstall").code == 0
-    assert settings.read_text() == f'{{"permissions": {{"allow": ["{RUN}"   , "Bash(ls)"]}}}}'
-
-
 @pytest.mark.parametrize(
     "change", [None, ('"Bash(ls)"', '"Bash(make)", "Bash(ls)"'), ('"allow": ["Bash(ls)"]', '"x": 1')]
 )
@@ -159,11 +151,6 @@ def test_a_host_without_such_a_list(
     assert (hookctl("render", "--host", hosts[0], "--allow-run").code == 1) == (hosts[0] in ("codex", "qwen"))
 
 
-def test_the_text_alone_has_it_too(hookctl: Hookctl) -> None:
-    text = hookctl("render", "--host", "claude", "--scope", "project", "--allow-run").out
-    assert json.loads(text)["permissions"] == {"allow": [RUN, TASK]}
-
-
 def test_it_is_committed_with_the_project(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     project = isolated / "work"
     settings, ledger = project / ".claude" / "settings.json", project / ".hookctl" / "ledger.json"
@@ -189,18 +176,6 @@ def test_it_is_committed_with_the_project(isolated: Path, hookctl: Hookctl, monk
     ledger.write_text(committed)
     assert hookctl("uninstall", *PROJECT).code == 0
     assert not settings.exists()
-
-
-@pytest.mark.parametrize("option", ["--rules", "--guidance"])
-def test_an_install_that_tells_the_agent_to_report_names_it(settings: Path, hookctl: Hookctl, option: str) -> None:
-    hint = "install --host claude --allow-run"
-    assert hint in hookctl(*CLAUDE, option).out
-    assert hint not in hookctl(*CLAUDE, "--allow-run").out
-    hookctl("uninstall")
-    assert hint not in hookctl(*CLAUDE).out
-    hookctl("uninstall")
-    put(settings, '{"permissions": {"allow": ["Bash(hookctl:*)"]}}')
-    assert hint not in hookctl(*CLAUDE, option).out
 
 
 FINE: list[dict[str, Any]] = [

@@ -13,7 +13,6 @@ from hookctl.checks.self_test import Part, find_causes
 from hookctl.packs.choices import PRESETS
 from tests.conftest import Hookctl, put
 
-PROJECT = ("--host", "claude", "--scope", "project")
 BLOCK = "does not block a stop while work remains"
 
 # What one commit can put into a configuration, and how the finding begins.
@@ -94,13 +93,6 @@ def test_a_variable_that_ends_the_guard_is_named(clone: Clone, name: str) -> Non
         assert name in errors[0]["message"] and errors[0]["path"].endswith("settings.json")
 
 
-def test_a_variable_that_only_a_setting_makes_dangerous_is_named(clone: Clone) -> None:
-    clone.configure({"child_env": ["A_CHILD"]})
-    clone.set(A_CHILD="1")
-    (found,) = clone.findings("check", code=1)
-    assert (found["code"], "A_CHILD" in found["message"]) == ("hook_environment", True)
-
-
 # To refuse, to end, and to block: while a run goes on, and while work remains.
 OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "bmad")]
 ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
@@ -109,22 +101,6 @@ ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PRO
 @pytest.mark.parametrize(("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str)
 def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
     assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
-
-
-def test_a_wrap_alone_is_fine(isolated: Path, hookctl: Hookctl) -> None:
-    hook = {"hooks": [{"type": "command", "command": "say done"}]}
-    put(Path(".claude/settings.json"), json.dumps({"hooks": {"Stop": [hook]}}))
-    Clone(hookctl, "--mode", "off", "--wrap", "say done").findings("check", code=0)
-
-
-def test_refusals_alone_are_asked_for_too(isolated: Path, hookctl: Hookctl) -> None:
-    clone = Clone(hookctl, "--mode", "off", "--dispatch", "Bash")
-    clone.set(HOOKCTL_DISPATCH_MAX="100000")
-    (found,) = clone.findings("check", "--require", "guard", code=1)
-    assert (
-        found["message"]
-        == "HOOKCTL_DISPATCH_MAX of project scope is set, so the guard does not refuse a tool call that is repeated"
-    )
 
 
 def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:

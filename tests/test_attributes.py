@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import subprocess
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from hookctl.__main__ import run
-from hookctl.system import files
 from tests.conftest import Hookctl, put
 from tests.disk import quiet
 
@@ -174,55 +172,3 @@ def test_an_access_list_that_cannot_be_kept_is_refused(
 
 
 # What is said where a file cannot be written: the call that failed, and its reason
-
-
-@ROOT
-def test_an_append_only_file_is_named(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, THEIRS)
-    if subprocess.run(["chattr", "+a", settings], capture_output=True).returncode:
-        pytest.skip("no append-only files here")
-    try:
-        outcome = hookctl(*INSTALL)
-        left = [path.name for path in settings.parent.iterdir()]
-    finally:
-        subprocess.run(["chattr", "-a", settings], check=True)
-    assert outcome.code == 1 and "settings.json\n" in outcome.err
-    assert "rename" in outcome.err and "Operation not permitted" in outcome.err
-    assert ("no file can be made" in outcome.err, left) == (False, ["settings.json"])
-
-
-@ROOT
-def test_a_sticky_folder_is_named(shared_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    os.chown(shared_file.parent, OWNER, SHARED)
-    os.chown(shared_file, 0, SHARED)
-    shared_file.parent.chmod(0o1777)
-    assert as_user(CALLER, [SHARED], install_guard) == 1
-    said = capfd.readouterr().err
-    assert "rename" in said and "Operation not permitted" in said and "no file can be made" not in said
-    assert shared_file.read_text() == THEIRS and len(list(shared_file.parent.iterdir())) == 1
-
-
-@pytest.mark.parametrize("letter", ["x", "é", "雪"])
-def test_a_long_name_behind_a_link_is_no_obstacle(letter: str, settings: Path, hookctl: Hookctl) -> None:
-    target = put(settings.parents[1] / "dotfiles" / (letter * (255 // len(letter.encode()))), THEIRS)
-    settings.parent.mkdir()
-    settings.symlink_to(target)
-    assert hookctl(*INSTALL).code == 0
-    assert "hookctl" in target.read_text()
-    assert hookctl("uninstall").code == 0
-    assert target.read_text() == THEIRS
-
-
-def test_a_name_that_is_too_long_is_said(settings: Path, hookctl: Hookctl) -> None:
-    settings.parent.mkdir()
-    settings.symlink_to("x" * 256)
-    outcome = hookctl(*INSTALL)
-    assert (outcome.code, "File name too long" in outcome.err) == (4, True), outcome
-
-
-def test_the_failed_call_is_in_the_message() -> None:
-    error = OSError(1, "Operation not permitted", "/f/.a.m.1.r.hookctl", None, "/f/a")
-    assert "rename" in files.cannot_write("/f/a", error).message
-    error = OSError(1, "Operation not permitted", "/f/.a.m.1.r.hookctl")
-    refused = files.cannot_write("/f/a", error)
-    assert (refused.path, "no file can be made in this folder" in refused.message) == ("/f", True)

@@ -324,28 +324,6 @@ def test_a_required_file_means_this_very_content(project: Project, old: str, new
     assert project.found("--require", str(project.pack)) == {"pack_changed", "pack_required"}
 
 
-def test_a_required_file_with_another_program_is_another_content(project: Project) -> None:
-    (project.pack.parent / "ring.sh").write_text("echo dong\n")
-    assert project.found("--require", str(project.pack)) == {"pack_changed", "pack_required"}
-
-
-def test_a_deliberate_change_is_named_and_no_failure(project: Project) -> None:
-    project.replace(project.settings, '"BELL": "1"', '"BELL": "2"')
-    project.replace(project.settings, '"timeout": 10', '"timeout": 20')
-    done = project.check()
-    assert (done.code, project.found(), project.found(level="info")) == (0, set(), {"entry_edited"})
-    project.hookctl("install", *PROJECT)
-    assert project.check().code == 0
-
-
-def test_work_in_hand_that_git_ignores_is_fine(project: Project) -> None:
-    for name in ("STOP", "OWNER", "CONCLUDE", "task.json"):
-        put(project.top / ".hookctl" / "run" / name, "")
-    assert project.check("--require", "guard").code == 0
-    project.change(project.config, lambda values: values.update(run_dir=".work"))
-    assert project.check("--require", "guard").code == 0, "nothing is there yet"
-
-
 def test_a_checkout_of_another_owner_is_checked(project: Project, isolated: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may give files away")
@@ -381,11 +359,6 @@ def test_nothing_of_the_user_is_looked_at_and_only_git_and_our_guard_start(proje
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_it_needs_no_home(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOME")
-    assert project.check().code == 0
-
-
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: Path, scope: str) -> None:
     text = '[pack]\nname = "notify"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "stop"\ncommand = "echo"\n'
@@ -400,11 +373,6 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     if scope == "project":
         outcome = hookctl("check", "--require", pack)
         assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
-
-
-def test_a_slip_is_a_usage_error(project: Project) -> None:
-    for options in (("--require", "./gone.toml"), ("--require", "a b"), ("--project", "gone")):
-        assert project.hookctl("check", *options).code == 2
 
 
 def count_calls(project: Project, variables: int) -> int:

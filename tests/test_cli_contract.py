@@ -19,7 +19,6 @@ import jsonschema
 import pytest
 
 from hookctl import __version__, cli
-from hookctl.errors import HookctlError
 from hookctl.system.package_data import asset
 from hookctl.verbs import status
 from hookctl.verbs.options import read_options
@@ -324,12 +323,6 @@ def test_wrong_use_is_exit_2_names_the_word_and_speaks_json_when_asked(
     assert tree(isolated) == before
 
 
-def test_json_before_the_command_is_wrong_use_too(hookctl: Hookctl) -> None:
-    outcome = hookctl("--json", "status")
-    assert outcome.code == 2
-    check_envelope(outcome, "status")
-
-
 def test_install_names_what_it_detected_where_it_cannot_ask(process: Hookctl, settings: Path) -> None:
     settings.parent.mkdir()
     outcome = process("install")
@@ -541,28 +534,6 @@ def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) ->
     assert check_envelope(outcome, "run")["data"]["project"] == project
 
 
-def test_a_terminal_that_knows_ascii_only_is_enough(process: Hookctl, isolated: Path) -> None:
-    process("install", *CLAUDE)
-    (isolated / "é").mkdir()
-    outcome = process("run", "status", "--project", str(isolated / "é"), PYTHONIOENCODING="ascii")
-    assert (outcome.code, outcome.err) == (0, "")
-
-
-def test_warnings_are_messages_with_and_without_json(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (isolated / "home" / ".claude").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr("hookctl.system.interpreter.choose", lambda environ: (sys.executable, "an odd Python"))
-    for flags in ((), ("--json",)):
-        outcome = hookctl("plan", *CLAUDE, *flags)
-        assert outcome.err == "hookctl: an odd Python\n"
-        if flags:
-            (warning,) = [message for message in outcome.data["messages"] if message["level"] == "warning"]
-            assert (warning["code"], warning["message"]) == ("interpreter", "an odd Python")
-        else:
-            assert "odd" not in outcome.out
-
-
 # Help.
 
 
@@ -589,25 +560,6 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
     text = importlib.import_module(f"hookctl.verbs.{command}").HELP.partition("\nEx")[0].strip()
     described = read_options(text).keys() - read_options("").keys()
     assert described <= {parameter.name for parameter in cli.command(command).params}, "a line is about no option"
-
-
-def test_a_call_imports_its_own_verb_alone_and_the_help_of_it_all_none() -> None:
-    code = "import sys; from hookctl import cli; cli.call(sys.argv[1:]); print([*sys.modules], file=sys.stderr)"
-    for arguments, verbs in ((["--help"], set()), (["stats", "--help"], {"stats"}), (["hosts"], {"hosts"})):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-        found = {name.partition("verbs.")[2] for name in re.findall(r"hookctl\.verbs\.\w+", done.stderr)}
-        assert found - {"options"} == verbs
-
-
-def test_the_help_of_it_all_names_every_command(hookctl: Hookctl) -> None:
-    alone, asked = hookctl(), hookctl("--help")
-    assert alone == asked
-    assert asked.code == 0
-    jobs, _, more = asked.out.partition("\nMore (")
-    named = re.findall(r"^  ([a-z]+)  ", jobs, re.MULTILINE)
-    folded = re.findall(r"[a-z]+", more.partition(":")[2])
-    assert sorted(named + folded) == sorted(COMMANDS)
-    assert named[0] == "install" and len(named) == 13
 
 
 def test_the_version(hookctl: Hookctl) -> None:
@@ -646,21 +598,6 @@ def test_at_a_terminal_install_asks_about_what_it_detected(settings: Path) -> No
     assert settings.exists()
 
 
-def test_at_a_terminal_no_means_no(settings: Path) -> None:
-    settings.parent.mkdir()
-    outcome, seen = at_terminal("n\n", "install")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert seen.endswith("[y/N] hookctl: nothing was changed\r\n")
-    assert not settings.exists()
-
-
-def test_at_a_terminal_install_asks_nothing_where_nothing_is_detected(isolated: Path) -> None:
-    outcome, seen = at_terminal("y\n", "install", PATH="")
-    assert outcome.code == 2
-    assert "Go on" not in seen
-    assert not (isolated / "state").exists()
-
-
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("\x04", 2)])
 def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Path, answer: str, code: int) -> None:
     hookctl("install", *CLAUDE)
@@ -668,12 +605,6 @@ def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Pat
     assert outcome.code == code, seen
     assert f"Uninstall every pack from {settings}?" in seen
     assert settings.exists() == (code != 0)
-
-
-def test_at_a_terminal_uninstall_everywhere_asks_nothing_where_nothing_is_installed() -> None:
-    outcome, seen = at_terminal("\x04", "uninstall", "--all")
-    assert (outcome.code, outcome.out) == (0, "nothing to do: nothing is installed\n"), seen
-    assert "Uninstall" not in seen
 
 
 def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:
@@ -717,20 +648,3 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
-
-
-@pytest.mark.parametrize(
-    ("hint", "said"),
-    [
-        ("", "Nothing was written."),
-        ("Read it.", "Read it. Nothing was written."),
-        ('Set it to "8"', 'Set it to "8". Nothing was written.'),
-        ("Run `hookctl doctor`", "Run `hookctl doctor`. Nothing was written."),
-        ("Run:\n  rm -r x", "Run:\n  rm -r x\n  Nothing was written."),
-        ("Nothing was written. Try again", "Nothing was written. Try again"),
-    ],
-)
-def test_what_was_not_written_is_a_sentence_of_its_own(hint: str, said: str) -> None:
-    error = HookctlError("torn", "it is torn", hint=hint)
-    error.say_unwritten()
-    assert error.hint == said

@@ -47,14 +47,6 @@ def test_nothing_stays(everywhere: bool, clone: Callable[[], Path], hookctl: Hoo
     assert names(folder) == [".git"]
 
 
-def test_an_empty_folder_of_runs_goes_too(clone: Callable[[], Path], hookctl: Hookctl) -> None:
-    assert hookctl("install", *PROJECT).code == 0
-    folder = clone()
-    (folder / ".hookctl" / "run").mkdir()
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert names(folder) == [".git"]
-
-
 def test_a_folder_that_a_run_had_made_before_the_install_goes_too(
     isolated: Path, clone: Callable[[], Path], hookctl: Hookctl
 ) -> None:

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.ledger.codec import from_json, to_json
 from hookctl.model import Claim, Entry, PackRecord, Record
-from hookctl.run.journal import Journal, Step
 
 
 def made(kind: Any, *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -48,11 +46,6 @@ RECORDS = made(
     st.dictionaries(TEXT, PACKS, max_size=2), SHA, SHA, st.lists(ENTRIES, max_size=3).map(tuple), TEXT, TEXT,
     st.lists(TEXTS, max_size=2).map(tuple),
 )  # fmt: skip
-STEPS = made(Step, TEXT, SHA, SHA, st.integers(), st.booleans(), st.none() | st.integers())
-JOURNALS = made(
-    Journal, st.lists(STEPS, max_size=2).map(tuple), st.dictionaries(TEXT, st.none() | RECORDS, max_size=2),
-    TEXTS, TEXTS,
-)  # fmt: skip
 MORE = settings(deadline=None, max_examples=200)
 
 
@@ -60,13 +53,6 @@ MORE = settings(deadline=None, max_examples=200)
 @given(st.dictionaries(TEXT, RECORDS, max_size=2))
 def test_every_ledger_comes_back_as_it_was(records: dict[str, Record]) -> None:
     assert store.parse(store.dump(records), "/l") == records
-
-
-@MORE
-@given(JOURNALS)
-def test_every_journal_comes_back_as_it_was(journal: Journal) -> None:
-    text = json.dumps(to_json(journal))
-    assert from_json(Journal, json.loads(text), "the journal") == journal
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -117,8 +103,3 @@ def test_what_is_wrong_is_named(change: dict[str, Any], said: str) -> None:
     with pytest.raises(HookctlError) as caught:
         store.parse(json.dumps(page).encode(), "/l")
     assert caught.value.message == f"hookctl's record cannot be read: {said}"
-
-
-def test_what_says_nothing_is_left_out() -> None:
-    assert to_json(Record("claude", "user", "json")) == {"host": "claude", "scope": "user", "format": "json"}
-    assert to_json(Entry(("a",), "container")) == {"path": ["a"], "kind": "container"}

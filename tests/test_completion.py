@@ -16,8 +16,6 @@ from hookctl.settings.targets import SCOPES
 from hookctl.verbs import options as known
 
 from .conftest import Hookctl, put
-from .test_cli_contract import check_envelope
-from .trees import tree
 
 COMMANDS = {name: cli.command(name) for name in cli.NAMES}
 HOSTS = {*hosts.names(), "all"}
@@ -101,25 +99,6 @@ def test_every_value_that_there_is_is_offered(words: tuple[str, ...], expected: 
     assert set(done.out.split()) == expected
 
 
-def test_the_help_names_every_value_too(hookctl: Hookctl) -> None:
-    assert ", ".join(known.ACTIONS) in " ".join(hookctl("run", "--help").out.split())
-    assert ", ".join(known.SHELLS) in " ".join(hookctl("completion", "--help").out.split())
-
-
-@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
-def test_bash_takes_an_option_and_its_value_apart(script) -> None:  # type: ignore[no-untyped-def]
-    file = script("bash")
-    assert set(bash(file, "install", "--host", "=")) == HOSTS
-    assert bash(file, "install", "--host", "=", "claude", "--dr") == ["--dry-run"]
-
-
-@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish here")
-def test_fish_offers_files_for_a_pack(script, isolated: Path) -> None:  # type: ignore[no-untyped-def]
-    put(isolated / "work" / "packs.toml", "")
-    (isolated / "work" / "packed").mkdir()
-    assert fish(script("fish"), "install", "./pac") == ["./packed/", "./packs.toml"]
-
-
 def typed(shell: list[str], keys: str, **environ: str) -> str:
     """What an interactive shell prints for these keys at a terminal."""
     outside, inside = pty.openpty()
@@ -176,14 +155,3 @@ def test_zsh_completes_at_a_terminal(way: str, keys: str, got: str, script, isol
 def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-untyped-def]
     done = subprocess.run([shell, "-n", str(script(shell))], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("shell", known.SHELLS)
-def test_the_script_goes_to_stdout_and_nothing_is_written(shell: str, hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "home" / ".bashrc", "# mine\n")
-    before = tree(isolated)
-    text, envelope = hookctl("completion", shell), hookctl("completion", shell, "--json")
-    assert (text.code, text.err, envelope.err) == (0, "", "")
-    assert check_envelope(envelope, "completion")["data"] == {"shell": shell, "script": text.out}
-    assert tree(isolated) == before
-    assert not [line for line in text.out.splitlines() if line.startswith(("+", "-", "@"))], "those would be coloured"

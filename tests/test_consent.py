@@ -83,13 +83,6 @@ def test_at_a_terminal_it_asks_once(bell: Bell, settings: Path, answer: object) 
     assert "Install bell?" not in again.err
 
 
-def test_at_a_terminal_json_never_asks(bell: Bell, isolated: Path, answer: object) -> None:
-    answer("y\n")  # type: ignore[operator]
-    done = bell.install("--json")
-    assert (done.code, "Install" in done.err) == (2, False)
-    assert nothing_written(isolated)
-
-
 RISKY = [
     "PATH", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS",
     "NODE_PATH", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HTTPS_PROXY", "http_proxy", "HOOKCTL_DISABLE",
@@ -105,12 +98,6 @@ def test_a_variable_that_changes_what_runs_is_refused(bell: Bell, isolated: Path
     done = bell.install("--yes")
     assert (done.code, f"--allow-env {name}" in done.err) == (2, True)
     assert nothing_written(isolated)
-
-
-def test_variables_of_its_own_are_none_of_those(bell: Bell) -> None:
-    for name in ("BELL_URL", "BELL_PATH", "MAX_STOP_BLOCKS", "BELL_LEVEL", "DEBUG"):
-        bell.toml.write_text(PACK.replace("BELL_TOKEN", name))
-        assert "--allow-env" not in bell.install("--yes", "--dry-run").err
 
 
 def test_what_changes_after_the_question_is_not_installed(

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents.formats import PROGRAMS
 from tests.conftest import Hookctl, Outcome, put
 from tests.cut import added
 from tests.documents import judge
@@ -197,8 +196,3 @@ def test_the_check_itself_sees_what_an_install_must_not_do(what: str) -> None:
     assert found
     with pytest.raises(AssertionError):
         require_only_ours(MINE, head + new + tail)
-
-
-def test_there_are_look_alikes_of_every_kind() -> None:
-    found = {kind.name: len(kind.corpus()) for kind in KINDS if kind.format not in PROGRAMS}
-    assert all(number >= 15 for number in found.values()), found

@@ -23,7 +23,6 @@ from tests.disk import (
     THEIRS,
     UNINSTALL,
     UPGRADE,
-    Tree,
     data_of,
     first,
     last,
@@ -261,59 +260,6 @@ def test_a_file_torn_in_place_is_told_from_an_edit_even_if_it_parses(extra: byte
     assert not extra
 
 
-def journalled(path: Path, verb: tuple[str, ...], start: Tree, top: Path) -> None:
-    """Kill the command when its journal is written, and none of its files."""
-    put_back(top, start)
-    child = os.fork()
-    if child == 0:
-        try:
-            _die_when_there(folders.here().journal)
-            os._exit(quiet(*verb))
-        except BaseException:
-            os._exit(99)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == _KILLED
-    assert data_of(path) == start.data[str(path)]
-
-
-def _die_when_there(journal: str) -> None:
-    """End this process at the first step after which the journal names a step."""
-
-    def watched(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **options: Any) -> Any:
-            result = real(*arguments, **options)
-            if os.path.exists(journal) and json.loads(Path(journal).read_bytes())["steps"]:
-                os._exit(_KILLED)
-            return result
-
-        return call
-
-    for name in ("replace", "rename", "link"):
-        setattr(os, name, watched(getattr(os, name)))
-
-
-@pytest.mark.parametrize(("back", "written"), [(0, 60), (43, 60), (43, 200), (43, 1000), (1000, 1000)])
-def test_a_file_whose_old_bytes_could_not_be_put_back_whole_is_known_too(
-    back: int, written: int, isolated: Path
-) -> None:
-    path = prepared(isolated, "hard link", INSTALL)
-    start, old = tree(isolated), path.read_bytes()
-    done, new = reached(isolated, start, INSTALL), path.read_bytes()
-    journalled(path, INSTALL, start, isolated)
-    path.write_bytes((old[:back] + new[:written][len(old[:back]) :]) + old[written:])
-    assert path.read_bytes() not in (old, new)
-    assert quiet(*INSTALL) == 0
-    assert outcome(isolated) == done
-
-
-def test_a_hard_linked_file_that_is_no_mixture_of_old_and_new_is_somebody_elses(isolated: Path) -> None:
-    path = prepared(isolated, "hard link", INSTALL)
-    start, old = tree(isolated), path.read_bytes()
-    journalled(path, INSTALL, start, isolated)
-    path.write_bytes(theirs := old.replace(b'"m"', b'"x"'))
-    assert quiet(*UNINSTALL) == 0
-    assert path.read_bytes() == theirs
-
-
 def failing(arguments: tuple[str, ...], *faults: tuple[str, str]) -> int:
     """Run the command in a child in which, for each of these, the first call of os for such a path fails."""
     child = os.fork()
@@ -383,14 +329,3 @@ def test_a_run_that_was_done_is_not_carried_on_because_its_journal_is_there(kind
     recover(folders.here())
     assert data_of(path) == old
     assert not folders.here().has_unfinished_run()
-
-
-def test_folders_that_a_failed_run_made_and_could_not_remove_go_with_the_next_one(isolated: Path) -> None:
-    path = prepared(isolated, "absent", INSTALL)
-    start = tree(isolated)
-    either = [reached(isolated, start, INSTALL, UNINSTALL), reached(isolated, start, UNINSTALL)]
-    put_back(isolated, start)
-    assert failing(INSTALL, ("link", r"home/\.claude/\.settings"), ("rmdir", r"home/\.claude")) == 1
-    assert path.parent.exists() and not path.exists()
-    assert quiet(*UNINSTALL) == 0
-    assert outcome(isolated) in either

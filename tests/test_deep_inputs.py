@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import os
-import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
-from hookctl.model import HookEntry, Hooks
 from hookctl.survey.scripts import find_scripts
 from tests.conftest import Hookctl, put
 
@@ -165,56 +159,3 @@ def test_no_command_takes_more_than_its_length(name: str, reader: str) -> None:
         return end - start
 
     assert any(taken(80_000) < 11 * taken(20_000) + 0.05 for _ in range(5))
-
-
-def test_a_variable_is_found_as_fast_among_many_others() -> None:
-    def taken(size: int) -> float:
-        document = JsonDocument.parse(json.dumps({"env": dict.fromkeys(map(str, range(size)), "1")}).encode(), where="")
-        start = time.process_time()
-        for number in range(size):
-            assert document.get(("env", str(number))) == "1"
-        return time.process_time() - start
-
-    assert any(taken(8_000) < 11 * taken(2_000) + 0.05 for _ in range(5))
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_a_long_command_of_a_project_is_judged(name: str, isolated: Path, hookctl: Hookctl) -> None:
-    handler = {"type": "command", "command": LONG[name](3000)}
-    put(isolated / PROJECT, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
-    for command in (("doctor", "--host", "claude"), ("check",), ("status",), INSTALLED[1], ("uninstall",)):
-        assert hookctl(*command).code in (0, 1)
-
-
-@given(st.text(alphabet="ab'\"\\ \n\t#é$"))
-def test_words_are_split_as_the_standard_library_does(text: str) -> None:
-    try:
-        expected = shlex.split(text)
-    except ValueError:
-        with pytest.raises(ValueError, match="no end"):
-            split_words(text)
-        return
-    assert split_words(text) == expected
-
-
-def test_a_hook_is_found_without_a_look_at_all_others() -> None:
-    class Counted(HookEntry):
-        looks = 0
-
-        @property
-        def id(self) -> str:  # type: ignore[override]
-            Counted.looks += 1
-            return self.path[0]  # type: ignore[return-value]
-
-    hooks = Hooks(Counted((f"h{number}",), "", {}) for number in range(1000))
-    found = [hooks.by_id.get(f"h{number}", []) for number in range(1000)]
-    assert [len(copies) for copies in found] == [1] * 1000
-    assert "none" not in hooks.by_id
-    assert Counted.looks == 1000
-
-
-def test_no_number_is_too_large(hookctl: Hookctl) -> None:
-    hook = f'{{"hooks": [{{"type": "command", "command": "x", "timeout": 1{"0" * 400}}}]}}'
-    put(Path(".gemini/settings.json"), f'{{"hooks": {{"AfterAgent": [{hook}]}}}}')
-    hookctl("install", "--host", "gemini")
-    assert hookctl("doctor").code in (0, 1)

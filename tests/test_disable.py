@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents.merging import merge
 from hookctl.errors import HookctlError
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import KINDS, Kind
@@ -197,40 +196,6 @@ def test_a_pack_that_is_back_in_its_file_is_not_called_disabled(hookctl: Hookctl
     assert path.read_text() == THEIRS
 
 
-def test_where_what_was_kept_is_gone_force_writes_the_pack_again(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    installed = json.loads(path.read_text())
-    run(hookctl, "disable", "notify")
-    book(isolated).unlink()
-    command = f"hookctl install {isolated / 'notify.toml'} --host claude --scope user --force"
-    assert f"`{command}`" in run(hookctl, "enable", "notify", code=1).err
-    run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", "--force")
-    assert json.loads(path.read_text()) == installed
-    run(hookctl, "uninstall", "notify")
-    assert path.read_text() == THEIRS
-
-
-def test_another_version_meanwhile_is_named_when_the_pack_comes_back(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    run(hookctl, "disable", "notify")
-    put(isolated / "notify.toml", PACK.replace('version = "1"', 'version = "2"').replace("true done", "true over"))
-    run(hookctl, "upgrade", "--yes")
-    outcome = run(hookctl, "enable", "notify")
-    assert "upgrade notify" in outcome.err and b"true done" in path.read_bytes()
-    run(hookctl, "upgrade", "--yes")
-    assert b"true over" in path.read_bytes() and b"true done" not in path.read_bytes()
-
-
-def test_a_hook_that_its_pack_no_longer_has_does_not_come_back(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    run(hookctl, "disable", "notify/asked")
-    newer = PACK.replace('version = "1"', 'version = "2"').partition('[[hooks]]\nid = "asked"')[0]
-    put(isolated / "notify.toml", newer)
-    run(hookctl, "upgrade", "--yes")
-    assert "does not have it any more" in run(hookctl, "enable", "notify/asked").out
-    assert b"notify/asked" not in path.read_bytes() and not book(isolated).exists()
-
-
 @pytest.mark.parametrize("names", [["notify"], ["notify/done"], ["notify", "guard"]])
 def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     hookctl: Hookctl, isolated: Path, names: list[str]
@@ -240,26 +205,6 @@ def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     run(hookctl, "disable", *names)
     run(hookctl, "uninstall", "--all", "--yes")
     assert path.read_text() == THEIRS and not book(isolated).exists()
-
-
-def test_the_values_that_somebody_has_changed_stay(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    path.write_text(path.read_text().replace('"2"', '"9"'))
-    edited = path.read_bytes()
-    run(hookctl, "disable", "notify")
-    assert b'"NOTIFY_LEVEL": "9"' in path.read_bytes()
-    run(hookctl, "enable", "notify")
-    assert path.read_bytes() == edited
-
-
-def test_a_wrapped_hook_of_another_tool_stays_when_the_guard_goes(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    run(hookctl, "install", "--host", "claude", "--wrap", "last")
-    installed = path.read_bytes()
-    run(hookctl, "disable", "guard")
-    assert b"guard/wrap-" in path.read_bytes() and b"guard/stop" not in path.read_bytes()
-    run(hookctl, "enable", "guard")
-    assert path.read_bytes() == installed
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -281,20 +226,6 @@ def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: 
     run(hookctl, "uninstall", "--host", kind.host)
     assert (path.read_bytes() if path.exists() else None) == before
     assert not book(isolated).exists()
-
-
-def test_a_home_that_moves_takes_what_is_disabled_along(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = isolated / "home"
-    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(home / "state"))
-    path = put(home / ".claude" / "settings.json", THEIRS)
-    ids = disabled_here(hookctl, path, "two")
-    home.rename(isolated / "moved")
-    monkeypatch.setenv("HOME", str(isolated / "moved"))
-    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "moved" / "state"))
-    run(hookctl, "enable", *ids)
-    assert (isolated / "moved" / ".claude" / "settings.json").read_text() == THEIRS
 
 
 # A project.
@@ -346,46 +277,6 @@ def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
     assert after["model"] == "other" and not book(isolated).exists()
 
 
-def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    ids = disabled_here(hookctl, path, "two", "three")
-    path.write_text(path.read_text().replace('"model": "m"', '"model":   "edited"'))
-    run(hookctl, "enable", ids[0])
-    run(hookctl, "install", "--host", "claude")
-    run(hookctl, "enable", ids[1])
-    run(hookctl, "uninstall")
-    assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
-
-
-def test_a_hook_comes_back_with_its_line_behind_one_that_somebody_has_put_in_its_place(
-    hookctl: Hookctl, isolated: Path
-) -> None:
-    lines = [
-        '{"hooks": {"Stop": [{"hooks": [',
-        *(f'  {{"type": "command", "command": "{name}"}}' for name in "xb"),
-        "]}]}}",
-    ]
-    lines[1] += "  ,"
-    path = put(isolated / "home" / ".claude" / "settings.json", "\n".join(lines))
-    ids = disabled_here(hookctl, path, "x")
-    new = '  {"type": "command", "command": "new"},'
-    path.write_text("\n".join([lines[0], new, *lines[2:]]))
-    run(hookctl, "enable", *ids)
-    assert path.read_text() == "\n".join([lines[0], new, *lines[1:]])
-
-
-def test_a_hook_comes_back_above_others_and_each_keeps_its_comments(hookctl: Hookctl, isolated: Path) -> None:
-    head = "hooks:\n  pre_verify:\n"
-    twin, other = '  - command: "twin"\n    timeout: 41\n', "  - command: other # of other\n"
-    path = put(isolated / "home" / ".hermes" / "config.yaml", f"{head}{twin}{other}{twin}")
-    run(hookctl, "disable", listed(hookctl, path, "hermes")[0]["id"], "--host", "hermes")
-    edited = "    # above\n    - command: other # new\n    - command: twin # keep me\n      timeout: 41\n"
-    path.write_text(head + edited)
-    gone = [hook["id"] for hook in listed(hookctl, path, "hermes") if hook["state"] == "disabled"]
-    run(hookctl, "enable", *gone)
-    assert path.read_text() == f'{head}    - command: "twin"\n      timeout: 41\n{edited}'
-
-
 def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
     path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
     ids = disabled_here(hookctl, path, "two")
@@ -393,33 +284,6 @@ def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isola
     assert states(hookctl, path)["two"] == "runs"
     assert "already" in run(hookctl, "enable", *ids).out
     assert path.read_text() == THEIRS and not book(isolated).exists()
-
-
-def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:
-    text = THEIRS.replace('"two"', '"one"').replace('"three"', '"one"')
-    path = put(isolated / "home" / ".claude" / "settings.json", text)
-    for number in range(1, 4):
-        running = [hook for hook in listed(hookctl, path) if hook["state"] != "disabled"]
-        run(hookctl, "disable", running[0]["id"])
-        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
-    for number in range(2, -1, -1):
-        gone = [hook for hook in listed(hookctl, path) if hook["state"] == "disabled"]
-        run(hookctl, "enable", gone[-1]["id"])
-        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
-    assert path.read_text() == text
-
-
-def test_a_file_that_is_gone_ends_enable_with_1_and_what_is_kept_stays(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    ids = disabled_here(hookctl, path, "two")
-    left = path.read_bytes()
-    path.unlink()
-    kept = book(isolated).read_bytes()
-    assert "the file is gone" in run(hookctl, "enable", *ids, code=1).err
-    assert not path.exists() and book(isolated).read_bytes() == kept
-    path.write_bytes(left)
-    run(hookctl, "enable", *ids)
-    assert path.read_text() == THEIRS
 
 
 def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -> None:
@@ -464,16 +328,6 @@ def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: 
     assert "stays disabled" not in run(hookctl, "uninstall").err
 
 
-def test_a_hook_that_cannot_be_put_back_fails_the_uninstall_of_everything(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    (id,) = disabled_here(hookctl, path, "one")
-    path.unlink()
-    outcome = run(hookctl, "uninstall", "--all", "--yes", code=1)
-    assert (
-        "the file is gone" in outcome.err and f"{id[:8]} (one) of ~/.claude/settings.json stays disabled" in outcome.err
-    )
-
-
 @pytest.mark.parametrize("verb", ["disable", "enable"])
 def test_a_file_that_its_host_ignores_is_refused_as_install_refuses_it(
     hookctl: Hookctl, isolated: Path, verb: str
@@ -487,16 +341,6 @@ def test_a_file_that_its_host_ignores_is_refused_as_install_refuses_it(
     outcome = run(hookctl, verb, id, code=4)
     assert outcome.err == run(hookctl, "install", "--host", "claude", code=4).err
     assert "there is a comment" in outcome.err and path.read_text() == broken
-
-
-@pytest.mark.parametrize("word", ["notfy", "notify/dne"])
-@pytest.mark.parametrize("verb", ["disable", "enable"])
-def test_a_misspelt_name_is_refused_with_the_nearest(hookctl: Hookctl, isolated: Path, verb: str, word: str) -> None:
-    with_pack(hookctl, isolated)
-    if verb == "enable":
-        run(hookctl, "disable", "notify")
-    meant = {"notfy": "notify", "notify/dne": "notify/done"}[word]
-    assert f"Did you mean {meant}?" in run(hookctl, verb, word, code=2).err
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -557,15 +401,6 @@ def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
     assert config.read_text() == f"{text}[profile]\nx = 1\n" and not book(isolated).exists()
 
 
-def test_of_equal_hooks_in_codex_the_one_that_is_named_is_shown_as_disabled(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": [GROUP, GROUP]}}))
-    first, second = (hook["id"] for hook in listed(hookctl, path, "codex"))
-    run(hookctl, "disable", second, "--host", "codex")
-    assert [hook["state"] == "disabled" for hook in listed(hookctl, path, "codex")] == [False, True]
-    run(hookctl, "disable", first, "--host", "codex")
-    assert [hook["state"] for hook in listed(hookctl, path, "codex")] == ["disabled", "disabled"]
-
-
 def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl, isolated: Path) -> None:
     config = put(isolated / "home" / ".codex" / "config.toml", 'model = "m" # mine\n')
     run(hookctl, "install", "--host", "codex")
@@ -593,16 +428,6 @@ def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookct
     assert path.read_text() == text
 
 
-def test_hooks_that_share_a_name_in_a_hosts_list_come_back_together(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".gemini" / "settings.json", "{}")
-    run(hookctl, "install", "--host", "gemini")
-    before = path.read_bytes()
-    run(hookctl, "disable", "guard")
-    assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["hookctl-guard"]}
-    run(hookctl, "enable", "guard/stop")
-    assert path.read_bytes() == before and not book(isolated).exists()
-
-
 def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
     hooks = {"AfterTool": [{"hooks": [{**BELL, "name": "lint"}, {**BELL, "command": "b"}]}]}
     text = json.dumps({"hooksConfig": {"disabled": ["lint"]}, "hooks": hooks})
@@ -618,32 +443,6 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["lint", "b"]}
     run(hookctl, "enable", other)
     assert path.read_text() == text
-
-
-def test_a_hook_that_codex_has_switched_off_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": [GROUP]}}))
-    (hook,) = listed(hookctl, path, "codex")
-    run(hookctl, "disable", hook["id"])
-    book(isolated).unlink()  # now nobody knows that hookctl did it
-    config = isolated / "home" / ".codex" / "config.toml"
-    text = config.read_text()
-    outcome = run(hookctl, "disable", hook["id"])
-    assert f"{hook['id'][:8]} is off already: it has enabled = false in ~/.codex/config.toml" in outcome.err
-    assert "nothing to do" in outcome.out and config.read_text() == text and not book(isolated).exists()
-
-
-def test_a_pack_whose_hook_its_host_has_off_already_stays_as_it_is(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".gemini" / "settings.json", "{}")
-    run(hookctl, "install", "--host", "gemini")
-    page = json.loads(path.read_text())
-    (command,) = [hook["command"] for hook in page["hooks"]["AfterAgent"][0]["hooks"]]
-    name = page["hooks"]["AfterAgent"][0]["hooks"][0].get("name", command)
-    path.write_text(json.dumps({**page, "hooksConfig": {"disabled": [name]}}))
-    before = path.read_bytes()
-    outcome = run(hookctl, "disable", "guard")
-    assert "is off already" in outcome.err and "nothing to do" in outcome.out
-    assert "guard is disabled" not in outcome.out
-    assert path.read_bytes() == before and not book(isolated).exists()
 
 
 # Tables of TOML: their very lines come back.
@@ -702,85 +501,7 @@ def test_tables_come_back_with_their_comments_wherever_somebody_has_edited(
     assert after == wanted
 
 
-def test_tables_come_back_into_a_list_in_brackets(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".kimi-code" / "config.toml", IN_TABLES.format(field="event", event="Stop"))
-    ids = [hook["id"] for hook in listed(hookctl, path, "kimi")]
-    run(hookctl, "disable", *ids)
-    put(path, 'hooks = [{ event = "Stop", command = "mine" }]\n')
-    run(hookctl, "enable", *ids)
-    assert [hook["command"] for hook in listed(hookctl, path, "kimi")] == ["mine", "bell", "two"]
-
-
-def test_a_hook_of_a_list_in_brackets_comes_back_above_its_neighbour_in_tables(
-    hookctl: Hookctl, isolated: Path
-) -> None:
-    text = 'hooks = [{ event = "Stop", command = "x" }, { event = "Stop", command = "mine" }]\n'
-    path = put(isolated / "home" / ".kimi-code" / "config.toml", text)
-    run(hookctl, "disable", listed(hookctl, path, "kimi")[0]["id"])
-    tables = '# mine\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n'
-    put(path, tables)
-    run(hookctl, "enable", *(hook["id"] for hook in listed(hookctl, path, "kimi") if hook["state"] == "disabled"))
-    assert path.read_text() == f'[[hooks]]\nevent = "Stop"\ncommand = "x"\n\n{tables}'
-
-
-def test_a_date_beside_a_hook_or_in_it_is_no_obstacle(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".kimi-code" / "config.toml", "day = 2026-11-24\n" + HOOK_WITHOUT_A_LIMIT)
-    for text in (path.read_text(), path.read_text().replace("nan", "07:32:00")):
-        put(path, text)
-        (hook,) = listed(hookctl, path, "kimi")
-        run(hookctl, "disable", hook["id"])
-        put(path, path.read_text() + "# new\n")
-        run(hookctl, "enable", hook["id"])
-        assert path.read_text() == f"{text}# new\n"
-
-
-def test_a_group_with_a_name_of_its_own_gets_its_only_hook_back(hookctl: Hookctl, isolated: Path) -> None:
-    text = THEIRS.replace('{"hooks": [{"type": "command", "command": "last"}]}', """{
-        "_tag": "mine",
-        "hooks": [{"type": "command", "command": "last"}]
-      }""")  # fmt: skip
-    path = put(isolated / "home" / ".claude" / "settings.json", text)
-    ids = disabled_here(hookctl, path, "last")
-    run(hookctl, "install", "--host", "claude")
-    run(hookctl, "enable", *ids)
-    run(hookctl, "uninstall")
-    assert path.read_text() == text
-
-
 # Lines.
-
-
-@pytest.mark.parametrize(
-    ("old", "edited", "new", "first", "last"),
-    [
-        ("a\nb\nc\n", "a\nb\nc\nd\n", "a\nc\n", "a\nc\nd\n", "a\nc\nd\n"),
-        ("a\nc\n", "x\na\nc\n", "a\nb\nc\n", "x\na\nb\nc\n", "x\na\nb\nc\n"),
-        ("a\nc\n", "a\nx\nc\n", "a\nb\nc\n", "a\nb\nx\nc\n", "a\nx\nb\nc\n"),
-        ("a\nc\n", "A\nx\nc\n", "a\nb\nc\n", "A\nx\nb\nc\n", "A\nx\nb\nc\n"),
-        ("a\nc\n", "a\nx\nC\n", "a\nb\nc\n", "a\nb\nx\nC\n", "a\nb\nx\nC\n"),
-        ("a\nc\n", "A\nC\n", "a\nb\nc\n", None, None),
-        ("a\nb\nc\n", "a\nB\nc\n", "a\nc\n", None, None),
-        ("", "x\n", "a\n", "a\nx\n", "x\na\n"),
-        ("a\n", "", "a\nb\n", "b\n", "b\n"),
-        ("a\nb\n", "a\nb\n", "b\na\n", "b\na\n", "b\na\n"),
-        ("a\r\nb\r\n", "0\r\na\r\nb\r\n", "a\r\n", "0\r\na\r\n", "0\r\na\r\n"),
-    ],
-)
-def test_a_change_is_made_in_an_edited_text(
-    old: str, edited: str, new: str, first: str | None, last: str | None
-) -> None:
-    assert merge(old, edited, new) == first
-    assert merge(old, edited, new, is_first=False) == last
-
-
-def test_status_takes_a_pack_that_its_host_has_switched_off_for_disabled(hookctl: Hookctl, isolated: Path) -> None:
-    """On Codex the hooks stay in their file, and wait for an approval that nobody needs now."""
-    run(hookctl, "install", "--host", "codex")
-    assert run(hookctl, "status").out.startswith("warn  Codex CLI")
-    run(hookctl, "disable", "guard")
-    assert run(hookctl, "status").out.startswith("skip  Codex CLI")
-    message = run(hookctl, "disable", "guard", "--json").data["messages"][-1]
-    assert (message["host"], message["path"]) == ("codex", str(isolated / "home/.codex/hooks.json"))
 
 
 @pytest.mark.parametrize("settings", ["{}", '{ "hooks": {} }', '{"hooks": {"x": [\n]}, "mine": []}'])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,6 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.checks.codes import entries
 from hookctl.packs.choices import PRESETS
-from hookctl.system import folders
-from hookctl.system.project import session_hash
-from hookctl.verbs.doctor import doctor
 
 from . import findings
 from .conftest import put
@@ -39,7 +35,6 @@ from .findings import (
     file_of,
     handler,
     in_the_shell,
-    logged,
     loose,
     no_cap_and,
     not_committed,
@@ -143,14 +138,6 @@ def test_a_client_is_not_asked_for_its_version_where_nothing_changes(place: Plac
         assert (place.root / "asked").read_text() == "asked\n"
 
 
-@pytest.mark.parametrize(("before", "is_told"), [(0, True), (60, False)])
-def test_an_end_that_a_client_went_on_after_counts_until_another_client_is_there(
-    place: Place, before: float, is_told: bool
-) -> None:
-    findings.went_on(before)(place)
-    assert ("client_old" in place.codes()) == is_told
-
-
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
 CAPS: list[tuple[Any, float, set[str]]] = [
     ("8", 8, set()),
@@ -187,13 +174,6 @@ def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: flo
         assert f"the host cap is {effective:g}," in found["cap_below_limit"]["message"]
 
 
-def test_a_cap_that_is_missing_is_the_clients_default(place: Place) -> None:
-    place.install("--set", f"{LIMIT}=9").change(lambda page: page["env"].pop(CAP))
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
-    assert "the host cap is 8, so the guard lets the agent stop before 9 blocks" in finding["message"]
-    assert f"Set {CAP} to 12." == finding["fix"]
-
-
 def test_the_nearest_scope_wins(place: Place) -> None:
     """managed before local before project before user; a later file of the managed folder before an earlier one."""
     place.install("--set", f"{LIMIT}=20")
@@ -217,49 +197,11 @@ def test_the_nearest_scope_wins(place: Place) -> None:
     assert winner() == str(last)
 
 
-def test_the_limit_in_effect_is_the_one_that_the_cap_is_compared_with(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), json.dumps({"env": {LIMIT: "20"}}))
-    assert "cap_below_limit" in place.codes()
-
-
 @pytest.mark.parametrize(("limit", "codes"), [("20", ["cap_below_limit"]), ("2", []), ("0", []), ("many", [])])
 def test_the_limit_of_another_system_is_held_against_the_cap(place: Place, limit: str, codes: list[str]) -> None:
     place.install("--preset", "bmad")
     put(Path(".claude/settings.json"), json.dumps({"env": {"STORY_AUTOMATOR_MAX_STOP_BLOCKS": limit}}))
     assert [code for code in place.codes() if code.startswith("cap_")] == codes
-
-
-def test_project_settings_that_the_client_cannot_read_mask_nothing(place: Place) -> None:
-    place.install()
-    for text in ("{", f'{{"env": {{"{CAP}": "3"}},}}', "[]", '"x"'):
-        put(Path(".claude/settings.json"), text)
-        assert "cap_below_limit" not in place.codes()
-
-
-def test_settings_in_a_parent_folder_are_not_read(place: Place) -> None:
-    place.install()
-    put(Path(".claude/settings.json"), '{"disableAllHooks": true}')
-    Path("sub").mkdir()
-    place.monkeypatch.chdir("sub")
-    assert "hooks_disabled" not in place.codes()
-
-
-@pytest.mark.parametrize(("name", "is_found"), [("droid", True), ("claude", False)])
-def test_project_hooks_are_judged_in_a_subfolder_where_the_host_reads_them(
-    place: Place, name: str, is_found: bool
-) -> None:
-    host, environ = hosts.load(name), dict(os.environ)
-    put(Path(hosts.settings_path(host, "user", environ)), "{}")
-    Path(".git").mkdir()
-    put(
-        Path(hosts.settings_path(host, "project", environ, ".")),
-        findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]),
-    )
-    assert "script_missing" in place.codes()
-    Path("sub").mkdir()
-    place.monkeypatch.chdir("sub")
-    assert ("script_missing" in place.codes()) is is_found
 
 
 def test_a_changed_hook_is_not_started(place: Place) -> None:
@@ -330,46 +272,6 @@ def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -
     assert "self_test_failed" in place.codes()
 
 
-def test_a_wiped_file_gives_one_finding_and_not_one_for_each_entry(place: Place) -> None:
-    entries_wiped(place)
-    assert [code for code in place.codes() if code.startswith("entr")] == ["entries_wiped"]
-
-
-def test_findings_about_a_torn_file_name_line_and_column(place: Place) -> None:
-    put(place.settings, '{\n  "a": 1\n  "b": 2\n}\n')
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "unparsable"]
-    assert "line 2, column 9" in finding["message"] or "line 3, column 3" in finding["message"]
-    assert finding["path"] == str(place.settings)
-    assert "ackups" not in finding["fix"], "there are none"
-
-
-def test_an_edited_limit_is_said_also_where_the_cap_is_at_fault(place: Place) -> None:
-    place.install().change(lambda page: page["env"].update({CAP: "3", LIMIT: "7"}))
-    findings = {f["code"]: f for f in place.findings()}
-    assert findings["entry_edited"]["level"] == "info"
-    assert findings["cap_below_limit"]["fix"] == f"Set {CAP} to 10."
-
-
-def test_a_settings_file_from_another_time_is_looked_at_too(place: Place) -> None:
-    place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place.root / "other"))
-    place.install()
-    place.monkeypatch.delenv("CLAUDE_CONFIG_DIR")
-    other = place.root / "other" / "settings.json"
-    place.edit('"8"', '"4"', other)
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "cap_below_limit"]
-    assert finding["path"] == str(other)
-    place.install()
-    assert place.trials() == [True, True]
-
-
-def test_the_command_for_another_project_names_it(place: Place) -> None:
-    place.install("--scope", "local").change(lambda page: page["env"].pop(CAP), Path(".claude/settings.local.json"))
-    assert any("--scope local --force`" in finding["fix"] for finding in place.findings())
-    place.monkeypatch.chdir(place.root)
-    assert any(f"--scope local --project {place.root}/work --force`" in finding["fix"]
-               for finding in place.findings("--all"))  # fmt: skip
-
-
 # What must not be said.
 
 
@@ -415,38 +317,12 @@ def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange
     assert code not in place.codes()
 
 
-@pytest.mark.parametrize(
-    ("arrange", "said"),
-    [
-        (work("task.json", '{"remaining": 1}'), "ago"),
-        (findings.run_stopped("CONCLUDE"), "ago; CONCLUDE lets the agent stop"),
-        (active("999999", require_arm=True), "ago; no run is active, so the agent may stop"),
-        (active("1009999", require_arm=True), "ago"),
-        (active("999999"), "ago"),
-        (findings.untouched_work, "ago; the guard ignores it by now"),
-    ],
-)
-def test_what_lets_the_agent_stop_while_work_waits(place: Place, arrange: Callable[[Place], None], said: str) -> None:
-    arrange(place)
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "work_waiting"]
-    assert finding["message"].endswith(said)
-
-
 @pytest.mark.parametrize("count", [2, 4])
 def test_sessions_without_a_line_are_counted(place: Place, count: int) -> None:
     sessions(place.install(), count)
     found = [finding["message"] for finding in place.findings() if finding["code"] == "hook_silent"]
     assert len(found) == (count > 2)
     assert all(f"{count} sessions ended" in message for message in found)
-
-
-def test_a_session_with_a_line_breaks_the_count(place: Place) -> None:
-    names = sessions(place.install(), 6)
-    logged(place, {"t": 5, "session": session_hash(names[2])})
-    (finding,) = [finding for finding in place.findings() if finding["code"] == "hook_silent"]
-    assert "3 sessions ended" in finding["message"]
-    logged(place, {"t": 5, "session": session_hash(names[3])})
-    assert "hook_silent" not in place.codes()
 
 
 def test_only_sessions_since_the_install_that_have_ended_count(place: Place) -> None:
@@ -474,22 +350,6 @@ def test_transcripts_are_never_opened(place: Place) -> None:
         os.mkfifo(path)
         os.utime(path, (at, at))
     assert "hook_silent" in place.codes()
-
-
-def test_hooks_that_do_not_run_end_no_chain_and_force_none(place: Place) -> None:
-    no_cap_and(NIGHTLY)(place)
-    place.managed({"allowManagedHooksOnly": True})
-    assert "foreign_stop" not in place.codes()
-    place.managed({"disableAllHooks": True})
-    assert "foreign_stop" not in place.codes()
-
-
-@pytest.mark.parametrize("is_managed", [True, False])
-def test_managed_hooks_are_judged_where_only_the_user_switched_hooks_off(place: Place, is_managed: bool) -> None:
-    gone, off = findings.hooks_of(PreToolUse=[handler("python3 /gone/check.py")]), {"disableAllHooks": True}
-    put(place.settings, json.dumps({} if is_managed else off))
-    place.managed({**json.loads(gone), **(off if is_managed else {})})
-    assert ("script_missing" in place.codes()) is not is_managed
 
 
 @pytest.mark.parametrize(
@@ -549,48 +409,7 @@ def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
     assert [len(message) < 1000 and "run-4 and 45 more" in message for message in messages] == [True]
 
 
-def test_values_of_other_peoples_variables_are_not_shown(place: Place) -> None:
-    place.install().change(
-        lambda page: page["env"].update({"API_TOKEN": SECRET, "A=B": SECRET, "TOKEN=s3cr3tword": "1"})
-    )
-    out = place.doctor().out
-    assert SECRET not in out
-    assert "s3cr3tword" not in out
-
-
 # What the hook itself makes of a cap that is as low as the limit.
-
-
-def stops(place: Place, remaining: list[int]) -> list[str]:
-    """The decisions on a chain of stops in which some other hook goes on blocking."""
-    command = json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    env = {**os.environ, **json.loads(place.settings.read_text())["env"]}
-    for number, left in enumerate(remaining):
-        put(Path(".hookctl/run/task.json"), json.dumps({"remaining": left}))
-        payload = {"session_id": "S", "cwd": os.getcwd(), "hook_event_name": "Stop", "stop_hook_active": number > 0}
-        payload["prompt_id"] = "one"
-        subprocess.run(["sh", "-c", command], input=json.dumps(payload), text=True, capture_output=True, env=env)
-    (log,) = (place.root / "state" / "guard").glob("*/events.jsonl")
-    return [json.loads(line)["code"] for line in log.read_text().splitlines()]
-
-
-def test_a_cap_that_is_the_limit_is_enough_for_the_guard_alone(place: Place) -> None:
-    cap_is("5")(place)
-    assert stops(place, [1] * 6) == ["blocked"] * 5 + ["tripped"]
-
-
-@pytest.mark.parametrize(
-    ("cap", "codes"), [("5", ["blocked"] * 2 + ["host_cap"]), ("8", ["blocked"] * 5 + ["tripped"])]
-)
-def test_blocks_of_other_hooks_count_for_the_cap(place: Place, cap: str, codes: list[str]) -> None:
-    cap_is(cap)(place)
-    assert stops(place, [0] * 3 + [1] * len(codes))[3:] == codes
-
-
-@pytest.mark.parametrize(("cap", "codes"), [("4", set()), ("3", {"cap_below_limit"})])
-def test_a_limit_of_attempts_gives_one_block_less(place: Place, cap: str, codes: set[str]) -> None:
-    place.install("--set", "count=attempts").change(lambda page: page["env"].update({CAP: cap}))
-    assert {code for code in place.codes() if code.startswith("cap_")} == codes
 
 
 # Whatever bytes lie there.
@@ -659,28 +478,3 @@ def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataO
         kinds |= changed.map(lambda change: json.dumps(with_node(value, *change)).encode())
         kinds |= st.integers(0, path.stat().st_size).map(lambda length: path.read_bytes()[:length])
     check_that_doctor_bears(quick, path, data.draw(kinds))
-
-
-def test_doctor_bears_every_wrong_type_in_the_ledger(quick: Place) -> None:
-    page = json.loads(quick.ledger.read_text())
-    failed = []
-    for path in nodes(page):
-        for new in (None, -1, [[]], {"x": {}}):
-            quick.ledger.write_text(json.dumps(with_node(page, path, new)))
-            try:
-                doctor(folders.here(), ["claude"])
-            except Exception as error:
-                failed.append((path[1:2] + path[2:], new, repr(error)))
-    assert failed == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_doctor_bears_odd_files(quick: Place, name: str) -> None:
-    path = file_of(quick, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for make in (os.mkdir, os.mkfifo, lambda p: os.symlink(p, p), lambda p: os.symlink("/dev/zero", p)):
-        if path.exists():
-            path.unlink()
-        make(path)
-        assert quick.doctor().code in (0, 1)
-        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()

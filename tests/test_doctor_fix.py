@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack, pack_file
+from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack
 from .trees import tree
 
 # What an install again mends. Every other finding stays, and with it every byte.
@@ -115,10 +115,6 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
 # Each repair, looked at closely.
 
 
-def stop_entry(place: Place) -> dict[str, Any]:
-    return json.loads(place.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
-
-
 def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
     findings.with_python(place, "exit 0").unlink()
     place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
@@ -131,14 +127,6 @@ def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: 
     assert place.settings.read_text() == text.replace(gone, new)
     assert "interpreter_broken" not in left
     assert place.hookctl("install", "--host", "claude").out.endswith("nothing to do\n")
-
-
-def test_after_a_wipe_the_command_names_a_python_that_is_there(place: Place) -> None:
-    findings.with_python(place, "exit 0").unlink()
-    put(place.settings, "{}")
-    _, left = fix(place)
-    assert str(place.root / "bin") not in stop_entry(place)["command"]
-    assert not {"interpreter_broken", "entries_wiped"} & set(left)
 
 
 def test_what_the_operator_changed_or_removed_stays_while_a_file_is_put_back(place: Place) -> None:
@@ -163,16 +151,6 @@ def test_edits_of_the_operator_outlive_the_repair_of_a_wiped_file(place: Place) 
     assert "config_changed" in left
 
 
-def test_a_pack_that_the_operator_took_out_alone_stays_out(place: Place) -> None:
-    place.install()
-    pack(place)
-    place.change(lambda page: (page["hooks"]["Stop"].pop(0), page.pop("env")))
-    assert "notify/done" in place.settings.read_text()
-    text = place.settings.read_bytes()
-    assert fix(place)[0] == []
-    assert place.settings.read_bytes() == text
-
-
 def test_one_host_that_cannot_be_repaired_keeps_no_other_from_it(place: Place) -> None:
     place.install()
     assert place.hookctl("install", "--host", "gemini").code == 0
@@ -186,13 +164,6 @@ def test_one_host_that_cannot_be_repaired_keeps_no_other_from_it(place: Place) -
     assert {"entries_wiped", "read_only"} <= set(left)
 
 
-def test_what_an_install_says_is_said_once(place: Place) -> None:
-    place.install("--mode", "off")
-    assert place.hookctl("install", "--host", "gemini", "--mode", "off").code == 0
-    lines = place.hookctl("doctor", "--fix").err.splitlines()
-    assert lines and len(lines) == len(set(lines))
-
-
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(place: Place, text: str) -> None:
     place.install().install("--scope", "project").install("--scope", "local")
@@ -203,24 +174,6 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(p
     assert place.settings.read_text() == text
     for path in (Path(".claude/settings.json"), Path(".claude/settings.local.json")):
         assert "guard/stop" in path.read_text()
-
-
-def test_a_project_whose_ledger_cannot_be_read_does_not_either(place: Place) -> None:
-    findings.entries_wiped(place)
-    put(Path(".hookctl/ledger.json"), "{")
-    _, left = fix(place)
-    assert "guard/stop" in place.settings.read_text()
-    assert "ledger_unreadable" in left
-
-
-def test_an_interrupted_run_is_carried_to_its_end_even_if_nothing_else_is_wrong(place: Place) -> None:
-    findings.interrupted_run(place)
-    outcome = place.hookctl("doctor", "--fix")
-    assert outcome.code == 0
-    assert "an interrupted run was" in outcome.err
-    assert not (place.root / "state" / "journal.json").exists()
-    assert "\n~/.claude/settings.json: an interrupted run was carried to its end\n" in outcome.out
-    assert "nothing repaired" not in outcome.out
 
 
 # What nobody can mend with certainty: nothing is written at all.
@@ -348,27 +301,7 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
         assert left == wanted
 
 
-def test_a_packs_file_is_put_back_with_its_mode(place: Place) -> None:
-    script = put(place.root / "notify" / "notify.py", "print()\n")
-    script.chmod(0o700)
-    pack(place)
-    before = tree(place.root / "data")
-    pack_file(place).unlink()
-    fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["create-file"]
-    assert "hook_missing" not in left
-    after = tree(place.root / "data")
-    assert {name: (about[0], about[2]) for name, about in after.items()} == {
-        name: (about[0], about[2]) for name, about in before.items()
-    }
-
-
 # What is said.
-
-
-def test_without_the_option_nothing_is_said_of_repairs(place: Place) -> None:
-    assert set(place.install().doctor().data) == {"findings"}
-    assert place.doctor("--fix").data["fixed"] == []
 
 
 # Whatever bytes lie there.

@@ -18,7 +18,6 @@ from .findings_of_hosts import (
     CODEX,
     CONFIG,
     DROID,
-    DROID_OWN,
     GEMINI,
     HANDS,
     HERMES,
@@ -26,10 +25,8 @@ from .findings_of_hosts import (
     MADE_OF_HOSTS,
     Arrange,
     at,
-    both,
     groups,
     installed,
-    there,
 )
 from .trees import tree
 
@@ -93,7 +90,6 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
 
 
 GROKS = ".grok/config.toml"
-TRUSTS_ALL = "[folder_trust]\nenabled = false\n"
 NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
 
 
@@ -113,39 +109,6 @@ def test_it_is_told_whether_grok_reads_the_file(place: Place, text: str, variabl
     assert any("Grok Build" in str(hook["also_read_by"]) for hook in listed) == is_read
 
 
-@pytest.mark.parametrize(
-    ("text", "variable", "asks"),
-    [
-        ("", "", True), ("", "0", False), ("", "No", False), ("", "x", True), (TRUSTS_ALL, "", False),
-        (TRUSTS_ALL, "1", True), (TRUSTS_ALL.replace("false", "true"), "0", False),
-    ],
-)  # fmt: skip
-def test_groks_trust_in_folders_can_be_switched_off(place: Place, text: str, variable: str, asks: bool) -> None:
-    installed("grok", "--scope", "project")(place)
-    put(at(place, GROKS), text)
-    place.monkeypatch.setenv("GROK_FOLDER_TRUST", variable)
-    assert ("not_trusted" in [one["code"] for one in found(place, "grok")]) == asks
-
-
-def test_an_event_hides_only_the_same_one_beside_it(place: Place) -> None:
-    """Droid, and the guard in settings.json, beside a hooks.json with another event."""
-    installed("droid")(place)
-    put(at(place, DROID_OWN), json.dumps({"SessionStart": groups(HOOK)}))
-    codes = [one["code"] for one in found(place, "droid")]
-    assert "not_read" not in codes
-
-
-def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
-    hooks = {"Stop": groups({**HOOK, "command": "ralph-stop hidden"}),
-             "PreToolUse": groups({**HOOK, "command": "python3 /gone/x.py"})}  # fmt: skip
-    put(at(place, DROID), json.dumps({"hooks": hooks}))
-    put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "/opt/ralph-loop/go-on"})}))
-    installed("droid")(place)
-    findings = {one["code"]: one for one in found(place, "droid")}
-    assert findings["foreign_stop"]["message"].startswith("go-on may block"), findings
-    assert "script_missing" in findings, "the other event still runs from there"
-
-
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
     installed("hermes")(place)
     hooks = YamlDocument.parse(at(place, HERMES).read_bytes()).value["hooks"]
@@ -156,17 +119,6 @@ def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
     assert "not_approved" in [one["code"] for one in found(place, "hermes")]
     place.edit("hooks:", "hooks_auto_accept: true\nhooks:", at(place, HERMES))
     assert "not_approved" not in [one["code"] for one in found(place, "hermes")]
-
-
-def test_nothing_odd_makes_doctor_fail(place: Place) -> None:
-    installed("codex")(place)
-    installed("gemini", "--scope", "project")(place)
-    put(at(place, ".gemini/trustedFolders.json"), json.dumps({"\0": "TRUST_FOLDER", "relative": 5}))
-    assert "not_trusted" in [one["code"] for one in found(place, "gemini")]
-    for odd in ("10", [], 1.5):
-        place.change(lambda page, odd=odd: page["hooks"]["Stop"][0]["hooks"][0].update(timeout=odd), at(place, CODEX))
-        assert "invalid_hook" in [one["code"] for one in found(place, "codex")]
-        assert place.hookctl("install", "--host", "codex").code == 0
 
 
 @pytest.mark.parametrize(
@@ -192,11 +144,6 @@ def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, op
     assert page["guard"] == said
 
 
-def test_a_comment_does_not_hide_the_settings_of_a_host_that_reads_it(place: Place) -> None:
-    both(there(".qwen/settings.json", '{"stopHookBlockingCap": 4} // mine\n'), installed("qwen"))(place)
-    assert "cap_below_limit" in [one["code"] for one in found(place, "qwen")]
-
-
 @pytest.mark.parametrize(("nudges", "blocks"), [("10", 5), ("4", 4), ("3", 3)])
 def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place, nudges: str, blocks: int) -> None:
     put(place.root / "home" / HERMES, f"hooks_auto_accept: true\nagent:\n  max_verify_nudges: {nudges}\n")
@@ -205,18 +152,3 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
     assert guard == f"breaker, blocks at most {blocks}"
     assert ("grants no more than" in said, f"grants no more than {blocks} " in said) == (blocks < 5,) * 2
     assert "cap_below_limit" not in [one["code"] for one in found(place, "hermes")], "nobody asked for more"
-
-
-@pytest.mark.parametrize("odd", ["5", '{"approvals": 5}', '{"approvals": [5]}', '{"approvals": {"event": 1}}'])
-def test_an_odd_list_of_agreements_is_as_good_as_none(place: Place, odd: str) -> None:
-    installed("hermes")(place)
-    put(place.root / "home" / AGREED, odd)
-    assert "not_approved" in [one["code"] for one in found(place, "hermes")]
-
-
-def test_a_committed_file_that_is_mended_gets_no_approval(place: Place) -> None:
-    put(place.root / "work" / ".git" / "HEAD", "ref: refs/heads/main\n")
-    installed("codex", "--scope", "project")(place)
-    (place.root / "work" / ".hookctl" / "hook.py").unlink()
-    assert place.doctor("--host", "codex", "--fix").data["fixed"]
-    assert not at(place, CONFIG).exists()

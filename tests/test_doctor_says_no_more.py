@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
-from hookctl.hosts import settings_path
-from tests.approving import approve
 from tests.conftest import Hookctl, put
 from tests.manifest import hook, manifest
 
@@ -22,10 +19,6 @@ PACK = manifest("bell", hook("stop", "sh {files}/ring.sh"), version="2", protoco
 
 def findings(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
     return hookctl("doctor", "--json", *options).data["findings"]
-
-
-def codes(hookctl: Hookctl, *options: str) -> list[str]:
-    return [finding["code"] for finding in findings(hookctl, *options)]
 
 
 # People who use packs only
@@ -38,33 +31,7 @@ def bell(isolated: Path, fixed_python: None) -> str:
     return str(isolated / "work" / "bell")
 
 
-@pytest.mark.parametrize("host", hosts.names())
-def test_nothing_is_said_of_a_pack_that_is_fine(bell: str, isolated: Path, hookctl: Hookctl, host: str) -> None:
-    assert hookctl("install", bell, "--host", host).code == 0
-    if host == "codex":
-        approve(isolated / "home" / ".codex" / "hooks.json")
-    assert "guard" not in hookctl("doctor", "--verbose").out
-    assert set(codes(hookctl)) <= {"not_approved", "not_trusted"}, "what a person has to do once"
-
-
-def test_a_client_of_a_host_without_anything_of_ours_is_not_missed(bell: str, isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", bell, "--host", "claude").code == 0
-    (isolated / "home" / ".codex").mkdir()
-    absent = [finding["host"] for finding in findings(hookctl) if finding["code"] == "not_installed"]
-    assert absent == ["codex"]
-
-
 # One reason is enough
-
-
-@pytest.mark.parametrize(("host", "before"), [("claude", "// mine\n"), ("gemini", "\ufeff")])
-def test_a_file_that_the_host_refuses_has_one_reason(
-    isolated: Path, hookctl: Hookctl, fixed_python: None, host: str, before: str
-) -> None:
-    assert hookctl("install", "--host", host).code == 0
-    path = Path(settings_path(hosts.load(host), "user", {"HOME": str(isolated / "home")}))
-    path.write_text(before + path.read_text())
-    assert [finding["code"] for finding in problems(hookctl)] == ["strict_host"]
 
 
 # Settings files as people have them, with nothing wrong in them.

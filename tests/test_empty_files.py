@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -80,15 +79,3 @@ def test_an_old_empty_file_is_not_waited_for(settings: Path, hookctl: Hookctl, m
     assert slept == []
     assert hookctl(*UNINSTALL).code == 0
     assert settings.read_bytes() == b""
-
-
-def test_a_file_of_the_future_is_waited_for_only_so_long(
-    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(settings, b"")
-    os.utime(settings, (time.time() + 9999, time.time() + 9999))
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + seconds))
-    assert hookctl("plan", "--host", "claude").code == 0
-    assert 2 <= now[0] < 4

@@ -668,7 +668,7 @@ REST = {
     **{("21", verb): "tests/test_invariants.py::test_invariant_17_comments_stop_an_install_and_not_an_uninstall"
        for verb in ("install", "upgrade", "uninstall")},
     **{("22", verb): "tests/stories/linked-settings.txt" for verb in ("install", "uninstall")},
-    ("22", "upgrade"): "tests/test_files.py::test_a_chain_of_links_is_followed_and_kept",
+    ("22", "upgrade"): "tests/test_corpus_bytes.py::test_links_names_and_modes_stay",
     **{("23", verb): "tests/stories/operators-last-word.txt"
        for verb in ("install", "upgrade", "uninstall")},
     **{("24", verb): f"{ON_DISK}::test_row_24_who_writes_meanwhile_loses_nothing"
@@ -766,31 +766,6 @@ class Settings:
         return decision
 
 
-def test_an_upgrade_after_row_10_still_leaves_the_field_to_the_operator() -> None:
-    here = stop(group(handler(timeout=30)))
-    file = Settings(here, element())
-    for timeout in (30, 40):
-        file.install(hook(timeout=timeout))
-        assert file.value == here
-
-
-TOOK_OVER = [
-    (stop(group(handler(EDITED, timeout=3))), element(), hook(), f'took over your command="{EDITED}", timeout=3'),
-    (env(LIMIT="9"), owned("5"), leaf("5"), 'took over your LIMIT="9"'),
-    (stop(group(handler())), element(), hook(OLDER), ""),
-    (stop(group({"timeout": 3, "type": "command", "command": EDITED})), element(), hook(),
-     f'took over your timeout=3, command="{EDITED}"'),  # in the order of the file
-    (env(LIMIT="5"), owned("5", q="5"), leaf("7"), 'over q, which wants "5"'),
-    (env(API_TOKEN="first"), owned("first", ("env", "API_TOKEN"), q="first"), leaf("second", ("env", "API_TOKEN")),
-     'over q, which wants "***"'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("here", "entry", "wanted", "reason"), TOOK_OVER)
-def test_force_says_what_it_took_over(here: dict[str, Any], entry: Entry, wanted: Wanted, reason: str) -> None:
-    assert [action.reason for action in Settings(here, entry).install(wanted, force=True).actions] == [reason]
-
-
 def test_a_command_that_was_taken_over_is_given_back() -> None:
     here = stop(group(THEIRS, handler(EDITED, timeout=3)))
     file = Settings(here, element())
@@ -865,47 +840,6 @@ def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
     assert file.value == env(LIMIT="9")
 
 
-def test_what_is_kept_is_told_in_order_and_as_it_is_written() -> None:
-    first = Settings(stop(group(handler(EDITED, timeout=3), matcher="x")), element()).install(hook(), force=True)
-    assert first.kept[0].reason == 'kept your matcher="x" (ours: no matcher)'
-    doubled = Settings(stop(group(handler(timeout=3)), group(handler(EDITED))), element())
-    assert [keep.from_state for keep in doubled.install(hook()).kept] == ["overridden", "doubled"]
-    copy_alone = Settings({**stop(group(handler(EDITED))), **env(LIMIT="5")})
-    assert [(keep.from_state, keep.kind) for keep in copy_alone.uninstall(hook(), leaf("5")).kept] == [
-        ("edited copy", "element")
-    ], "an edited copy alone does not make a lost value ours"
-    (kept,) = Settings(env(LIMIT="sechs")).install(leaf("fünf")).kept
-    assert kept.reason == 'kept your LIMIT="sechs"; --force sets "fünf"'
-
-
-WHY = {
-    "row 2 install --force": ['took over your LIMIT="7"'],
-    "row 3 install": ["your value is the wanted one already"],
-    "row 4 uninstall": ["it counts as yours and stays"],
-    "row 7 uninstall before comes back": ["back to 7"],
-    "row 8 upgrade element to another event, the operator's fields with it": ["it moves to another event"],
-    "row 8 upgrade all of a doubled element to another event": ["it moves to another event", "it was registered twice"],
-    "row 11 uninstall": ["it was gone already", ""],
-    "row 12 install the entries of every pack": ["", "all our entries were gone"],
-    "row 13 uninstall the remaining pack's value, before stays": ["the remaining pack's value"],
-    "row 13 install max": [""],
-    "row 14 uninstall the first one leaves": ["another pack still wants it"],
-    "row 15 install": ["hookctl's record of it is missing; it is known by its name"],
-    "row 15 uninstall": ["hookctl's record of it is missing; it is known by its name"],
-    "row 17 install": ["it was registered twice"],
-    "row 17 upgrade with what was edited in each": [
-        "",
-        "it was registered twice; removed with the hook: your timeout=4",
-    ],
-}
-
-
-@pytest.mark.parametrize("name", WHY)
-def test_a_line_of_the_report_says_why(name: str) -> None:
-    (row,) = (row for row in ROWS if row.name == name)
-    assert [action.reason for action in decide(row).actions] == WHY[name]
-
-
 def test_after_a_wipe_the_packs_own_entries_come_before_those_of_others() -> None:
     entries = [owned("8", CAP, q="8"), owned("5")]
     done = engine.install(entries, plain.live({}), "p", "1", [leaf("5")])
@@ -933,11 +867,6 @@ def test_what_is_nobodys_business_is_not_in_the_report() -> None:
     assert len(lines) == 5
     for line in lines:
         assert "***" in line and "ours-" not in line and "theirs-" not in line, line
-
-
-def test_only_missing_containers_become_ours() -> None:
-    done = engine.install([], plain.live({"a": {}}), "p", "1", [leaf(1, ("a", "b", "c"))])
-    assert [entry.path for entry in done.entries if entry.kind == "container"] == [("a", "b")]
 
 
 @pytest.mark.parametrize(

@@ -49,20 +49,6 @@ def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -
     assert engine.state(entry(), plain.live(there), ("hooks", "Stop"), ID) == state
 
 
-@pytest.mark.parametrize(
-    ("entries", "there", "expected"),
-    [
-        ([entry()], settings(), False),
-        ([entry(), entry("guard/stop", OWN)], settings(handler()), True),
-        ([entry(), entry("guard/stop", OWN)], settings(handler(OWN)), False),
-        ([entry(), entry("guard/stop", OWN)], settings(), True),
-    ],
-    ids=["a wrap alone", "all but a wrap", "the wrap alone is gone", "all"],
-)
-def test_a_wrap_says_nothing_of_a_wipe(entries: list[Entry], there: dict[str, Any], expected: bool) -> None:
-    assert engine.is_wiped(entries, plain.live(there)) is expected
-
-
 def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
     entries = [entry(), entry("guard/stop", OWN)]
     decision = engine.install(entries, plain.live(settings()), "other", "1", [])

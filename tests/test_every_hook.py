@@ -395,14 +395,6 @@ def test_every_hook_of_the_machine_is_listed_once_with_place_owner_and_state(
     assert [(file["path"], file["line"]) for file in outcome.data["unreadable"]] == [(broken, 2)]
 
 
-def test_each_that_does_not_run_says_why_and_no_other_is_excused(hookctl: Hookctl, machine: Machine) -> None:
-    for hook in hookctl("hooks", "--json").data["hooks"]:
-        # Only where a host does not show its approvals there is something to say of a hook that runs.
-        is_told = hook["state"] != "runs" or (hook["host"], hook["scope"]) == ("copilot", "project")
-        assert bool(hook["reason"]) == is_told, hook
-        assert str(machine.home) not in hook["command"]
-
-
 PACK = manifest("bell", pack_hook("Stop", "python3 {files}/ring.py"), files=["ring.py"])
 
 
@@ -485,28 +477,6 @@ def test_nothing_is_run_and_nothing_is_written(
     assert everything_below(isolated) == before
 
 
-@pytest.mark.parametrize("event", ["pre-tool", "PreToolUse"])
-def test_an_event_may_be_named_in_hookctls_words_or_in_claude_codes(
-    hookctl: Hookctl, machine: Machine, event: str
-) -> None:
-    events = {hook["event"] for hook in hookctl("hooks", "--event", event, "--json").data["hooks"]}
-    assert events == {"PreToolUse", "BeforeTool", "preToolUse", "pre_tool_call"}
-
-
-def test_hosts_and_a_hosts_own_event(hookctl: Hookctl, machine: Machine) -> None:
-    options = ("--host", "gemini", "--host", "cursor", "--event", "AfterAgent")
-    listed = hookctl("hooks", "--json", *options).data["hooks"]
-    assert {(hook["host"], hook["event"]) for hook in listed} == {("gemini", "AfterAgent")}
-    assert len(listed) == 3
-
-
-def test_another_project_has_its_own_hooks(hookctl: Hookctl, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(machine.home)
-    listed = hookctl("hooks", "--json", "--project", str(machine.home / "app" / "web")).data["hooks"]
-    assert "h39" in "".join(hook["command"] for hook in listed)
-    assert "h39" not in "".join(hook["command"] for hook in hookctl("hooks", "--json").data["hooks"])
-
-
 def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
     listed = hookctl("hooks", "--json").data["hooks"]
     readers = {(hook["host"], hook["scope"]): [agent["agent"] for agent in hook["also_read_by"]] for hook in listed}
@@ -517,43 +487,6 @@ def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
     both = "~/app/.github/hooks/team.json and ~/.copilot/hooks/mine.json"
     assert f"{both} are also read by VS Code (without the matchers)" in told
     assert sum("read by Copilot CLI" in line for line in told) == 1  # both of Claude Code's files in one line
-
-
-def test_secrets_in_commands_are_masked_and_long_ones_are_cut(hookctl: Hookctl, settings: Path) -> None:
-    commands = ["call --token abcdefgh12345678", "curl -H 'Authorization: Bearer abcdefgh1234'", f"echo {'x' * 500}"]
-    commands.append(": hookctl=own/stop; TOKEN=abcdefgh12345678 call")  # of a pack, or of who says so
-    handlers = [{"type": "command", "command": command} for command in commands]
-    put(settings, json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}}))
-    for outcome in (hookctl("hooks"), hookctl("hooks", "--json")):
-        assert "abcdefgh" not in outcome.out and "x" * 300 not in outcome.out
-    shown = [hook["command"] for hook in hookctl("hooks", "--json").data["hooks"]]
-    assert shown[0] == "call --token ***" and len(shown[2]) == 201
-
-
-def test_a_host_that_reads_another_ones_file_has_its_hooks_too(hookctl: Hookctl, machine: Machine) -> None:
-    """Copilot CLI runs what Claude Code has in a project, and nothing that the user has there."""
-    listed = hookctl("hooks", "--host", "copilot", "--json").data["hooks"]
-    found = {as_listed(hook) for hook in listed}
-    own = {hook for hook in machine.expected if hook[0] == "copilot"}
-    shared = {hook for hook in machine.expected if hook[0] == "claude" and hook[1] in ("local", "project")}
-    # Claude Code's file above the folder is read by neither.
-    assert found == own | {hook for hook in shared if hook[-1] != "hidden"}
-
-
-def test_a_host_without_a_sign_of_its_own_is_said_not_to_be_here(hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "work" / ".cursor" / "hooks.json", '{"version": 1, "hooks": {"stop": [{"command": "bell"}]}}')
-    put(isolated / "home" / ".openhands" / "hooks.json", '{"stop": [{"hooks": [{"command": "bell"}]}]}')
-    heads = [line for line in hookctl("hooks").out.splitlines() if line[0].isupper()]
-    assert heads == ["Cursor, which is not on this machine", "OpenHands"]
-
-
-def test_a_record_that_cannot_be_read_is_named_and_keeps_nothing_from_the_list(
-    hookctl: Hookctl, machine: Machine, isolated: Path
-) -> None:
-    put(isolated / "state" / "ledger.json", "{")
-    outcome = hookctl("hooks", "--json")
-    assert outcome.code == 0 and len(outcome.data["hooks"]) == len(machine.expected)
-    assert str(isolated / "state" / "ledger.json") in [file["path"] for file in outcome.data["unreadable"]]
 
 
 def test_a_command_that_says_it_is_a_packs_is_nobodys_unless_a_record_has_it(hookctl: Hookctl, isolated: Path) -> None:

@@ -73,16 +73,6 @@ def test_the_hooks_that_match_are_run_in_order_with_the_hosts_payload_and_variab
     assert variables["CLAUDECODE"] == "1"
 
 
-def test_a_refusal_stands_at_the_end_with_its_reason(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(PreToolUse=["true", REFUSES]))
-    result = only(hookctl("fire", "PreToolUse", "--tool", "Bash", "--json"))
-    assert (result["outcome"], result["reason"]) == ("deny", "not here")
-    assert [hook["status"] for hook in result["hooks"]] == [0, 2]
-    text = hookctl("fire", "PreToolUse", "--tool", "Bash")
-    assert text.code == 0 and "Claude Code would refuse the call: not here" in text.out
-    assert text.out.count(": not here") == 1, "elsewhere only in the command and in what it printed"
-
-
 def test_every_host_with_a_hook_for_it_is_asked_in_its_own_words(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(Stop=[BLOCKS]))
     seen = settings.parents[1] / "seen"
@@ -137,16 +127,6 @@ def test_on_copilot_cli_a_hook_is_told_and_read_in_the_dialect_of_its_events_nam
     put(file, json.dumps({"version": 1, "hooks": {"PreToolUse": [handler("exit 2")]}}))
     done = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "copilot")
     assert "Copilot CLI would refuse the call: hook exited with code 2" in done.out
-
-
-def test_a_hook_does_not_see_the_agent_that_started_hookctl(
-    hookctl: Hookctl, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COPILOT_CLI", "1")
-    put(settings, events(Stop=[f"env > {tmp_path}/env"]))
-    hookctl("fire", "stop", "--host", "claude")
-    said = (tmp_path / "env").read_text()
-    assert "COPILOT_CLI" not in said and "CLAUDECODE=1" in said
 
 
 def test_a_command_with_arguments_runs_without_a_shell(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
@@ -231,13 +211,6 @@ def test_a_program_that_is_gone_does_to_a_call_what_its_host_makes_of_it(
     assert levels == (["error"] if host in told else [])
 
 
-def test_a_host_whose_hooks_are_all_off_does_not_start_a_program_that_is_gone(hookctl: Hookctl, settings: Path) -> None:
-    page = json.loads(events(PreToolUse=["python3 /gone/check.py"]))
-    put(settings, json.dumps({**page, "disableAllHooks": True}))
-    result = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json"))
-    assert (result["outcome"], [hook["outcome"] for hook in result["hooks"]]) == ("none", ["not_run"])
-
-
 # What does not run by itself.
 
 
@@ -254,14 +227,6 @@ def test_a_projects_own_hooks_need_an_option_a_look_and_a_yes(
     assert f"touch {mark}" in process("fire", "stop", "--run-project").err
     assert outcomes(hookctl("fire", "stop", "--run-project", "--yes", "--json")) == ["none", "none"]
     assert mark.exists()
-
-
-def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
-    mark = isolated / "mark"
-    put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))
-    (hook,) = hookctl("hooks", "--json").data["hooks"]
-    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
-    assert refused.code == 2 and "--run-project" in refused.err and not mark.exists()
 
 
 def test_variables_of_a_projects_settings_reach_nobodys_hook_without_it(hookctl: Hookctl, isolated: Path) -> None:
@@ -286,32 +251,6 @@ def test_what_the_host_would_not_run_is_named_and_runs_by_its_id(hookctl: Hookct
     assert hookctl("fire", "stop", "--hook", second["id"]).code == 2
 
 
-def test_a_disabled_hook_is_named_and_runs_by_its_id(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(Stop=[REFUSES]))
-    (hook,) = hookctl("hooks", "--json").data["hooks"]
-    assert hookctl("disable", hook["id"]).code == 0
-    (named,) = only(hookctl("fire", "stop", "--json"))["hooks"]
-    assert named["outcome"] == "not_run" and named["reason"].startswith("disabled since ")
-    assert "not run: disabled since " in hookctl("fire", "stop").out
-    result = only(hookctl("fire", "stop", "--hook", hook["id"], "--json"))
-    assert result["hooks"][0]["outcome"] == "block"
-    assert result["outcome"] == "none"  # the host stops
-    assert result["reason"].startswith("If it ran, Claude Code would not stop")
-
-
-def test_a_hook_that_is_for_no_tool_of_the_host_is_named_and_one_for_another_tool_is_not(
-    hookctl: Hookctl, settings: Path
-) -> None:
-    put(settings, events(PreToolUse=[("bash", REFUSES), ("Edit", "no-such-program"), ("Bash", "true")]))
-    said = hookctl("fire", "pre-tool", "--tool", "Bash")
-    assert 'not run: the matcher "bash" matches no tool of Claude Code' in said.out
-    assert "no-such-program" not in said.out
-    assert "ok    Claude Code would make the call; 1 hook was not run" in said.out
-    put(settings, events(PreToolUse=[("bash", "true"), ("bash", "false"), REFUSES]))
-    said = hookctl("fire", "pre-tool", "--tool", "Bash")
-    assert "warn  Claude Code would refuse the call (2 hooks were not run): not here" in said.out
-
-
 def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(PreToolUse=[("bash", REFUSES), ("Bash", "true"), ("Bahs", "exit 2")]))
     ids = [hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]]
@@ -328,38 +267,6 @@ def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, sett
     assert said.out.endswith("; as it is, they do not run.\n")
 
 
-def test_a_serial_host_goes_on_after_a_refusal_that_it_would_not_hear(hookctl: Hookctl, settings: Path) -> None:
-    hooks = {"preToolUse": [{**handler("exit 1"), "matcher": "Bash"}, handler("true")]}
-    put(settings.parents[1] / ".copilot/hooks/mine.json", json.dumps({"version": 1, "hooks": hooks}))
-    ids = [hook["id"] for hook in hookctl("hooks", "--host", "copilot", "--json").data["hooks"]]
-    result = only(hookctl("fire", "pre-tool", "--tool", "Write", "--hook", ids[0], "--hook", ids[1], "--json"))
-    assert [hook["outcome"] for hook in result["hooks"]] == ["deny", "none"]
-    assert result["outcome"] == "none"
-
-
-def test_the_name_of_a_script_is_answered_with_its_id(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(Stop=["sh '/x/bell.sh' --token sk-abcdefghijk", "/x/two.sh", "/y/two.sh"]))
-    id = hookctl("hooks", "--json").data["hooks"][0]["id"][:8]
-    for verb in (["fire", "stop", "--hook"], ["disable"]):
-        said = hookctl(*verb, "bell.sh")
-        assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
-        assert "did you mean" not in hookctl(*verb, "two.sh").err
-    hookctl("disable", id)
-    said = hookctl("enable", "bell.sh")
-    assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
-
-
-def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(PreToolUse=[("Edit", REFUSES), "true"], Stop=["true"]))
-    ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}
-    said = hookctl("fire", "pre-tool", "--tool", "Bash", "--hook", ids["Edit"])
-    assert 'its matcher "Edit" does not fit this call' in said.out
-    assert "If it ran, Claude Code would refuse the call: not here; as it is, it does not run." in said.out
-    assert "ok    Claude Code" not in said.out
-    assert hookctl("fire", "stop", "--hook", ids["Edit"]).code == 2
-    assert hookctl("fire", "stop", "--hook", "zzz").code == 2
-
-
 def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
     hookctl: Hookctl, process: Hookctl, settings: Path
 ) -> None:
@@ -374,20 +281,6 @@ def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
     assert asked.code == 2 and "of the plugin fmt" in asked.err
     result = only(hookctl("fire", "stop", "--hook", hook["id"], "--yes", "--json"))
     assert (result["outcome"], result["reason"]) == ("block", "from the plugin")
-
-
-def test_a_plugin_that_lies_in_the_project_is_the_projects_too(hookctl: Hookctl, isolated: Path) -> None:
-    (isolated / "work/.git").mkdir()
-    folder = isolated / "work/.claude/skills/fmt"
-    put(folder / ".claude-plugin/plugin.json", '{"name": "fmt"}')
-    put(folder / "hooks/hooks.json", events(Stop=["touch was-here"]))
-    (hook,) = hookctl("hooks", "--host", "claude", "--json").data["hooks"]
-    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
-    assert refused.code == 2 and "--run-project" in refused.err
-    assert outcomes(hookctl("fire", "stop", "--run-project", "--yes", "--json")) == ["not_run"]
-    assert not (isolated / "work/was-here").exists()
-    hookctl("fire", "stop", "--hook", hook["id"], "--run-project", "--yes")
-    assert (isolated / "work/was-here").exists()
 
 
 # Ours.
@@ -409,16 +302,6 @@ def test_the_guard_answers_as_it_would_and_counts_nothing(hookctl: Hookctl, isol
     assert (tree(isolated / "state"), tree(isolated / "work")) == before
     hookctl("run", "remaining", "0")
     assert only(hookctl("fire", "stop", "--json"))["outcome"] == "none"
-
-
-def test_the_guard_knows_of_a_run_that_was_started(hookctl: Hookctl, isolated: Path) -> None:
-    (isolated / "work/.git").mkdir()
-    hookctl("install", "--host", "claude", "--mode", "keepalive")
-    assert only(hookctl("fire", "stop", "--json"))["outcome"] == "none"
-    hookctl("run", "start", "--for", "1h")
-    before = tree(isolated / "state")
-    assert only(hookctl("fire", "stop", "--json"))["outcome"] == "block"
-    assert tree(isolated / "state") == before
 
 
 PACK = manifest("judge", pack_hook("PreToolUse", "python3 {files}/judge.py", matcher="Bash"), files=["judge.py"])
@@ -451,24 +334,6 @@ def test_a_pack_is_tried_on_every_host_without_being_installed(hookctl: Hookctl,
     assert not (isolated / "data").exists() and not (isolated / "state/guard").exists()
 
 
-def test_a_pack_that_crashes_or_is_not_for_this_is_said(hookctl: Hookctl, pack: str) -> None:
-    words = ("fire", "pre-tool", "--pack", pack, "--host", "claude", "--json", "--tool")
-    crashed = only(hookctl(*words, "Bash", "--input", '{"command": "crash"}'))
-    assert [hook["outcome"] for hook in crashed["hooks"]] == ["failed"] and crashed["outcome"] == "none"
-    assert only(hookctl(*words, "Write"))["hooks"] == []
-    assert "no hook is for this" in hookctl("fire", "stop", "--pack", pack, "--host", "claude").out
-    assert "no hook here is for stop" in hookctl("fire", "stop", "--pack", pack).out
-
-
-def test_runs_of_an_installed_pack_are_not_counted(hookctl: Hookctl, pack: str, isolated: Path) -> None:
-    (isolated / "work/.git").mkdir()
-    hookctl("install", pack, "--host", "claude")
-    fired = only(hookctl("fire", "pre-tool", "--tool", "Bash", "--input", '{"command": "rm x"}', "--json"))
-    assert fired["outcome"] == "deny"
-    (hook,) = hookctl("hooks", "--json").data["hooks"]
-    assert (hook["runs"], hookctl("stats", "--json").data["hooks"]) == (0, [])
-
-
 def test_a_receipt_says_that_it_was_fired(hookctl: Hookctl, pack: str, isolated: Path) -> None:
     (isolated / "work/.git").mkdir()
     hookctl("install", pack, "--host", "claude")
@@ -496,16 +361,6 @@ def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookc
     assert said not in hookctl("fire", "session-start", "--host", "grok").out
     of_tool = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
     assert "; `hookctl fire pre-tool --tool Bash --host claude` runs it" in of_tool
-
-
-def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) -> None:
-    """Windsurf has no event for what it fetches."""
-    hooks = {"hooks": {"pre_run_command": [{"command": "echo no >&2; exit 2"}]}}
-    put(isolated / "home/.codeium/windsurf/hooks.json", json.dumps(hooks))
-    for host in ([], ["--host", "windsurf"]):
-        outcome = hookctl("fire", "pre-tool", "--tool", "WebFetch", *host)
-        assert (outcome.code, outcome.out) == (0, "skip  Windsurf has no tool for WebFetch\n")
-    assert only(hookctl("fire", "pre-tool", "--tool", "Bash", "--json"))["outcome"] == "deny"
 
 
 def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
@@ -542,21 +397,6 @@ def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
     assert (late["outcome"], late["status"], fine["outcome"]) == ("timeout", None, "none")
     assert late["ms"] >= 500
     assert_ended(int((home / "pid").read_text()))
-
-
-def test_a_hook_that_does_not_want_to_end_is_killed(hookctl: Hookctl, settings: Path) -> None:
-    home = settings.parents[1]
-    stubborn = f"trap '' TERM; echo $$ > {home}/pid; while :; do sleep 1; done"
-    put(settings, events(Stop=[handler(stubborn, timeout=0.5)]))
-    assert outcomes(hookctl("fire", "stop", "--json")) == ["timeout"]
-    assert_ended(int((home / "pid").read_text()))
-
-
-def test_what_a_command_says_last_is_read_after_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(piped._Talk, "go_on", lambda self, seconds: time.sleep(seconds))
-    with piped.Runner() as runner:
-        output = runner.run(["/bin/sh", "-c", "echo out; echo err >&2"], b"", os.environ, "/", 50)
-    assert (output.status, output.out, output.err) == (0, b"out\n", b"err\n")
 
 
 def assert_ended(pid: int) -> None:
@@ -619,20 +459,6 @@ def test_ctrl_c_ends_the_hook_and_what_it_has_started(settings: Path, isolated: 
 )  # fmt: skip
 def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str, ...]) -> None:
     assert hookctl("fire", *words).code == 2
-
-
-def test_without_any_hook_that_is_said(hookctl: Hookctl, settings: Path) -> None:
-    said = hookctl("fire", "stop")
-    assert said.code == 0 and "no hook here is for stop" in said.out
-    assert hookctl("fire", "stop", "--json").data == {"hosts": []}
-    put(settings, events(PostToolUse=[("Edit|Write", "true"), ("Read", "true")]))
-    said = hookctl("fire", "post-tool", "--tool", "Bash")
-    assert "no hook here is for post-tool with Bash (2 are for Edit|Write and Read)\n" in said.out
-    said = hookctl("fire", "post-tool", "--tool", "Bash", "--host", "claude")
-    assert "no hook is for this (2 are for Edit|Write and Read)\n" in said.out
-    assert "(" not in hookctl("fire", "post-tool", "--tool", "Edit").out
-    asked = hookctl("fire", "stop", "--host", "claude")
-    assert "no hook is for this" in asked.out and "Claude Code would stop" in asked.out
 
 
 def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings: Path) -> None:

@@ -13,8 +13,6 @@ from hookctl.errors import HookctlError
 from hookctl.firing.calls import (
     Asked,
     Place,
-    find_event,
-    is_meant,
     lacks_tool,
     make_call,
     make_calls,
@@ -77,31 +75,6 @@ def test_a_tool_by_claude_codes_name_or_the_hosts_is_the_hosts() -> None:
     assert payload("claude", "pre-tool", "mcp__a__b", {"x": 1})["tool_input"] == {"x": 1}
 
 
-def test_an_example_is_the_input_of_a_tool_that_is_given_none() -> None:
-    assert payload("claude", "pre-tool", "Bash")["tool_input"] == {"command": "true"}
-    assert payload("hermes", "pre-tool", "Read")["tool_input"] == {"path": "/home/u/project/example.txt"}
-    assert payload("claude", "pre-tool", "Other")["tool_input"] == {}
-
-
-def test_a_payload_of_ones_own_is_sent_byte_for_byte() -> None:
-    data = b'{ "tool_name" : "Bash",\n"x":1}'
-    call = make_call(hosts.load("claude"), Asked("pre-tool", payload=data), PLACE)
-    assert (call.data, call.tool) == (data, "Bash")
-
-
-@pytest.mark.parametrize(("matcher", "runs"), [(None, True), ("", True), (".*", True), ("Bash", False), ("*", False)])
-def test_a_matcher_counts_at_a_stop_on_kimi_alone(matcher: str | None, runs: bool) -> None:
-    call = make_call(hosts.load("kimi"), Asked("stop"), PLACE)
-    assert is_meant(call, matcher) == runs
-    assert is_meant(make_call(hosts.load("claude"), Asked("stop"), PLACE), matcher)
-
-
-@pytest.mark.parametrize("matcher", [None, "", "*", "Edit", "run_in_terminal", "["])
-@pytest.mark.parametrize("event", ["pre-tool", "stop"])
-def test_vs_code_runs_every_hook_whatever_its_matcher(event: str, matcher: str | None) -> None:
-    assert is_meant(make_call(hosts.load("vscode"), Asked(event, tool="Bash"), PLACE), matcher)
-
-
 ONE_EVENT = ["gemini", "hermes", "opencode", "openhands", "pi", "vibe"]  # for calls that went well and others
 
 
@@ -134,20 +107,6 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
 )
 def test_a_tool_that_a_host_does_not_have(name: str, tool: str, lacks: bool) -> None:
     assert lacks_tool(hosts.load(name), tool) == lacks
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_an_event_by_three_names(name: str) -> None:
-    host = hosts.load(name)
-    for short, own in host.events.items():
-        native, protocol = find_event(host, short)
-        assert native == own and find_event(host, own) == find_event(host, protocol) == (own, protocol)
-    assert find_event(host, "no-such") == ("", "")
-
-
-def test_events_of_a_host_alone_have_a_payload_too() -> None:
-    made = payload("claude", "TaskCompleted")
-    assert made["hook_event_name"] == "TaskCompleted" and made["cwd"] == PLACE.project
 
 
 def test_what_cannot_be_asked_is_refused() -> None:

@@ -29,17 +29,6 @@ def test_each_kind_of_call_has_its_own_count(rockbot: Lab) -> None:
     assert rockbot.attempts("b", 31) == "A" * 30 + "D"
 
 
-@pytest.mark.parametrize("name", ["dispatch_max", "dispatch_window_s"])
-def test_a_limit_of_0_allows_everything(rockbot: Lab, name: str) -> None:
-    rockbot.config(**{**PRESETS["rockbot"], name: 0}, dispatch_tools=["Task"])
-    assert rockbot.attempts("a", 40) == "A" * 40
-
-
-def test_no_arguments_are_never_refused_and_empty_ones_count(rockbot: Lab) -> None:
-    assert [rockbot.call("pre-tool", tool_name="Task") for _ in range(31)] == [""] * 31
-    assert rockbot.attempts("", 31, tool_input={}) == "A" * 30 + "D"
-
-
 @pytest.fixture
 def hermes(tmp_path: Path) -> Lab:
     return Lab(tmp_path / "lab").config(**PRESETS["hermes"])

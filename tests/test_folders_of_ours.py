@@ -60,21 +60,6 @@ def test_what_was_there_before_stays(
     assert below(isolated) == before
 
 
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("there", [ignore_file, empty_data_folder], ids=lambda there: there.__name__)
-def test_it_stays_after_a_restore_of_the_first_text_too(
-    isolated: Path, hookctl: Hookctl, there: Callable[[Path], None], scope: str
-) -> None:
-    there(isolated)
-    name = {"user": "home/.claude/settings.json", "project": "work/.claude/settings.json",
-            "local": "work/.claude/settings.local.json"}[scope]  # fmt: skip
-    put(isolated / name, "{ }")
-    before = below(isolated)
-    assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
-    assert hookctl("restore", str(isolated / name)).code == 0
-    assert below(isolated) == before
-
-
 @pytest.mark.parametrize("first", ["user", "local"])
 @pytest.mark.parametrize("named", [(), ("bell",)], ids=["guard", "pack"])
 def test_the_last_to_leave_removes_what_the_first_to_come_has_made(
@@ -90,17 +75,3 @@ def test_the_last_to_leave_removes_what_the_first_to_come_has_made(
     for scope in ("user", "local") if first == "user" else ("local", "user"):
         assert hookctl("uninstall", *named, "--scope", scope).code == 0
     assert below(isolated) == before
-
-
-def test_our_folder_goes_also_where_the_settings_were_made_anew_in_between(isolated: Path, hookctl: Hookctl) -> None:
-    install = ("install", "--host", "claude", "--scope", "project")
-    settings = isolated / "work" / ".claude" / "settings.json"
-    assert hookctl(*install).code == 0
-    settings.unlink()
-    settings.parent.rmdir()
-    assert hookctl(*install).code == 0
-    put(settings, "{ }")
-    assert hookctl(*install).code == 0
-    assert hookctl("uninstall", "--scope", "project").code == 0
-    assert settings.read_text() == "{ }"
-    assert [path.name for path in (isolated / "work").iterdir()] == [".claude"]

@@ -60,15 +60,6 @@ def test_both_go_at_once_whatever_comes_between(
     assert store.load(folders.here()) == {} and not (isolated / "data").exists()
 
 
-def test_a_link_that_is_put_back_is_one_file_again(replaced: tuple[str, Path, Path], hookctl: Hookctl) -> None:
-    _, path, target = replaced
-    path.unlink()
-    path.symlink_to(target)
-    assert hookctl("uninstall").code == 0
-    assert target.read_text() == THEIRS
-    assert store.load(folders.here()) == {}
-
-
 # Links that make two settings files one.
 
 SCOPES = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
@@ -103,18 +94,6 @@ def test_two_scopes_in_one_file_are_refused_and_the_fix_works(
     path.unlink()
     for verb in (install, ("status",), ("upgrade",), ("check",), ("uninstall", "--scope", scope)):
         assert hookctl(*verb).code == 0, verb
-
-
-def test_a_link_that_came_after_an_install_is_named(isolated: Path, hookctl: Hookctl) -> None:
-    work = isolated / "work"
-    put(work / ".git" / "HEAD", "")
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    path = work / SCOPES["local"]
-    link(path, work / SCOPES["project"], hard=False)
-    done = hookctl("status")
-    assert done.code == 4 and f"rm {path}" in done.err
-    path.unlink()
-    assert hookctl("status").code == 0
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])

@@ -20,7 +20,6 @@ TOML = 'model = "m"  # mine\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "com
 PACK = '[pack]\nname = "{0}"\nversion = "1.0.0"\nprotocol = "host"\n\n[[hooks]]\nevent = "stop"\ncommand = "true {0}"\n'
 OTHERS = ("one", "two")
 ORDERS = list(itertools.permutations(("guard", *OTHERS)))
-GAP = {"hooks": []}
 
 
 @pytest.fixture
@@ -123,59 +122,6 @@ def test_packs_leave_in_any_order_and_no_byte_stays(
     assert "nothing is installed" in hookctl("status").out
 
 
-def test_a_gap_of_theirs_stays_and_so_does_one_in_front_of_a_hook_of_theirs(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    codex = Codex(hookctl, isolated, "hooks.json", json.dumps({"hooks": {"Stop": [GAP, GAP]}}))
-    codex.install("guard", *OTHERS)
-    codex.run("uninstall", "guard")
-    codex.add("late")
-    for pack in OTHERS:
-        assert "an empty place stays" in codex.run("uninstall", pack)
-    assert codex.groups() == [[], [], [], [], [], ["late"]]
-
-
-def test_in_toml_the_places_of_hooks_behind_stay_too(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    codex = Codex(hookctl, isolated, "config.toml", TOML)
-    codex.install("guard", *OTHERS)
-    codex.run("uninstall", "guard")
-    assert codex.groups() == [["true"], [], ["one"], ["two"]]
-
-
-def test_a_gap_between_two_hooks_of_one_pack_goes_with_them(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    codex = Codex(hookctl, isolated, "hooks.json", JSON)
-    codex.install(*OTHERS)
-    first = PACK.format("one").replace("1.0.0", "2.0.0").replace("event =", 'id = "stop"\nevent =')
-    put(isolated / "one.toml", f'{first}\n[[hooks]]\nid = "again"\nevent = "stop"\ncommand = "true again"\n')
-    codex.install("one")
-    for pack in reversed(OTHERS):
-        codex.run("uninstall", pack)
-    assert codex.text == JSON
-
-
-@pytest.mark.parametrize("text", [JSON, ""], ids=["with a hook of theirs", "without"])
-def test_the_last_pack_may_leave_by_being_switched_off(
-    hookctl: Hookctl, isolated: Path, folder: Path, text: str
-) -> None:
-    codex = Codex(hookctl, isolated, "hooks.json", text)
-    codex.install("one", "guard")
-    codex.run("uninstall", "one")
-    codex.run("install", "--mode", "off")
-    codex.run("uninstall")
-    assert codex.text == text
-
-
-def test_a_gap_goes_too_where_the_hook_behind_it_was_taken_out_by_hand(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    codex = Codex(hookctl, isolated, "hooks.json", JSON)
-    codex.install(*OTHERS)
-    codex.run("uninstall", "one")
-    codex.drop_last("two")
-    codex.run("uninstall", "two")
-    assert json.loads(codex.text) == json.loads(JSON)
-
-
 def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
     hookctl: Hookctl, isolated: Path, folder: Path
 ) -> None:
@@ -239,16 +185,6 @@ def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
         assert codex.text == text
     assert store.load(folders.here()) == {}
     assert not (isolated / "site" / ".hookctl").exists()
-
-
-def test_what_has_gone_is_not_on_record_beside_an_empty_place(hookctl: Hookctl, isolated: Path, folder: Path) -> None:
-    codex = Codex(hookctl, isolated, "hooks.json", JSON)
-    codex.install("guard", options=("--dispatch", "Bash"))
-    codex.add("late")
-    codex.run("uninstall")
-    assert "PreToolUse" not in codex.text
-    (record,) = store.load(folders.here()).values()
-    assert (record.entries, record.gaps) == ((), (("hooks", "Stop"),))
 
 
 def test_upgrade_and_uninstall_all_know_an_empty_place(codex: Codex) -> None:

@@ -23,7 +23,6 @@ from hookctl.errors import HookctlError
 from hookctl.system import fetch
 from hookctl.system.git_address import Address, parse
 from tests.conftest import Hookctl, Outcome, put
-from tests.test_startup import LIST, modules
 
 ROOT = Path(__file__).parents[1]
 PACK = """[pack]
@@ -255,48 +254,6 @@ def test_a_subdirectory_is_a_folder_or_a_pack_file(
     assert hookctl("install", f"{repository.address}#subdirectory={path}", *HOST).code == 0
     done = hookctl("install", repository.address, *HOST, "--json")
     assert (done.code, error_of(done)["message"]) == (2, "the folder has no pack")
-
-
-def test_the_only_pack_file_of_a_folder_is_found_and_the_executable_bit_is_kept(
-    repository: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    (repository.folder / "pack.toml").rename(repository.folder / "bell.toml")
-    put(repository.folder / "other.toml", "[tool]\nx = 1\n")
-    (repository.folder / "ring.sh").chmod(0o755)
-    repository.commit()
-    assert hookctl("install", repository.address, *HOST).code == 0
-    assert (isolated / "data" / "packs" / "bell" / "ring.sh").stat().st_mode & 0o100
-
-
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_without_consent_nothing_is_written(
-    repository: Repository, hookctl: Hookctl, isolated: Path, options: tuple[str, ...]
-) -> None:
-    done = hookctl("install", repository.address, *HOST, *options, agrees=False)
-    assert done.code == 2
-    assert "needs your consent" in done.out + done.err
-    assert is_untouched(isolated)
-
-
-def test_a_plan_shows_address_and_commit_and_writes_nothing(
-    repository: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    commit = repository.git("rev-parse", "HEAD")
-    done = hookctl("plan", repository.address, *HOST)
-    assert (done.code, f"{repository.address} (commit {commit}) brings:" in done.out) == (0, True)
-    data = hookctl("install", repository.address, *HOST, "--dry-run", "--json", agrees=False).data
-    assert (data["pack"]["source"], data["pack"]["commit"]) == (repository.address, commit)
-    assert is_untouched(isolated)
-
-
-def test_the_same_content_by_path_needs_no_second_consent(
-    repository: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    assert hookctl("install", str(repository.folder), *HOST).code == 0
-    assert hookctl("install", repository.address, "--host", "gemini", agrees=False).code == 0
-    done = hookctl("install", repository.address, *HOST, agrees=False)
-    assert (done.code, "came from" in done.err) == (0, True)
-    assert pack_of(isolated)["source"] == repository.address
 
 
 @pytest.mark.parametrize("command", [("uninstall",), ("render", *HOST, "--scope", "managed"), ("check", "--require")])
@@ -546,15 +503,6 @@ def test_a_subdirectory_has_no_link_on_its_way(
     assert is_untouched(isolated)
 
 
-def test_names_of_other_files_do_not_matter(repository: Repository, hookctl: Hookctl) -> None:
-    """They are never on a disk, so they may be what no disk takes."""
-    blob = repository.git("hash-object", "-w", "ring.sh")
-    for name in ("AUX", "a\nb", "ＲＩＮＧ.sh", "-x.toml", "weird name.toml", "RING.SH"):
-        repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
-    repository.git("commit", "-q", "-m", "x")
-    assert hookctl("install", repository.address, *HOST).code == 0
-
-
 @pytest.mark.parametrize("by", ["the system", "a look at the folder"])
 def test_a_repository_that_is_too_large_is_ended(
     repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch, by: str
@@ -653,40 +601,7 @@ def test_a_fetch_ends_in_time_with_all_its_processes(
     assert is_untouched(isolated)
 
 
-def test_a_long_fetch_shows_progress_at_a_terminal(
-    repository: Repository, hookctl: Hookctl, ssh: Path, isolated: Path, answer: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    script = isolated / "ssh-bin" / "ssh"
-    script.write_text(script.read_text().replace("for last", "sleep 0.7\nfor last"))
-    monkeypatch.setattr(fetch, "_SILENT", 0.1)
-    assert "fetching" not in hookctl("plan", repository.ssh, *HOST).err
-    answer("")
-    assert f"fetching ssh://host{repository.folder}" in " ".join(hookctl("plan", repository.ssh, *HOST).err.split())
-
-
-def test_what_a_killed_fetch_left_goes_after_a_day(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
-    cache = isolated / "home" / ".cache" / "hookctl"
-    for name, age in (("git-old", 2 * 86400), ("git-new", 60), ("other", 2 * 86400)):
-        put(cache / name / "x", "x")
-        os.utime(cache / name, (time.time() - age, time.time() - age))
-    (cache.parent).chmod(0o700)
-    assert hookctl("plan", repository.address, *HOST).code == 0
-    assert sorted(left_in_cache(isolated)) == ["git-new", "other"]
-
-
 # What can go wrong
-
-
-def test_without_git_the_error_says_what_to_do(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(isolated))
-    done = hookctl("install", repository.address, *HOST, "--json")
-    error = error_of(done)
-    assert (done.code, error["code"], error["path"]) == (4, "git_missing", repository.address)
-    assert "Install git" in error["hint"] and "Nothing was written" in error["hint"]
-    assert is_untouched(isolated)
 
 
 @pytest.mark.parametrize(
@@ -731,44 +646,6 @@ def test_root_leaves_nothing_in_another_users_home(repository: Repository, hookc
     done = hookctl("plan", repository.address, *HOST, "--json")
     assert (done.code, error_of(done)["code"]) == (1, "other_user"), done
     assert not (isolated / "home" / ".cache").exists()
-
-
-@pytest.mark.parametrize("name", ["bin", ".local/bin"])
-def test_the_users_own_git_is_taken_where_home_is_a_repository(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    home = isolated / "home"
-    (home / ".git").mkdir()
-    put(home / name / "git", f'#!/bin/sh\nexec {shutil.which("git")} "$@"\n').chmod(0o755)
-    tools = isolated / "tools"  # what git needs, without git
-    tools.mkdir()
-    for tool in ("sh", "git-upload-pack"):
-        (tools / tool).symlink_to(shutil.which(tool) or tool)
-    monkeypatch.setenv("PATH", f"{home / name}:{tools}")
-    monkeypatch.chdir(home)
-    assert hookctl("plan", repository.address, *HOST).code == 0
-
-
-def test_two_fetches_do_not_meet(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another command's folder may vanish while ours looks for old ones."""
-    cache = isolated / "home" / ".cache" / "hookctl"
-    listed = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda path=".": [*listed(path), *(["git-gone"] if path == str(cache) else [])])
-    assert hookctl("plan", repository.address, *HOST).code == 0
-
-
-def test_packs_by_path_import_nothing_of_git(repository: Repository, hookctl: Hookctl) -> None:
-    ours = {
-        f"hookctl.{name}" for name in ("packs.git_source", "planner.addresses", "system.fetch", "system.git_address")
-    }
-    for command in (("install", str(repository.folder), *HOST, "--yes"), ("upgrade",), ("doctor", *HOST), ("check",)):
-        assert not modules(LIST, *command) & ours, command
-    assert hookctl("install", repository.address, *HOST).code == 0
-    assert modules(LIST, "upgrade") >= ours
-    for command in (("status",), ("uninstall", "bell")):
-        assert not modules(LIST, *command) & ours, command
 
 
 def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path) -> None:
@@ -825,36 +702,6 @@ def test_a_tag_that_moves_is_shown_and_needs_more_than_a_yes(
     assert pack_of(isolated)["commit"] == repository.git("rev-parse", "v1")
 
 
-def test_a_commit_never_changes(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
-    commit = repository.git("rev-parse", "HEAD")
-    assert hookctl("install", f"{repository.address}@{commit}", *HOST).code == 0
-    repository.release("2")
-    repository.git("branch", commit)  # a branch of that name
-    repository.git("tag", commit)
-    done = hookctl("upgrade", agrees=False)
-    assert (done.code, "nothing to do" in done.out) == (0, True), done
-    assert (pack_of(isolated)["commit"], pack_of(isolated)["version"]) == (commit, "1")
-
-
-def test_the_id_of_a_tag_is_no_commit(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
-    repository.git("tag", "-a", "-m", "x", "v1.0")
-    done = hookctl("install", f"{repository.address}@{repository.git('rev-parse', 'v1.0')}", *HOST, "--json")
-    assert (done.code, "is no commit" in error_of(done)["message"]) == (4, True), done
-    assert is_untouched(isolated)
-
-
-def test_a_new_commit_that_leaves_the_pack_alone_is_no_change(
-    installed: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    record = (isolated / "state" / "ledger.json").read_bytes()
-    put(installed.folder / "README", "x")
-    installed.commit()
-    for options in ((), ("--dry-run",)):
-        done = hookctl("upgrade", *options, agrees=False)
-        assert (done.code, "nothing to do" in done.out, "outdated" in done.err) == (0, True, False)
-    assert (isolated / "state" / "ledger.json").read_bytes() == record
-
-
 def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     installed: Repository, hookctl: Hookctl, isolated: Path
 ) -> None:
@@ -870,45 +717,6 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     assert (done.code, error_of(done)["code"], error_of(done)["path"]) == (1, "fetch_failed", installed.address)
     packs = json.loads((isolated / "state" / "ledger.json").read_text())["files"].popitem()[1]["packs"]
     assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
-
-
-def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookctl: Hookctl) -> None:
-    put(installed.folder / "pack.toml", PACK.format(version="2").replace("bell", "horn"))
-    installed.commit()
-    done = hookctl("upgrade", "--yes", "--json", agrees=False)
-    assert (done.code, error_of(done)["code"]) == (1, "source_gone")
-
-
-def test_no_git_runs_where_nothing_from_git_is_installed(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", str(repository.folder), *HOST).code == 0
-    monkeypatch.setattr(fetch, "fetched", None)
-    monkeypatch.setenv("PATH", str(isolated))
-    assert hookctl("upgrade", agrees=False).code == 0
-    assert not (isolated / "home" / ".cache").exists()
-
-
-def test_doctor_does_not_fetch(installed: Repository, hookctl: Hookctl, isolated: Path) -> None:
-    shutil.rmtree(installed.folder)
-    done = hookctl("doctor", "--json")
-    assert (done.code, "bell" in done.out) == (0, False), done
-    (isolated / "data" / "packs" / "bell" / "ring.sh").unlink()
-    done = hookctl("doctor", "--fix")
-    assert (done.code, "hook_missing" in done.out, "no such pack" in done.out + done.err) == (1, True, False), done
-
-
-def test_a_folder_that_is_called_like_an_address_is_no_source(
-    installed: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    shutil.copytree(installed.folder, isolated / "work" / installed.address)
-    copied = isolated / "data" / "packs" / "bell" / "ring.sh"
-    copied.unlink()
-    hookctl("doctor", "--fix")
-    assert not copied.exists()
-    shutil.rmtree(installed.folder)
-    for command in (("upgrade",), ("install", installed.address, *HOST), ("check", "--require", installed.address)):
-        assert hookctl(*command).code != 0, command
 
 
 # A project
@@ -934,13 +742,6 @@ def change_ledger(project: Path, old: str, new: str) -> None:
     text = ledger(project)
     assert old in text
     put(project / ".hookctl" / "ledger.json", text.replace(old, new))
-
-
-def test_a_project_record_has_address_commit_and_digest(team: Path, repository: Repository) -> None:
-    line = next(line for line in ledger(team).splitlines() if '"source"' in line)
-    pack = json.loads(line.strip().removesuffix(","))
-    assert (pack["source"], pack["commit"]) == (repository.ssh, repository.git("rev-parse", "HEAD"))
-    assert len(pack["digest"]) == 64 and "consent" not in pack
 
 
 def test_check_never_fetches(
@@ -969,42 +770,6 @@ def test_an_address_of_a_strangers_record_is_not_fetched_without_a_yes(
     assert (ssh.exists(), ledger(team)) == (False, before)
 
 
-@pytest.mark.parametrize("options", [("--yes",), ("--dry-run",), ("--dry-run", "--yes")])
-def test_a_yes_to_all_and_a_dry_run_leave_it_and_go_on(
-    team: Path, hookctl: Hookctl, ssh: Path, options: tuple[str, ...]
-) -> None:
-    assert hookctl("install", *HOST).code == 0
-    done = hookctl("upgrade", *options, "--json", agrees=False)
-    assert (done.code, error_of(done)["code"]) == (1, "consent_needed"), done
-    assert "upgrade bell --yes" in error_of(done)["hint"]
-    assert not ssh.exists()
-
-
-def test_with_its_name_and_a_yes_it_is_fetched(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
-    new = repository.release("2", "echo dong\n")
-    assert hookctl("upgrade", "bell", "--yes", "--dry-run", agrees=False).code == 0
-    assert hookctl("upgrade", "bell", "--yes", agrees=False).code == 0
-    assert new in ledger(team)
-    assert (team / ".hookctl" / "packs" / "bell" / "ring.sh").read_text() == "echo dong\n"
-    assert len(ssh.read_text().splitlines()) == 2
-    repository.release("3", "echo dang\n")  # this machine has agreed to the address by now
-    assert hookctl("upgrade", "--yes", agrees=False).code == 0
-    assert hookctl("check").code == 0
-
-
-def test_at_a_terminal_it_is_asked_before_the_fetch_and_before_the_install(
-    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, answer: Callable[[str], None]
-) -> None:
-    repository.release("2")
-    answer("n\n")
-    assert hookctl("upgrade", agrees=False).code == 2
-    assert not ssh.exists()
-    answer("y\ny\n")
-    done = hookctl("upgrade", agrees=False)
-    assert done.code == 0, done
-    assert done.err.index("Fetch bell from there?") < done.err.index("Install bell?")
-
-
 def test_an_address_that_a_pull_brought_is_asked_for_again(
     team: Path, repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path
 ) -> None:
@@ -1016,23 +781,6 @@ def test_an_address_that_a_pull_brought_is_asked_for_again(
     ssh.unlink()
     assert hookctl("upgrade", "bell", agrees=False).code == 2
     assert not ssh.exists()
-
-
-def test_a_repository_of_this_machine_is_kept_in_the_users_own_record(
-    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = isolated / "work"
-    (work / ".git").mkdir()
-    assert hookctl("install", repository.address, *PROJECT).code == 0
-    assert str(repository.folder) not in ledger(work) and "commit" not in ledger(work)
-    assert (pack_of(isolated)["source"], len(pack_of(isolated)["commit"])) == (repository.address, 40)
-    repository.release("2")
-    assert hookctl("upgrade", "--yes", agrees=False).code == 0
-    assert '"version": "2"' in ledger(work)
-    assert hookctl("check").code == 0
-    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "state-there"))
-    done = hookctl("upgrade", "--json", agrees=False)
-    assert (done.code, error_of(done)["code"]) == (1, "source_gone")
 
 
 @pytest.mark.parametrize("command", [("upgrade", "bell", "--yes"), ("check",), ("uninstall", "--scope", "project")])
@@ -1050,29 +798,6 @@ def test_a_record_with_another_source_is_refused(
     change_ledger(team, f'"{repository.ssh}"', f'"{source}"')
     done = hookctl(*command, "--json", agrees=False)
     assert (done.code, "ledger_unreadable" in done.out) == (1 if command == ("check",) else 4, True), done
-    assert not ssh.exists()
-
-
-@pytest.mark.parametrize("commit", ["", "main", "-x", "A" * 40, "0" * 39])
-def test_a_record_with_no_commit_is_refused(team: Path, repository: Repository, hookctl: Hookctl, commit: str) -> None:
-    change_ledger(team, repository.git("rev-parse", "HEAD"), commit)
-    assert hookctl("upgrade", "bell", "--yes", agrees=False).code == 4
-
-
-def test_a_path_has_no_commit(isolated: Path, repository: Repository, hookctl: Hookctl) -> None:
-    work = isolated / "work"
-    (work / ".git").mkdir()
-    shutil.copytree(repository.folder, work / "bell", ignore=shutil.ignore_patterns(".git"))
-    assert hookctl("install", "./bell", *PROJECT).code == 0
-    change_ledger(work, '"source": "bell/pack.toml"', f'"source": "bell/pack.toml", "commit": "{"0" * 40}"')
-    assert hookctl("upgrade", "--yes", agrees=False).code == 4
-
-
-def test_doctor_names_the_address_in_its_fix(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
-    (team / ".hookctl" / "packs" / "bell" / "ring.sh").unlink()
-    assert "a program of bell is missing" in hookctl("doctor").out
-    put(team / ".hookctl" / "packs" / "bell" / "ring.sh", "changed")
-    assert f"hookctl install {repository.ssh} --host claude --scope project`" in hookctl("doctor").out
     assert not ssh.exists()
 
 

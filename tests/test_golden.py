@@ -175,10 +175,6 @@ def first(written: Any, kind: Kind) -> Any:
     return last if kind.flat else last["hooks"][0]
 
 
-def with_key(key: str, value: Any) -> Wrong:
-    return lambda written: {**written, key: value}
-
-
 def without(key: str) -> Wrong:
     return lambda written: {name: value for name, value in written.items() if name != key}
 
@@ -190,54 +186,6 @@ def handler(kind: str, **fields: Any) -> Wrong:
         return copied
 
     return change
-
-
-# What a host would not take, or would take for something else.
-WRONG: list[tuple[str, str, Wrong]] = [
-    ("antigravity", "Claude Code's root", lambda written: {"hooks": written["hookctl-guard"]}),
-    ("antigravity", "an event at the root", with_key("Stop", [])),
-    ("claude", "a timeout of none", handler("claude", timeout=0)),
-    ("claude", "a number in env", with_key("env", {"MAX_STOP_BLOCKS": 5})),
-    ("codex", "a schema at the root", with_key("$schema", "x")),
-    ("codex", "a timeout in quotes", handler("codex", timeout="10")),
-    ("copilot", "the timeout of others", handler("copilot", timeout=10)),
-    ("copilot", "two commands", handler("copilot", bash="x")),
-    ("cursor", "no version", without("version")),
-    ("cursor", "a group", lambda written: {**written, "hooks": {"stop": [{"hooks": written["hooks"]["stop"]}]}}),
-    ("droid", "an unknown event", with_key("hooks", {"AfterAgent": []})),
-    ("gemini", "seconds", handler("gemini", timeout=10)),
-    ("gemini", "Claude Code's event", with_key("hooks", {"Stop": []})),
-    ("gemini", "a number in env", handler("gemini", env={"MAX_STOP_BLOCKS": 5})),
-    ("openhands", "an event that it does not know", with_key("subagent_stop", [])),
-    ("openhands", "a key of ours", with_key("hookctl", {})),
-    ("qwen", "milliseconds", handler("qwen", timeout=10_000)),
-    ("qwen", "a cap above its ceiling", with_key("env", {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "5000"})),
-]
-
-
-@pytest.mark.parametrize(("name", "said", "change"), WRONG, ids=[f"{name}-{said}" for name, said, _ in WRONG])
-def test_a_documented_shape_refuses_what_the_host_would(name: str, said: str, change: Wrong) -> None:
-    kind = BY_NAME[name]
-    written = value(kind, (GOLDEN / name / f"user.{kind.suffix}").read_bytes())
-    assert documented(kind).is_valid(written)
-    assert not documented(kind).is_valid(change(written))
-
-
-@pytest.mark.parametrize(
-    "change", [lambda written: {"hooks": written}, with_key("AfterAgent", [])], ids=["wrapped", "event"]
-)
-def test_a_droid_reads_no_wrapped_hooks_file(change: Wrong) -> None:
-    kind = BY_NAME["droid-hooks"]
-    written = value(kind, (GOLDEN / kind.name / "user-theirs.json").read_bytes())
-    assert documented(kind).is_valid(written)
-    assert not documented(kind).is_valid(change(written))
-
-
-def test_a_wrapped_openhands_file_has_the_other_names() -> None:
-    kind = BY_NAME["openhands-wrapped"]
-    assert not documented(kind).is_valid({"hooks": {"stop": []}})
-    assert not documented(kind).is_valid({"hooks": {"SubagentStop": []}})
-    assert documented(kind).is_valid({"hooks": {"Stop": []}})
 
 
 @EACH

@@ -10,7 +10,7 @@ import pytest
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import hook_id, loading
+from hookctl.hosts import loading
 from hookctl.hosts.loading import never_runs
 from hookctl.settings.effective import Source
 from hookctl.survey import ids
@@ -56,29 +56,7 @@ def test_the_second_of_two_hooks_with_one_digest_has_a_number() -> None:
         ids.find(hooks, f"{first.id}#4")
 
 
-@pytest.mark.parametrize("text", ["", "#2", "no-such", "zz", "guard"])
-def test_what_is_no_hook_is_refused(text: str) -> None:
-    with pytest.raises(HookctlError) as error:
-        ids.find(list_hooks(listed(entry("a"))), text)
-    assert error.value.exit_code == 2
-
-
-def test_the_whole_digest_is_an_id() -> None:
-    hook = only(entry("a"))
-    whole = hook_id.digest("claude", "user", "Stop", "", "a")
-    assert ids.find([hook], whole) == [hook]
-    for other in (whole[:20] + "x", whole + "0", f"{whole}#2"):
-        with pytest.raises(HookctlError):
-            ids.find([hook], other)
-
-
 # States and reasons.
-
-
-def test_a_matcher_that_fits_no_tool() -> None:
-    hook = only(entry("a", "PreToolUse", "run_shell_command"))
-    assert hook.state == "no_tool" and "Bash" in hook.reason
-    assert only(entry("a", "PreToolUse", "Bash|Edit")).state == "runs"
 
 
 # What stops all hooks of a host.
@@ -129,19 +107,6 @@ def test_only_a_matcher_in_the_wrong_case_is_told_so(host: str, matcher: str, fi
 
 
 # Repeats.
-
-
-def test_a_host_that_runs_both_is_said_to() -> None:
-    assert "twice" in list_hooks(listed(entry("a"), entry("a"), host="codex"))[1].reason
-
-
-def test_the_copy_of_a_plugin_runs_and_names_the_other() -> None:
-    plugin, own = listed(entry("a"), scope="plugin", plugin="p"), listed(entry("a"))
-    settings, copy = list_hooks([*own, *plugin])
-    assert (settings.state, copy.state) == ("runs", "runs")
-    assert f"line {settings.line} of /claude/user.json" in copy.reason
-    copy, settings = list_hooks([*plugin, *own])
-    assert (copy.state, settings.state) == ("runs", "runs")
 
 
 # What a hook runs.

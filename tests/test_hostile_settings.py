@@ -18,7 +18,6 @@ from tests.trees import tree
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 GOOD = json.dumps({"model": "m"})
-OTHERS = ("claude", "qwen")
 SEED = '[[hooks]]\n{event} = "{name}"\nname = "mine"\ncommand = "bell"\n'
 
 
@@ -181,23 +180,6 @@ def test_so_it_is_in_a_project_and_for_a_plan(
     assert tree(isolated) == before
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["broken-first", "broken-last"])
-@pytest.mark.parametrize(("kind", "data", "place"), TORN)
-def test_one_broken_file_keeps_every_other_hosts_file_as_it_is(
-    kind: Kind, data: bytes, place: tuple[int, int], first: bool, isolated: Path, hookctl: Hookctl
-) -> None:
-    others = [name for name in OTHERS if name != kind.host]
-    for name in others:
-        put(BY_NAME[name].path(isolated, "user"), GOOD)
-    path = put(kind.path(isolated, "user"), data)
-    before = tree(isolated)
-    names = [kind.host, *others] if first else [*others, kind.host]
-    named = [word for name in names for word in ("--host", name)]
-    require_refused(hookctl("install", *named, "--json"), path, place)
-    require_refused(hookctl("install", "--host", "all", "--json"), path, place)
-    assert tree(isolated) == before
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_file_that_is_torn_after_the_install_is_left_alone_by_uninstall(
     kind: Kind, isolated: Path, hookctl: Hookctl
@@ -302,15 +284,3 @@ def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: 
         assert (done.code, done.result["errors"][0]["code"]) == (4, "link_leaves_project"), done
         assert done.result["errors"][0]["path"] == str(path)
     assert tree(isolated) == before
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_file_that_may_not_be_written_is_an_error(kind: Kind, isolated: Path, hookctl: Hookctl) -> None:
-    path = put(kind.path(isolated, "user"), kind.seed or {"json": "{}", "yaml": "model: m\n"}.get(kind.format, ""))
-    path.chmod(0o444)
-    other = put(BY_NAME["claude"].path(isolated, "user"), GOOD) if kind.host != "claude" else path
-    before = {name: about[2] for name, about in tree(isolated / "home").items()}
-    done = hookctl("install", "--host", "claude", *(("--host", kind.host) if other != path else ()), "--json")
-    assert (done.code, done.result["errors"][0]["code"]) == (1, "read_only"), done
-    assert {name: about[2] for name, about in tree(isolated / "home").items()} == before
-    assert not (isolated / "data").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -64,10 +63,6 @@ def test_eighteen_hosts_fit_a_terminal(
     assert sorted(line.split()[0] for line in lines[1 : HOSTS + 1]) == eighteen
 
 
-def test_into_a_file_every_column_goes(eighteen: list[str], hookctl: Hookctl) -> None:
-    assert hookctl("hosts").out.splitlines()[0].split() == HEADS
-
-
 def test_hosts_in_use_and_those_with_hooks_of_hookctl_s_come_first(isolated: Path, hookctl: Hookctl) -> None:
     put(isolated / "home" / ".qwen" / "history", "")
     assert hookctl("install", "--host", "gemini").code == 0
@@ -80,25 +75,6 @@ def test_hosts_in_use_and_those_with_hooks_of_hookctl_s_come_first(isolated: Pat
     assert [*facts] == hosts.names(), "for machines in one order, whatever is installed"
     assert [pack["scope"] for pack in facts["gemini"]["packs"]] == ["user", "project"]
     assert "pack      guard" in hookctl("hosts", "gemini").out
-
-
-def test_the_names_of_many_packs_do_not_make_a_column_wide(isolated: Path, hookctl: Hookctl) -> None:
-    pack = '[pack]\nname = "no-force-push"\nversion = "1"\n[[hooks]]\nid = "a"\nevent = "Stop"\ncommand = "true"\n'
-    path = put(isolated / "no-force-push.toml", pack)
-    assert hookctl("install", "--host", "claude").code == 0
-    assert hookctl("install", str(path), "--host", "claude", "--yes").code == 0
-    assert rows_of(hookctl("hosts").out)["claude"]["PACKS"] == "guard, no-f…"
-
-
-def test_a_record_that_cannot_be_read_hides_no_host(isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    (ledger,) = (isolated / "state").rglob("ledger.json")
-    put(ledger, "{")
-    shown = hookctl("hosts")
-    assert shown.code == 4 and str(ledger) in shown.err
-    rows = rows_of(shown.out)
-    assert sorted(rows) == hosts.names() and {row["PACKS"] for row in rows.values()} == {"?"}
-    assert hookctl("hosts", "claude").code == 4
 
 
 @pytest.mark.parametrize("name", hosts.names())
@@ -121,32 +97,3 @@ def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Ho
     if tool.get("end_of_refusal"):
         read.add("end")
     assert set(abilities) <= read
-
-
-def test_what_is_the_same_on_many_hosts_is_said_once(isolated: Path, hookctl: Hookctl) -> None:
-    names = ["claude", "droid", "qwen"]
-    for folder in (".claude", ".factory", ".qwen"):
-        put(isolated / "home" / folder / "history", "")
-    (empty,) = hookctl("status").out.splitlines()
-    assert "installed for Claude Code, Factory Droid, Qwen Code; `hookctl install --host NAME`" in empty
-    few = hookctl("install", "--host", "claude", "--host", "droid", "--dry-run").out
-    assert "--host NAME" not in few
-    assert "install --host NAME --dispatch '*'" in hookctl("install", *(f"--host={name}" for name in names)).out
-    assert hookctl("install", "--host=droid", "--set", "MAX_STOP_BLOCKS=3").code == 0
-    assert re.findall(r"blocks at most (\d)", hookctl("status").out) == ["5", "3", "5"]
-
-
-def test_a_limit_that_no_document_names_is_not_said_to_be_none(hookctl: Hookctl) -> None:
-    rows = rows_of(hookctl("hosts").out)
-    assert [rows[name]["CAP"] for name in ("kiro", "codex", "windsurf", "claude")] == ["?", "none", "-", "8"]
-    assert "not known: its documents name none" in hookctl("hosts", "kiro").out
-    assert "host cap" not in hookctl("hosts", "windsurf").out
-
-
-@pytest.mark.parametrize(
-    ("name", "unit"),
-    [("claude", "row"), ("cursor", "row"), ("grok", "turn"), ("hermes", "turn"), ("kimi", "turn"), ("vibe", "turn")],
-)
-def test_a_limit_is_of_a_turn_or_of_blocks_in_a_row(hookctl: Hookctl, name: str, unit: str) -> None:
-    (cap,) = [line for line in hookctl("hosts", name).out.splitlines() if line.strip().startswith("host cap")]
-    assert f" in a {unit}" in cap

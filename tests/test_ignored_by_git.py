@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -101,32 +100,6 @@ def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: 
     assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
 
 
-def test_what_is_tracked_is_not_ignored(isolated: Path, hookctl: Hookctl) -> None:
-    git("init")
-    assert hookctl(*INSTALL).code == 0
-    git("add", ".")
-    put(isolated / "work" / ".gitignore", ".claude/\n.hookctl/\n")
-    assert hookctl("check", "--require", "guard", "--json").data["findings"] == []
-
-
-def test_without_a_repository_no_clone_has_it(isolated: Path, hookctl: Hookctl) -> None:
-    assert "this is no git repository" in hookctl(*INSTALL).out
-    done = hookctl("check", "--require", "guard", "--json")
-    assert done.data["findings"] == []
-    assert done.code == 0
-
-
-def test_a_work_tree_of_another_folder_is_a_repository_too(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "main" / "a", "")
-    git("init", folder=isolated / "main")
-    git("add", ".", folder=isolated / "main")
-    git("commit", "-m", "a", folder=isolated / "main")
-    git("worktree", "add", str(isolated / "work" / "tree"), folder=isolated / "main")
-    put(isolated / "main" / ".git" / "info" / "exclude", ".claude\n")
-    os.chdir(isolated / "work" / "tree")
-    assert "main/.git/info/exclude:1)" in " ".join(hookctl(*INSTALL).out.split())
-
-
 @pytest.mark.parametrize("path", ["", "bin", "{work}/bin"])
 def test_without_git_nothing_is_said(
     isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, path: str
@@ -179,13 +152,3 @@ def test_no_program_that_the_repository_names_is_run(
         assert "git ignores" in hookctl(*INSTALL, "--set", f"max_stop_blocks={7 + len(index[:1])}").out
         assert not ran.exists(), ran.read_text()
         assert (work / ".git" / "index").read_bytes() == before
-
-
-def test_an_ignore_file_that_never_ends_holds_nothing_up(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hookctl.system.git._PATIENCE", 0.2)
-    git("init")
-    os.mkfifo(isolated / "work" / ".gitignore")
-    assert hookctl(*INSTALL).code == 0
-    assert hookctl("check", "--require", "guard").code == 0

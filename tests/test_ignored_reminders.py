@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -55,55 +54,10 @@ def test_a_guard_that_stopped_blocking_although_work_remains_is_to_be_looked_at(
     assert check(hookctl) == 0
 
 
-def test_it_is_counted_once_however_often_the_agent_stops(lab: Lab, hookctl: Hookctl) -> None:
-    assert lab.stops("0111") == "BAAA"
-    assert ignored(lab) == [False, True, False, False]
-    assert check(hookctl) == 1, "nobody saw to it"
-    lab.stops("0", prompt_id="next")
-    assert check(hookctl) == 0, "a person wrote, and the agent is reminded anew"
-    assert hookctl("stats", "--json").data["ignored"] == 1
-
-
-def test_each_of_several_reminders_counts(lab: Lab, hookctl: Hookctl) -> None:
-    lab.config(**NUDGE, max_nudges=2)
-    assert lab.stops("01") == "BB"
-    assert check(hookctl) == 1, "the first was ignored"
-    assert lab.stop(True) == "A"
-    assert ignored(lab) == [False, True, True]
-    data = hookctl("stats", "--json").data
-    assert (data["nudges"], data["ignored"]) == (2, 2)
-
-
 def test_while_work_remains_the_last_block_is_the_reminder(lab: Lab, hookctl: Hookctl) -> None:
     assert hookctl("run", "remaining", "1").code == 0
     assert (lab.stops("011111"), lab.codes()[-1]) == ("BBBBBB", "nudged")
     assert (lab.stop(True), check(hookctl)) == ("R", 1)
-
-
-def test_one_that_was_heeded_is_none(lab: Lab, hookctl: Hookctl) -> None:
-    assert lab.stop() == "B"
-    lab.call("post-tool", tool_name="finish", tool_input={})
-    assert lab.stop(True) == "A"
-    assert (any(ignored(lab)), check(hookctl)) == (False, 0)
-
-
-def test_a_call_that_comes_late_settles_it(lab: Lab, hookctl: Hookctl) -> None:
-    assert (lab.stops("01"), check(hookctl)) == ("BA", 1)
-    lab.call("post-tool", tool_name="finish", tool_input={})
-    assert check(hookctl) == 0
-
-
-def test_a_prompt_settles_it(lab: Lab, hookctl: Hookctl) -> None:
-    assert (lab.stops("01", prompt_id="p"), check(hookctl)) == ("BA", 1)
-    lab.call("prompt", prompt="go on", prompt_id="q")
-    assert check(hookctl) == 0
-
-
-def test_stop_is_a_persons_wish_and_no_fault_of_the_agents(lab: Lab, hookctl: Hookctl) -> None:
-    assert lab.stop() == "B"
-    assert hookctl("run", "stop").code == 0
-    assert lab.stop(True) == "A"
-    assert (any(ignored(lab)), check(hookctl)) == (False, 0)
 
 
 def test_the_next_run_settles_it_and_so_do_twelve_hours(
@@ -117,21 +71,3 @@ def test_the_next_run_settles_it_and_so_do_twelve_hours(
     monkeypatch.delenv("HOOKCTL_NOW")
     assert hookctl("run", "start").code == 0
     assert check(hookctl) == 0
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"terminal": 5, "nudges": "0"}', "[" * 9999])
-def test_a_session_file_that_cannot_be_read_settles_nothing(lab: Lab, hookctl: Hookctl, text: str) -> None:
-    lab.stops("01")
-    path = lab.session_file()
-    path.write_text(text)
-    assert check(hookctl) == 1
-    path.unlink()
-    os.mkfifo(path)
-    assert check(hookctl) == 1
-
-
-def test_two_registrations_make_one_ignored_reminder(lab: Lab) -> None:
-    other = lab.second()
-    assert lab.call("stop") == lab.call("stop", other) != ""
-    lab.stop(True), lab.stop(True, other)
-    assert ignored(lab) == [False, True]

@@ -58,13 +58,6 @@ def test_the_systems_own_is_chosen(machine: Machine) -> None:
     assert machine.choice() == other
 
 
-def test_path_is_searched_in_its_order(machine: Machine) -> None:
-    machine.python("b/python3")
-    first = machine.python("a/python3")
-    machine.path("usr/bin", "missing", "a", "b")
-    assert machine.choice() == first
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -81,12 +74,6 @@ def test_what_does_not_say_what_it_is_is_passed_over(machine: Machine, text: str
     assert machine.choice() == good
 
 
-@pytest.mark.parametrize(("version", "chosen"), [("3\\n7", False), ("3\\n8", True), ("2\\n7", False), ("4\\n0", True)])
-def test_it_is_new_enough(machine: Machine, version: str, chosen: bool) -> None:
-    python = machine.python("usr/bin/python3", version)
-    assert machine.choice() == (python if chosen else "")
-
-
 def test_files_that_cannot_run_are_passed_over(machine: Machine) -> None:
     put(machine.root / "usr" / "bin" / "python3", "#!/bin/sh\n").chmod(0o644)
     assert machine.choice() == ""
@@ -94,14 +81,6 @@ def test_files_that_cannot_run_are_passed_over(machine: Machine) -> None:
     put(machine.root / "bad" / "python3", "#!/no/such/interpreter\n").chmod(0o755)
     put(machine.root / "binary" / "python3", b"\x7fELF\0\0").chmod(0o755)
     machine.path("usr/bin", "dir", "bad", "binary")
-    assert machine.choice() == ""
-
-
-@pytest.mark.parametrize("place", ["venv/bin/python3", "venv/python3"])
-def test_a_virtual_environment_is_passed_over(machine: Machine, place: str) -> None:
-    machine.python(place)
-    put(machine.root / "venv" / "pyvenv.cfg", "")
-    machine.path("usr/bin", str(Path(place).parent))
     assert machine.choice() == ""
 
 
@@ -124,12 +103,6 @@ def test_a_shim_is_never_chosen_itself(machine: Machine) -> None:
     assert machine.choice() == ""
 
 
-def test_relative_parts_of_path_are_passed_over(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.python("work/python3")
-    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}relative")
-    assert machine.choice() == ""
-
-
 def test_the_environment_does_not_change_what_an_interpreter_says(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,12 +120,6 @@ def test_it_warns_where_only_a_versioned_one_is_left(machine: Machine, monkeypat
     assert "hookctl install" in warning
     monkeypatch.setattr(sys, "_base_executable", str(machine.root / "plain" / "python3"))
     assert interpreter.choose(os.environ) == (str(machine.root / "plain" / "python3"), "")
-
-
-def test_ask_tells_path_and_version() -> None:
-    assert interpreter.ask(sys.executable) == (sys.executable, sys.version_info[:2])
-    assert interpreter.ask("/no/such/python3") is None
-    assert interpreter.ask("/") is None
 
 
 def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_gone(

@@ -247,19 +247,6 @@ def test_invariant_07_adopted_is_never_deleted(force: tuple[str, ...], settings:
 # 8, 9: all or nothing, and nothing else than was planned
 
 
-def test_invariant_08_a_conflict_changes_not_one_byte(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
-    put(settings, TEXT)
-    hookctl("install", pack("p", env={"A": "1", "S": "5"}), *HOST)
-    hookctl("install", pack("q", "1", env={"OLD": "1", "S": "5"}, hooks="stop pre-tool"), *HOST)
-    path = pack("q", "2", env={"NEW": "1", "A": "2", "S": "6"}, hooks="stop")
-    before = tree(isolated)
-    outcome = hookctl("install", path, *HOST, "--json")
-    assert (outcome.code, [error["code"] for error in outcome.result["errors"]]) == (1, ["conflict", "conflict"])
-    message = " ".join(error["message"] + error["hint"] for error in outcome.result["errors"])
-    assert all(word in message for word in ("env.A", "env.S", "--force", 'q wants "6"', 'p wants "5"'))
-    assert tree(isolated) == before
-
-
 def differences(before: Any, after: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The keys of env, and the events, in which two files differ."""
     for place in ("env", "hooks"):

@@ -11,8 +11,6 @@ import pytest
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.firing.model import CONTEXT, NONE, Call, Ran
-from hookctl.firing.reading import read_answer
 from hookctl.hosts.loading import reason_not_loaded
 from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
@@ -65,17 +63,6 @@ def test_our_hooks_are_found_and_taken_out_where_the_client_wrote_the_file_anew(
     assert config.read_text() == without
 
 
-def test_ours_go_where_the_client_moved_a_table_behind_them(hookctl: Hookctl, config: Path) -> None:
-    hookctl("install", *HOST)
-    moved = config.read_text() + '\n[experimental]\nx = true\n\n[[hooks]]\nevent = "Interrupt"\ncommand = "theirs"\n'
-    config.write_text(moved)
-    hookctl("uninstall")
-    value = tomllib.loads(config.read_text())
-    assert [hook["command"] for hook in value["hooks"]] == ["bell", "theirs"]
-    assert value["experimental"] == {"x": True}
-    assert config.read_text().startswith(MINE.rstrip("\n"))
-
-
 def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
     hookctl: Hookctl, config: Path, isolated: Path
 ) -> None:
@@ -117,39 +104,6 @@ def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason:
     assert reason in reason_not_loaded(host, formats.parse(host.format, (STOP + more).encode()))
 
 
-@pytest.mark.parametrize("more", ["", "timeout = 600\n", "timeout = 5.0\n", 'matcher = "("\n', "[other]\nname = 1\n"])
-def test_what_the_client_takes(more: str) -> None:
-    host = hosts.load("kimi")
-    assert reason_not_loaded(host, formats.parse(host.format, (STOP + more).encode())) == ""
-
-
-@pytest.mark.parametrize(
-    ("out", "context"),
-    [
-        ("words", "words"),
-        ("{}", "{}"),
-        ('{"systemMessage":"words"}', '{"systemMessage":"words"}'),
-        ("{broken", "{broken"),
-        ('{"message":"words"}', "words"),
-        ("", ""),
-    ],
-)
-def test_whatever_is_printed_on_a_prompt_is_context(out: str, context: str) -> None:
-    call = Call(hosts.load("kimi"), "UserPromptSubmit", "UserPromptSubmit", {}, b"")
-    reading = read_answer(call, Ran(out=out, status=0))
-    assert (reading.outcome, reading.context) == (CONTEXT if context else NONE, context)
-
-
-def test_install_and_status_claim_one_block_in_a_turn_and_no_more(hookctl: Hookctl, config: Path) -> None:
-    done = hookctl("install", *HOST)
-    assert "the host grants no more than 1 block in a turn, so the guard stops blocking after 1 and not 5" in done.err
-    (page,) = hookctl("status", "--json").data["files"]
-    assert page["guard"] == "breaker, blocks at most 1"
-    hookctl("install", *HOST, "--mode", "keepalive")
-    (page,) = hookctl("status", "--json").data["files"]
-    assert page["guard"] == "keepalive, blocks at most 1"
-
-
 def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: Path, isolated: Path) -> None:
     config.write_text("")
     hooks = [
@@ -172,30 +126,3 @@ def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: 
         "never": ("one", "unknown_event", 18),
         "lost": ("one", "unknown_event", 22),
     }
-
-
-def test_messages_name_a_hook_by_its_position_in_the_list(hookctl: Hookctl, config: Path) -> None:
-    hookctl("install", *HOST)
-    (doubled,) = (row for row in config.read_text().split("\n\n") if "hookctl=guard/stop" in row)
-    config.write_text(f"{STOP}\n{config.read_text()}\n{doubled}\n")
-
-    def said() -> list[str]:
-        return [found["message"] for found in hookctl("doctor", *HOST, "--json").data["findings"]]
-
-    assert "guard/stop is registered 2 times (hooks[2], hooks[5]), so it runs that often" in said()
-    config.write_text(f"{STOP}\n{STOP}matcher = 1\n")
-    assert any("line 5: hooks[1] has matcher, which must be of type string" in message for message in said())
-
-
-def test_disable_takes_the_hook_that_is_named_where_another_was_disabled_before(hookctl: Hookctl, config: Path) -> None:
-    """Without the first hook, the other event comes first."""
-    hooks = [("Stop", "one"), ("UserPromptSubmit", "two"), ("Stop", "three")]
-    text = "".join(f'[[hooks]]\nevent = "{event}"\ncommand = "{command}"\n\n' for event, command in hooks)
-    config.write_text(text)
-    ids = {hook["command"]: hook["id"] for hook in hookctl("hooks", *HOST, "--json").data["hooks"]}
-    for command, left in (("one", ["two", "three"]), ("two", ["three"])):
-        assert hookctl("disable", ids[command], *HOST).code == 0
-        assert [hook["command"] for hook in tomllib.loads(config.read_text())["hooks"]] == left
-    for command in ("one", "two"):
-        assert hookctl("enable", ids[command], *HOST).code == 0
-    assert config.read_text() == text

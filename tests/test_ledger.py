@@ -15,7 +15,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Claim, Entry, PackRecord, Record
 from hookctl.run.journal import read_journal
-from hookctl.system import files, folders
+from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
 
@@ -56,14 +56,6 @@ def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> No
     data = store.dump({"/x": record})
     valid(data)
     assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
-
-
-def test_the_bytes_do_not_depend_on_the_order_of_events() -> None:
-    assert store.dump({"/b": RECORDS[0], "/a": RECORDS[1]}) == store.dump({"/a": RECORDS[1], "/b": RECORDS[0]})
-
-
-def test_no_ledger_is_an_empty_one(tmp_path: Path) -> None:
-    assert store.load(own(tmp_path / "no" / "ledger.json")) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,23 +101,6 @@ def test_a_path_is_kept_relative_to_the_records_where_both_lie_below_home(home: 
     assert here.resolve(name) == path
     moved = folders.Folders("/home/moved/state/hookctl", "/data", {"HOME": home}, "/")
     assert moved.resolve(name) == (path.replace("/home/u", "/home/moved") if name.startswith(".") else path)
-
-
-@pytest.mark.parametrize("version", [True, 0, -1, "1", 1.0, None])
-def test_a_version_that_is_none_is_refused(version: Any, tmp_path: Path) -> None:
-    path = put(tmp_path / "ledger.json", json.dumps({"ledger_version": version, "files": {}}))
-    with pytest.raises(HookctlError, match="ledger_version is not a number"):
-        store.load(own(path))
-
-
-@pytest.mark.parametrize("path", [[], [None], [1.5], [["env"]], "env"])
-@pytest.mark.parametrize("number", [0, 5], ids=["leaf", "container"])
-def test_a_path_that_is_none_is_refused(path: Any, number: int, tmp_path: Path) -> None:
-    page = json.loads(json.dumps(PAGE))
-    page["files"]["/x"]["entries"][number]["path"] = path
-    with pytest.raises(HookctlError) as caught:
-        store.load(own(put(tmp_path / "ledger.json", json.dumps(page))))
-    assert caught.value.code == "ledger_unreadable"
 
 
 PAGE = json.loads(store.dump({"/x": RECORDS[2]}))
@@ -178,25 +153,6 @@ def test_what_is_wrong_with_a_ledger_is_said_in_words(
     assert (caught.value.line, caught.value.column) == place
 
 
-def test_what_is_wrong_with_a_journal_is_said_in_words_too(isolated: Path) -> None:
-    put(isolated / "state" / "journal.json", '{\n"journal_version" 1}')
-    with pytest.raises(HookctlError) as caught:
-        read_journal(folders.here())
-    assert caught.value.message == "the journal of an interrupted run cannot be read: not valid JSON"
-    assert (caught.value.line, caught.value.column) == (2, 19)
-
-
-@pytest.mark.parametrize(
-    ("name", "what"), [("ledger", "hookctl's record"), ("journal", "the journal of an interrupted run")]
-)
-def test_doctor_says_where_a_ledger_or_journal_is_no_json(
-    isolated: Path, hookctl: Hookctl, name: str, what: str
-) -> None:
-    path = put(isolated / "state" / f"{name}.json", "{\n]")
-    said = f"line 2, column 1: {what} cannot be read: not valid JSON [ledger_unreadable]  {path}\n"
-    assert said in hookctl("doctor").out
-
-
 def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     for name, page in broken_pages():
@@ -231,23 +187,6 @@ def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: H
         assert Path(path).read_bytes() == data
         Path(path).unlink() if there is None else Path(path).write_bytes(there)
     assert settings.read_bytes() == before
-
-
-def test_what_cannot_be_read_is_no_evidence(isolated: Path) -> None:
-    (isolated / "folder").mkdir()
-    assert files.read_or_none(str(isolated / "folder")) is None
-
-
-def test_a_loop_of_links_has_its_own_path(isolated: Path) -> None:
-    loop = isolated / "loop"
-    loop.symlink_to(loop.name)
-    assert store.real_path(str(loop)) == str(loop)
-
-
-def test_a_record_is_found_by_the_hosts_path_once_its_file_is_gone(isolated: Path) -> None:
-    settings = put(isolated / "home" / "settings.json", "{}")
-    known = RECORDS[0]._replace(known_as=str(settings))
-    assert store.find_record({"/gone/settings.json": known}, str(settings)) == ("/gone/settings.json", known)
 
 
 def test_uninstall_all_takes_out_a_guard_whose_record_was_lost(hookctl: Hookctl, isolated: Path) -> None:

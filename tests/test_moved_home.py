@@ -18,9 +18,6 @@ from tests.disk import quiet, tree
 from tests.test_crash import killed
 
 THEIRS = '{\n   "model": "m"\n}\n'
-PACK = '[pack]\nname = "pk"\nversion = "1"\nprotocol = "host"\n\n[env]\nPK = "1"\n'
-HOSTS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "opencode": ""}
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 
@@ -123,49 +120,6 @@ def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_a
     assert store.load(folders.here()) == {} and not home.exists()
 
 
-def test_status_and_plan_know_it_at_once(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "claude")
-    new = move()
-    before = tree(new)
-    (file,) = hookctl("status", "--json").data["files"]
-    assert file["file"] == str(new / ".claude" / "settings.json")
-    assert {entry["state"] for entry in file["entries"]} == {"owned"}
-    assert hookctl("uninstall", "--dry-run", "--json").data["files"]
-    assert (tree(new), home.exists()) == (before, False)
-
-
-@pytest.mark.parametrize("scope", ["local", "project"])
-def test_a_project_in_it_moves_along(scope: str, home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
-    put(home / "code" / ".git" / "HEAD", "")
-    name = ".claude/settings.json" if scope == "project" else ".claude/settings.local.json"
-    put(home / "code" / name, THEIRS)
-    options = ("--scope", scope, "--project", str(home / "code"))
-    assert hookctl("install", "--host", "claude", *options).code == 0
-    new = move()
-    assert hookctl("uninstall", "--all", "--yes").code == 0
-    assert (new / "code" / name).read_text() == THEIRS
-    assert not home.exists() and not (new / "code" / ".hookctl").exists()
-
-
-def test_a_pack_moves_along(home: Path, move: Callable[[], Path], isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", str(put(home / "pk.toml", PACK)), "--host", "claude").code == 0
-    new = move()
-    assert hookctl("install", str(new / "pk.toml"), "--host", "claude").code == 0
-    assert hookctl("uninstall", "pk").code == 0
-    assert not (new / ".claude").exists() and not home.exists()
-
-
-def test_the_backups_move_along(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
-    put(home / ".claude" / "settings.json", THEIRS)
-    hookctl("install", "--host", "claude")
-    new = move()
-    path = new / ".claude" / "settings.json"
-    assert len(hookctl("restore", str(path), "--list", "--json").data["backups"]) == 1
-    assert hookctl("install", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7").code == 0
-    assert len(hookctl("restore", str(path), "--list", "--json").data["backups"]) > 1
-    assert (hookctl("restore", str(path)).code, path.read_text()) == (0, THEIRS)
-
-
 @inside_and_outside
 def test_a_killed_run_ends_below_the_new_one_or_nowhere(home: Path, move: Callable[[], Path], hookctl: Hookctl) -> None:
     put(home / ".claude" / "settings.json", THEIRS)
@@ -234,22 +188,3 @@ def test_a_home_that_is_only_away_keeps_its_record(
     assert json.loads(Path(folders.here().ledger).read_text())["files"].keys() == {
         str(isolated / "work" / ".qwen" / "settings.json")
     }
-
-
-def test_no_advice_of_doctor_leads_below_the_old_one(
-    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The configuration names the old state folder, and a pack's command the old folder of its files."""
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
-        monkeypatch.delenv(name)
-    hook = '[[hooks]]\nevent = "stop"\ncommand = "sh {files}/a.sh"\n'
-    pack = PACK.replace("[env]", f'[files]\ninclude = ["a.sh"]\n{hook}[env]')
-    put(isolated / "pk" / "a.sh", "exit 0\n")
-    assert hookctl("install", "--host", "claude").code == 0
-    assert hookctl("install", str(put(isolated / "pk" / "pack.toml", pack)), "--host", "claude").code == 0
-    new = home.with_name("moved")
-    home.rename(new)
-    monkeypatch.setenv("HOME", str(new))
-    fixes = {finding["code"]: finding["fix"] or "" for finding in hookctl("doctor", "--json").data["findings"]}
-    assert "doctor --fix" in fixes["state_elsewhere"] and "doctor --fix" in fixes["hook_missing"]
-    assert not [fix for fix in fixes.values() if str(home) in fix]

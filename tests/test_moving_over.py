@@ -132,52 +132,6 @@ def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert not settings.exists() and theirs.read_text().count("5000") == 1
 
 
-@pytest.mark.parametrize("preset", ["bmad", "nightly"])
-def test_work_of_a_session_is_its_own_there_too(
-    hookctl: Hookctl, call: Call, monkeypatch: pytest.MonkeyPatch, preset: str
-) -> None:
-    assert hookctl("install", "--host", "claude", "--preset", preset).code == 0
-    assert hookctl("run", "start").code == 0
-    monkeypatch.setenv("CLAUDE_PID", str(os.getpid()))
-    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "S1")
-    assert "it belongs to this session (S1) now" in hookctl("run", "remaining", "3").out
-    assert chain(call, "S2", CLAUDE_PID="1") == "A"
-    assert chain(call)[0] == "B"
-    assert "S1 of Claude Code" in hookctl("run", "release").out
-    assert chain(call) == "A", "it is not asked about this work again"
-    assert chain(call, "S2", CLAUDE_PID="1")[0] == "B"
-    assert hookctl("run", "start").code == 0
-    assert chain(call)[0] == "B", "it took the work again"
-
-
-def test_a_run_that_was_cut_off_is_told_of_by_the_next_start_and_to_the_next_session(
-    hookctl: Hookctl, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", "--host", "claude", "--preset", "nightly").code == 0
-    with subprocess.Popen(["sleep", "60"]) as agent:
-        monkeypatch.setenv("CLAUDE_PID", str(agent.pid))
-        assert "cut off" not in hookctl("run", "start").out
-        assert chain(call) == "B" * 10
-        assert "cut off" not in hookctl("run", "start").out, "it goes on"
-        agent.kill()
-    assert "the run before was cut off" in hookctl("run", "start").out
-    assert "The last run here was cut off" in call("SessionStart", session_id="S2", source="startup")
-    assert call(session_id="S2") != ""  # at its own stop
-    assert "cut off" not in call("SessionStart", session_id="S2", source="resume")
-
-
-def test_a_second_install_changes_nothing_and_a_cap_of_yours_comes_back(settings: Path, hookctl: Hookctl) -> None:
-    before = put(settings, '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "50"}}\n').read_bytes()
-    install = steps("Nightly")[0]
-    assert hookctl(*install, "--force").code == 0
-    installed = settings.read_bytes()
-    assert json.loads(installed)["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
-    assert "nothing to do" in hookctl(*install).out
-    assert settings.read_bytes() == installed
-    assert hookctl("uninstall").code == 0
-    assert settings.read_bytes() == before
-
-
 def test_openhands(work: Path, settings: Path, hookctl: Hookctl, call: Call, isolated: Path) -> None:
     before = foreign_settings(settings, ("Stop", "./keep_going.sh"))
     alone, wrap = steps("OpenHands")

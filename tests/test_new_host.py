@@ -60,29 +60,6 @@ def test_a_slip_in_a_new_host_s_file_is_named_with_its_file_and_key(
     assert tree(isolated) == before
 
 
-def test_what_a_new_host_does_not_need_may_be_left_out(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
-    file = isolated / "hosts" / "robin.toml"
-    text = re.sub(r"(?m)^(in_command|project) = .*\n|^\[guard\](.*\n){3}", "", file.read_text())
-    assert len(text) < len(file.read_text())
-    put(file, text)
-    assert hookctl("install", "--host", "robin").code == 0
-    assert hookctl("doctor", "--host", "robin").code == 0
-
-
-def test_a_guard_that_needs_every_tool_call_of_a_new_host_is_registered_for_all(
-    robin: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    file = isolated / "hosts" / "robin.toml"
-    text = file.read_text().replace('refuse = ""', 'refuse = \'{"decision":"deny","reason":%s}\'')
-    put(file, text.replace('events = ["prompt", "post-tool"]', 'events = ["pre-tool"]'))
-    assert hookctl("install", "--host", "robin", "--dispatch", "run:3/60").code == 0
-    _, ours = json.loads(robin.read_text())["hooks"]["BeforeTool"]
-    assert "matcher" not in ours and "guard/pre-tool" in ours["hooks"][0]["command"]
-    assert hookctl("uninstall", "--host", "robin").code == 0
-    assert hookctl("install", "--host", "robin").code == 0
-    assert len(json.loads(robin.read_text())["hooks"]["BeforeTool"]) == 2
-
-
 def stop(settings: Path, isolated: Path) -> str:
     """What the guard's hook says to a stop of the new host, by the command that stands in its file."""
     (command,) = re.findall(r'"(: hookctl=guard/stop; (?:[^"\\]|\\.)*)"', settings.read_text())
@@ -100,14 +77,6 @@ def test_the_guard_speaks_the_words_of_a_new_host(robin: Path, isolated: Path, h
     assert list(json.loads(said[5])) == ["systemMessage"]
 
 
-def test_a_cap_of_a_new_host_is_kept(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "robin", "--set", "max_stop_blocks=20").code == 0
-    assert hookctl("run", "remaining", "3").code == 0
-    said = [stop(robin, isolated) for _ in range(7)]
-    assert ["verdict" in text for text in said] == [True] * 6 + [False]
-    assert "after 6 blocks in a row, since the host would override the next one" in said[6]
-
-
 def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
     assert "Robin" in hookctl("hosts", "robin").out
     assert hookctl("install", "--host", "robin").code == 0
@@ -117,16 +86,3 @@ def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl
     assert hookctl("install", "--host", "robin").out == "nothing to do\n"
     assert hookctl("uninstall", "--host", "robin").code == 0
     assert robin.read_text() == MINE
-
-
-def test_its_file_reaches_the_hook_through_the_configuration(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "robin").code == 0
-    config = json.loads((isolated / "data" / "guard" / "robin.json").read_text())
-    assert config["hosts"] == {
-        "robin": {
-            "block": '{"verdict":"go on","because":%s}',
-            "release": '{"systemMessage":%s}',
-            "project": "ROBIN_PROJECT",
-            "cap": {"key": "ROBIN_CAP", "default": 6},
-        }
-    }

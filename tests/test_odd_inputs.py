@@ -155,18 +155,6 @@ def test_an_odd_file_is_named_and_nothing_changes(
         assert everything(isolated, path) == before, command
 
 
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_an_odd_file_of_a_pack_is_named_unless_it_is_one_to_copy(
-    make: Callable[[Path], None], isolated: Path, hookctl: Hookctl, fixed_python: None
-) -> None:
-    path = prepare(isolated, Door("pack's file", "pack/p.sh"), make, hookctl)
-    before = everything(isolated, path)
-    done = hookctl(*PACKED[0], "--json")
-    assert done.code == (0 if make in (deep, unclosed, nul) else 4), done
-    assert done.code == 0 or path.name in done.result["errors"][0]["message"] + done.result["errors"][0]["path"]
-    assert everything(isolated, path) == before
-
-
 def memory(limit: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 

@@ -19,7 +19,7 @@ import pytest
 import hookctl as package_of_hookctl
 from hookctl import __version__
 from hookctl.packs import guard, programs, released
-from hookctl.system import files, interpreter
+from hookctl.system import files
 from tests import digests_of_programs
 
 from .conftest import Hookctl, Outcome, put
@@ -156,42 +156,6 @@ def test_what_stays_always_answers_and_the_last_one_takes_everything_along(
     assert not place.settings(scope).exists()
 
 
-def test_the_records_of_another_state_folder_keep_what_they_need(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.install("one")
-    place.install("guard")
-    for turn in range(2):
-        with monkeypatch.context() as patch:
-            patch.setenv("HOOKCTL_STATE_DIR", str(place.root / "other"))
-            assert place.hookctl("install", str(place.root / "two"), "--host", "gemini", "--yes").code == 0
-            assert place.hookctl("install", "--host", "gemini").code == 0
-            assert place.asked() == ["no by one"]
-            assert place.hookctl("uninstall", "two").code == 0
-            assert place.hookctl("uninstall", "--host", "gemini").code == 0
-        assert place.asked() == ["no by one"]
-        assert place.blocks("user", f"prompt {turn}")
-        place.hookctl("uninstall", "one")
-        assert place.blocks("user", f"prompt {turn} again")
-        place.install("one")
-
-
-def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:
-    place.install("one", "project")
-    table, elsewhere = place.top("project") / "runtime/hosts.json", place.root / "elsewhere"
-    table.write_text(json.dumps({**json.loads(table.read_text()), "state_dir": str(elsewhere)}))
-    assert place.asked("project") == ["no by one"]
-    assert not elsewhere.exists()
-    assert [*Path(os.environ["HOME"], ".local/state/hookctl/guard").glob("*/runs.jsonl")]
-
-
-def test_an_uninstall_leaves_what_is_no_file_in_the_launchers_place(place: Place) -> None:
-    place.install("one")
-    launcher = place.top("user") / "hook.py"
-    launcher.unlink()
-    launcher.mkdir()
-    assert place.install("two").code == 4
-    assert launcher.is_dir()
-
-
 # What doctor and check say, and what an install writes anew
 
 
@@ -270,15 +234,6 @@ def test_what_does_not_belong_among_the_programs_of_a_project_is_named(place: Pl
     assert not stray.exists()
 
 
-def test_doctor_starts_no_program_that_is_not_hookctls(place: Place) -> None:
-    place.install("guard", "project")
-    marker = place.root / "started"
-    put(place.top("project") / "hook.py", f"open({str(marker)!r}, 'w')\n")
-    for verb in ("doctor", "status", "check"):
-        place.hookctl(verb)
-    assert not marker.exists()
-
-
 @SCOPES
 def test_the_program_of_another_release_is_named_by_its_version(
     place: Place, scope: str, monkeypatch: pytest.MonkeyPatch
@@ -325,39 +280,6 @@ def test_the_table_of_releases_has_nothing_else_of_this_version() -> None:
     table = json.loads(digests_of_programs.TABLE.read_text("ascii"))
     command = "python -m tests.digests_of_programs"
     assert table.get(__version__) in (None, digests_of_programs.digests()), f"`{command}` writes the line anew"
-
-
-def test_a_moved_home_has_left_its_programs_and_doctor_finds_them_again(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
-        monkeypatch.delenv(name)
-    place.install("one")
-    home = Path(os.environ["HOME"])
-    moved = home.rename(home.with_name("moved"))
-    monkeypatch.setenv("HOME", str(moved))
-    assert place.asked() == [""]
-    assert ("hook_missing", "hook.py") in place.codes("doctor", "--host", "claude")
-    assert place.hookctl("doctor", "--fix", "--host", "claude").code == 0
-    assert place.asked() == ["no by one"]
-    assert str(home) + "/" not in place.settings("user").read_text()
-    assert place.hookctl("uninstall", "one").code == 0
-    assert not [*moved.rglob("hook.py")]
-
-
-def test_doctor_chooses_another_python_for_a_pack_whose_own_is_gone(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    python = place.root / "python3"
-    python.symlink_to(os.path.realpath(shutil.which("python3", path="/usr/bin:/bin") or ""))
-    with monkeypatch.context() as patch:
-        patch.setattr(interpreter, "choose", lambda environ: (str(python), ""))
-        place.install("one")
-    assert str(python) in place.settings("user").read_text()
-    python.unlink()
-    assert place.codes("doctor", "--host", "claude") == [("interpreter_broken", "python3")]
-    assert place.hookctl("doctor", "--fix", "--host", "claude").code == 0
-    assert place.asked() == ["no by one"]
 
 
 # From one version to the next
@@ -508,13 +430,3 @@ def test_a_merge_of_two_versions_is_one_after_the_next_upgrade(place: Place, bra
     own = branches / ".hookctl"
     assert packages(own) <= named_by(own)
     assert place.blocks("project")
-
-
-def test_the_branch_of_a_colleague_brings_its_own_programs(place: Place, branches: Path) -> None:
-    """In each the hook runs, and nothing of the other stays behind in the checkout."""
-    own = branches / ".hookctl"
-    for branch in ("main", "theirs", "ours", "main"):
-        git(branches, "checkout", "-q", branch)
-        assert place.blocks("project", branch)
-        assert packages(own) <= named_by(own)
-        assert git(branches, "status", "--porcelain") == ""

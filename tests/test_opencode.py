@@ -26,38 +26,6 @@ def hooks(file: Path) -> dict[str, Any]:
     return PluginDocument.parse(file.read_bytes()).get(("hooks",))
 
 
-def test_the_folder_of_the_operators_own_variable_is_used(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(isolated / "settings"))
-    hookctl("install", *HOST)
-    assert (isolated / "settings" / "opencode" / "plugin" / "hookctl.js").exists()
-    hookctl("uninstall")
-    assert not (isolated / "settings").exists() and list((isolated / "home").iterdir()) == []
-
-
-def test_in_a_project_the_command_holds_in_every_clone(hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "work" / "README.md", "mine\n")
-    (isolated / "work" / ".git").mkdir()
-    hookctl("install", *HOST, "--scope", "project")
-    command = hooks(isolated / "work" / ".opencode" / "plugin" / "hookctl.js")["session.idle"][0]["command"]
-    assert 'python3 -I -S "$OPENCODE_PROJECT_DIR"/.hookctl/hook.py stop --host opencode; ' in command
-    assert str(isolated) not in command
-    hookctl("uninstall", "--scope", "project")
-    assert sorted(path.name for path in (isolated / "work").iterdir()) == [".git", "README.md"]
-
-
-def test_what_the_operator_has_in_the_settings_stays(hookctl: Hookctl, file: Path) -> None:
-    hookctl("install", *HOST)
-    mine = PluginDocument.parse(file.read_bytes()).append(("hooks", "session.idle"), OWN)
-    mine = mine.set(("hooks", "session.idle", 0, "timeout"), 20)
-    file.write_bytes(mine.data)
-    hookctl("install", *HOST)
-    assert file.read_bytes() == mine.data
-    hookctl("uninstall")
-    assert hooks(file) == {"session.idle": [OWN]}
-
-
 FOREIGN = {
     "another program's": lambda ours: b"export const Mine = async () => ({})\n",
     "edited code": lambda ours: ours.replace(b"1 << 24", b"1 << 25"),
@@ -81,14 +49,6 @@ def test_a_file_that_is_not_as_we_write_it_is_refused_and_nothing_is_written(
         assert "Traceback" not in outcome.err
     assert tree(isolated) == before
     assert "foreign_file" in hookctl("doctor", *HOST).out or name == "bare JavaScript"
-
-
-def test_a_lost_ledger_leaves_no_empty_plugin_behind(hookctl: Hookctl, file: Path, isolated: Path) -> None:
-    hookctl("install", *HOST)
-    for path in (isolated / "state").rglob("ledger*"):
-        path.unlink()
-    assert hookctl("uninstall", *HOST).code == 0
-    assert not file.exists()
 
 
 def test_an_install_brings_an_earlier_versions_code_up_to_date(

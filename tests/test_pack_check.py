@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts
-
 from .conftest import Hookctl, put
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
@@ -88,33 +86,6 @@ def test_a_refusal_after_a_call_that_goes_nowhere_is_said(hookctl: Hookctl, case
     assert told["post-tool: nobody reads a refusal"] == POST_GOES_NOWHERE
 
 
-def test_without_a_case_every_answer_counts(hookctl: Hookctl) -> None:
-    told = noted(hookctl, hook("PreToolUse") + hook("Stop") + hook("SessionEnd"), case("Stop", "block"))
-    assert {
-        "pre-tool: `ask` becomes a refusal",
-        "pre-tool: a changed input becomes a refusal that names it",
-        "pre-tool: context for the model is dropped",
-    } <= told.keys()
-    assert not any("permission" in text for text in told)
-    assert hookctl("pack", "check", "own", "--json").data["without_cases"] == ["pre-tool"]
-    assert hookctl("pack", "check", "own").out.splitlines()[-2] == (
-        "pre-tool: no case in tests/ shows an answer, so any is assumed"
-    )
-
-
-def test_another_result_is_dropped_where_the_host_keeps_its_own(hookctl: Hookctl) -> None:
-    told = noted(hookctl, hook("PostToolUse"), case("PostToolUse", "change"))
-    (text,) = [text for text in told if "result" in text]
-    assert {"vibe", "droid"} <= set(told[text]) and not {"claude", "codex", "opencode"} & set(told[text])
-
-
-def test_a_case_for_one_hook_tells_nothing_of_another(hookctl: Hookctl) -> None:
-    two = hook("PreToolUse", 'id = "a"') + hook("PreToolUse", 'id = "b"')
-    told = noted(hookctl, two, case("PreToolUse", "deny", 'hook = "a"'))
-    assert [text for text in told if text.startswith("a:")] == []
-    assert "b: `ask` becomes a refusal" in told
-
-
 def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> None:
     told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
     assert told == {
@@ -127,19 +98,6 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
     assert told["prompt: it cannot refuse there, so the call runs"] == ["antigravity", "droid", "hermes", "opencode"]
 
 
-def test_a_warning_is_said_once_with_its_hosts(hookctl: Hookctl) -> None:
-    noted(hookctl, hook("PostToolUse"), case("PostToolUse", "block"))
-    *lines, _ = hookctl("pack", "check", "own").out.splitlines()
-    assert lines[-2:] == [
-        "warn  post-tool: nobody reads a refusal",
-        "    Antigravity, Cursor, Hermes, Kimi Code, Kiro, OpenHands, Windsurf",
-    ]
-    assert lines[:-2] == [
-        f"{'warn' if title in lines[-1] else 'ok  '}  {title}: {'4 hooks' if title == 'Windsurf' else '1 hook'}"
-        for title in (hosts.load(name).title for name in hosts.names())
-    ]
-
-
 def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
     said = "post-tool-failure: it does not say which calls failed: not registered"
     told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))
@@ -147,13 +105,6 @@ def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) 
     assert {"codex", "droid"} <= set(told[said])
     done = hookctl("install", "./own", "--host", "codex", "--yes")
     assert "own: Codex CLI does not say which calls failed, so the hook post-tool-failure is not registered" in done.err
-
-
-def test_a_former_tool_of_claude_code_beside_others_is_nothing_to_tell(hookctl: Hookctl) -> None:
-    told = noted(hookctl, hook("PreToolUse", 'matcher = "Edit|MultiEdit|Write"'), case("PreToolUse", "deny"))
-    assert told == {}
-    told = noted(hookctl, hook("PreToolUse", 'matcher = "MultiEdit"'), case("PreToolUse", "deny"))
-    assert "gemini" in told["pre-tool: it has no MultiEdit: not registered"]
 
 
 NOT_KNOWN = "how it names the tools of MCP servers is not known: mcp__gh__make may never fit"
@@ -169,21 +120,6 @@ def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) ->
     told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
     assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
     assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
-
-
-def test_an_install_says_where_sub_agents_do_not_ask_a_hook(hookctl: Hookctl) -> None:
-    noted(hookctl, hook("PreToolUse"), case("PreToolUse", "deny"))
-    for host, is_said in (("openhands", True), ("gemini", False)):
-        done = hookctl("install", "./own", "--host", host, "--yes", "--dry-run")
-        assert ("own works in the main agent of OpenHands: its sub-agents do not ask it" in done.err) is is_said
-    assert "sub-agents" not in hookctl("install", "--host", "openhands", "--dry-run").err
-
-
-@pytest.mark.parametrize(("host", "said"), [("openhands", NOT_KNOWN), ("cursor", NOT_TOLD), ("gemini", "")])
-def test_install_says_so_too(hookctl: Hookctl, host: str, said: str) -> None:
-    noted(hookctl, hook("PreToolUse", 'matcher = "mcp__gh__make"'), case("PreToolUse", "deny"))
-    done = hookctl("install", "./own", "--host", host, "--yes", "--dry-run")
-    assert ("MCP" in done.err, said in done.err) == (bool(said), True)
 
 
 def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(hookctl: Hookctl) -> None:

@@ -61,16 +61,6 @@ def test_the_command_runs_from_the_plugins_folder_and_does_nothing_without_it(ex
     assert run(entry["command"], str(folder)) == (0, "")
 
 
-@pytest.mark.parametrize(("matcher", "written"), [("Bash|Write", "Bash|Write"), ("*", None), ("", None)])
-def test_a_matcher_for_all_tools_is_left_out(export: Any, matcher: str, written: str | None) -> None:
-    assert export(matcher=matcher)[0].get("matcher") == written
-
-
-def test_a_command_without_files_stays_as_it_is(export: Any) -> None:
-    group, _ = export(files="", command="true")
-    assert group["hooks"][0]["command"] == "true"
-
-
 # What goes with the runner
 
 
@@ -107,12 +97,6 @@ def test_what_only_the_runner_gives_is_named(hookctl: Hookctl, program: str, nam
     assert lost == ([f"`{name}`, which only the runner gives: a.py reads it"] if name else [])
 
 
-def test_a_command_that_asks_for_what_only_the_runner_gives_is_named(hookctl: Hookctl) -> None:
-    command = '[[hooks]]\nevent = "Stop"\ncommand = "jq .portable.ok; echo $HOOKCTL_HOST"\n'
-    lost = exported(hookctl, command, {}, 1)[1]
-    assert lost == ["`portable` and `HOOKCTL_HOST`, which only the runner gives: stop, command reads it"]
-
-
 def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl) -> None:
     manifest = HOOK.replace('"a.py"]', '"a.py", "start.py"]')
     for event, command in (
@@ -133,15 +117,3 @@ def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl
         "TaskCompleted": "true",
     }
     assert [entry.get("timeout") for entry in entries.values()] == [10, 10, 10, 10, None]
-
-
-@pytest.mark.parametrize(
-    ("program", "is_said"), [("exit 2  # not allowed", False), ('"allow"', True), ("approve", True)]
-)
-def test_that_an_allow_counts_is_said_of_a_hook_that_may_answer_it(
-    hookctl: Hookctl, program: str, is_said: bool
-) -> None:
-    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{HOOK}')
-    put(Path("own/a.py"), program)
-    done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", "plugin")
-    assert ("`allow` counts in a plugin" in done.out) is is_said

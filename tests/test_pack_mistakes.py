@@ -68,10 +68,6 @@ def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> 
     load(isolated / "work", HEAD + FILES + hook(command))
 
 
-def test_a_hosts_events_are_refused_only_where_all_are_known(isolated: Path) -> None:
-    load(isolated / "work", HEAD + '[[host.cursor.hooks]]\nevent = "beforeShellExecution"\ncommand = "x"\n')
-
-
 @pytest.mark.parametrize("letter", ["\u3164", "\u2800", "\ufe00", "\U000e0100", "\U000e0041", "\u2060", "\u00ad"])
 def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
     text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
@@ -86,14 +82,6 @@ RISKY = [
     "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GH_HOST", "PGHOST", "VAULT_ADDR", "GTK_MODULES", "DJANGO_SETTINGS_MODULE",
     "RSYNC_RSH", "INPUTRC", "CFLAGS", "GOTOOLCHAIN", "GOAUTH", "CHROME_BIN", "PUPPETEER_EXECUTABLE_PATH",
     "IPYTHONDIR", "COREPACK_NPM_REGISTRY", "GEMINI_SANDBOX", "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
-]  # fmt: skip
-# What packs and settings set for themselves; each looks a little like one of those.
-HARMLESS = [
-    "NOTIFY_LEVEL", "BELL_DIR", "BELL_FILE", "BELL_PORT", "LOG_LEVEL", "LOG_PREFIX", "SLACK_CHANNEL",
-    "SLACK_WEBHOOK_URL", "NTFY_TOPIC", "MAX_THINKING_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "ANTHROPIC_MODEL",
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "DISABLE_TELEMETRY", "GOAL_TURNS",
-    "BELL_SRC", "ALLOWED_COMMANDS", "PROTECTED_PATHS", "TIMEOUT_MS", "AUDIT_LOG", "DRY_RUN", "LANG", "TZ", "TERM",
-    "NO_COLOR", "CI", "ADOPTION", "A_FLAG",
 ]  # fmt: skip
 
 
@@ -110,8 +98,3 @@ def test_variables_that_move_a_host_are_asked_for(host: str) -> None:
     folders = [named.config.variable, named.environment.project]
     free = [name for name in [*folders, *gates] if name and not is_risky(name)]
     assert not free
-
-
-@pytest.mark.parametrize("name", HARMLESS)
-def test_variables_that_only_tell_a_program_something_are_free(name: str) -> None:
-    assert not is_risky(name)

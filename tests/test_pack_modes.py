@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.system import files, folders
+from hookctl.system import files
 from tests.conftest import Hookctl, put
 
 OLD, NEW = "#!/bin/sh\n", "#!/bin/sh\necho ring\n"
@@ -80,46 +80,3 @@ def test_what_else_the_operator_changed_in_the_mode_stays(
     path.chmod(theirs)
     assert install(hookctl, release("2", NEW, then)) == 0
     assert mode(path) == copy
-
-
-def test_a_file_with_two_names_follows_too(isolated: Path, hookctl: Hookctl, release: Release) -> None:
-    assert install(hookctl, release("1", OLD, 0o644)) == 0
-    path = copy_of(isolated, "user")
-    other = isolated / "other"
-    other.hardlink_to(path)
-    assert install(hookctl, release("2", NEW, 0o755)) == 0
-    assert (mode(other), other.read_text()) == (0o700, NEW)
-
-
-def test_a_run_that_is_put_back_gives_the_mode_back(
-    isolated: Path, settings: Path, hookctl: Hookctl, release: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert install(hookctl, release("1", OLD, 0o644)) == 0
-    path = copy_of(isolated, "user")
-    path.chmod(0o640)
-    settings.chmod(0o400)
-    assert install(hookctl, release("2", NEW, 0o755)) == 1
-    assert (mode(path), path.read_text()) == (0o640, OLD)
-
-
-class Killed(BaseException):
-    """Stands for a signal."""
-
-
-@pytest.mark.parametrize("text", [OLD, NEW], ids=["same bytes", "other bytes"])
-def test_a_run_that_was_killed_is_carried_on_with_the_mode(
-    isolated: Path, hookctl: Hookctl, release: Release, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    assert install(hookctl, release("1", OLD, 0o644)) == 0
-
-    def die(*arguments: object, **options: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "replace", die)
-        with pytest.raises(Killed):
-            install(hookctl, release("2", text, 0o755))
-    assert folders.here().has_unfinished_run()
-    assert install(hookctl, release("2", text, 0o755)) == 0
-    path = copy_of(isolated, "user")
-    assert (mode(path), path.read_text()) == (0o700, text)

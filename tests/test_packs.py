@@ -100,33 +100,6 @@ def test_the_sample_of_the_design_is_read_whole() -> None:
     assert read_files(pack) == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
 
 
-def test_what_the_sample_wants_for_claude() -> None:
-    found, messages = wants(load_file(str(SAMPLES / "notify")), CLAUDE, "/data/notify")
-    guard = "[ -f /data/notify/notify.py ] && [ -r /data/notify/notify.py ] || exit 0; python3 /data/notify/notify.py"
-    assert [want.path for want in found] == [
-        ("hooks", "Stop"), ("hooks", "TaskCompleted"), ("env", "NOTIFY_LEVEL"), ("env", "NOTIFY_MAX")
-    ]  # fmt: skip
-    assert [(want.kind, want.id, want.merge) for want in found] == [
-        ("element", "notify/done", ""), ("element", "notify/TaskCompleted", ""), ("leaf", "", ""), ("leaf", "", "max")
-    ]  # fmt: skip
-    assert found[0].value == {
-        "type": "command", "command": f": hookctl=notify/done; {guard} claude", "timeout": 10
-    }  # fmt: skip
-    assert found[1].value == {"type": "command", "command": f": hookctl=notify/TaskCompleted; {guard} task"}
-    assert [want.value for want in found[2:]] == ["2", "5"]
-    assert messages == []
-
-
-def test_other_ways_to_write_the_same(folder: Path) -> None:
-    text = 'pack = {name = "notify", "version" = \'1\'}\r\nenv.A = "1"\r\nhooks = [{event = "stop", command = "x"}]\r\n'
-    pack = pack_of(folder, b"\xef\xbb\xbf" + text.encode())
-    assert (pack.name, pack.env, pack.hooks) == ("notify", {"A": EnvClaim("1")}, (PackHook("stop", "stop", "x"),))
-
-
-def test_the_built_in_name_is_taken_but_similar_ones_are_not(folder: Path) -> None:
-    assert pack_of(folder, HEAD.replace("notify", "guard-2")).name == "guard-2"
-
-
 def test_any_language_and_emoji_of_several_characters_are_plain_text(folder: Path) -> None:
     text = "می‌خواهم 完了 👩‍💻"
     pack = pack_of(folder, HEAD + f'description = "{text}"\n' + HOOK + f"command = 'echo \"{text}\"'\n")
@@ -152,12 +125,6 @@ def test_the_only_pack_of_a_folder_is_found_beside_other_files(folder: Path) -> 
     os.mkfifo(folder / "fifo.toml")
     put(folder / "mine.toml", " [ pack ] # mine\n" + HEAD.partition("\n")[2])
     assert load_file(str(folder)).source == str(folder / "mine.toml")
-
-
-def test_a_path_may_be_relative_and_the_source_is_absolute(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(folder / "notify.toml", HEAD)
-    monkeypatch.chdir(folder)
-    assert load_file("notify.toml").source == load_file(".").source == str(folder / "notify.toml")
 
 
 @pytest.mark.parametrize("name", ["missing.toml", "missing/pack", "run.sh/x", "a\0b", ""])
@@ -198,27 +165,6 @@ def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
     assert pack_of(folder, text)
     error = refused(folder, text + "#")
     assert ("64 KiB" in error.message, error.line, error.column) == (True, 1, 1)
-
-
-def test_a_folder_that_may_not_be_listed_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: str) -> list[str]:
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(HookctlError, match="Permission denied") as caught:
-        load_file(str(folder))
-    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(folder))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-@pytest.mark.parametrize("locked", ["notify.toml", "", "run.sh"])
-def test_what_may_not_be_read_is_said(folder: Path, locked: str) -> None:
-    path = put(folder / "notify.toml", HEAD + FILES)
-    (folder / locked).chmod(0)
-    with pytest.raises(HookctlError) as caught:
-        read_files(load_file(str(path if locked else folder)))
-    (folder / locked).chmod(0o700)
-    assert (caught.value.code, caught.value.exit_code) == ("unreadable", UNREADABLE)
 
 
 ODD_NAMES = [
@@ -388,34 +334,6 @@ def test_the_place_is_exact(folder: Path, text: str | bytes, line: int, column: 
         assert (error.line, error.column) == (line, column), error
 
 
-def test_of_several_errors_the_first_in_the_file_is_said(folder: Path) -> None:
-    assert refused(folder, HEAD + "[host.X]\n[env]\n1 = 2\n[zzz]\n").line == 4
-    assert refused(folder, HEAD + "[zzz]\n[env]\n1 = 2\n[host.X]\n").line == 4
-
-
-NASTY = '''\
-# [pack] "
-title = "a # b" # 'c'
-"quoted key" = 'x = "'
-dotted . "part" = [ 1, # [[a]]
-  "]", { x = "}", 'y' = [ [], [2] ] },
-] # end
-text = """
-[[a]]
-b = "1" \\""" """"
-raw = \'\'\'
-[[a]]\'\'\'\'
-when = 1979-05-27 07:32:00
-[[a]]
-b = 1
-  [a.c]
-  d = 2
-[[a]]
-[[a.e]]
-f.g = 3
-[ "x.y" . z ]
-k = {}
-'''
 PLACES = {
     ("title",): 2, ("quoted key",): 3, ("dotted",): 4, ("dotted", "part"): 4, ("dotted", "part", 0): 4,
     ("dotted", "part", 1): 5, ("dotted", "part", 2): 5, ("dotted", "part", 2, "x"): 5, ("dotted", "part", 2, "y"): 5,
@@ -424,15 +342,6 @@ PLACES = {
     ("a", 0, "c", "d"): 16, ("a", 1): 17, ("a", 1, "e"): 18, ("a", 1, "e", 0): 18, ("a", 1, "e", 0, "f"): 19,
     ("a", 1, "e", 0, "f", "g"): 19, ("x.y",): 20, ("x.y", "z"): 20, ("x.y", "z", "k"): 21,
 }  # fmt: skip
-
-
-def test_every_value_and_item_of_a_toml_text_is_found() -> None:
-    tomllib.loads(NASTY)
-    offsets = {path: packs._offset(NASTY, path) for path in PLACES}
-    assert {path: NASTY.count("\n", 0, offset) + 1 for path, offset in offsets.items()} == PLACES
-    assert NASTY[offsets["dotted", "part", 2, "y", 1] :].startswith("[2]")
-    assert NASTY[offsets["a", 0, "c", "d"] :].startswith("2")
-    assert packs._offset(NASTY, ("a", 1, "e", 5, "z")) == offsets["a", 1, "e"]
 
 
 # What is hostile
@@ -479,20 +388,6 @@ def test_whatever_the_file_has_the_error_is_clean(folder: Path, text: str | byte
         assert 1 <= error.line <= len(lines) + 1 and error.column >= 1
 
 
-SAMPLE = (SAMPLES / "notify" / "notify.toml").read_text()
-
-
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, len(SAMPLE)), st.integers(0, 12), st.lists(PIECES, max_size=2).map("".join))
-def test_whatever_is_changed_in_the_sample_the_error_is_clean(folder: Path, at: int, cut: int, piece: str) -> None:
-    put(folder / "notify.py", "")
-    try:
-        pack_of(folder, SAMPLE[:at] + piece + SAMPLE[at + cut :])
-    except HookctlError as error:
-        assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
-        assert 1 <= error.line <= SAMPLE.count("\n") + 4 and error.column >= 1
-
-
 # The files
 
 
@@ -511,14 +406,6 @@ def test_files_are_read_with_their_bits_and_links_inside_are_followed(folder: Pa
         ("link.sh", (program, True)),
         (".hidden", (b"", False)),
     ]
-
-
-def test_the_folder_of_a_linked_pack_file_is_where_it_really_lies(folder: Path, isolated: Path) -> None:
-    put(folder / "notify.toml", HEAD + FILES)
-    (isolated / "linked.toml").symlink_to(folder / "notify.toml")
-    pack = load_file(str(isolated / "linked.toml"))
-    assert pack.source == str(isolated / "linked.toml")
-    assert set(read_files(pack)) == {"run.sh"}
 
 
 def spoil(folder: Path, kind: str) -> None:
@@ -592,10 +479,6 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
         read_files(pack)
 
 
-def test_a_built_in_pack_has_no_files_of_this_kind() -> None:
-    assert read_files(Pack("guard", "1", files=("hook.py",))) == {}
-
-
 # For a host
 
 
@@ -630,12 +513,6 @@ def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
     pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))._replace(protocol=protocol)
     wanted, _ = wants_of(pack, hosts.load(host), Programs("/x"))
     assert [want.value["name"] for want in wanted] == ["hookctl-notify-a", "hookctl-notify-b"]
-
-
-def test_hosts_limits_a_hook(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "gemini"]\n')
-    assert wants(pack, CLAUDE, "/x") == ([], ["notify has no hook for Claude Code, only for codex, gemini"])
-    assert len(wants(pack, host_with(name="codex"), "/x")[0]) == 1
 
 
 def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -> None:
@@ -710,20 +587,6 @@ def element(id: str, command: str) -> dict[str, Any]:
 def test_a_matcher_on_a_hosts_own_tool_event(folder: Path, host: str, event: str) -> None:
     text = HEAD + f'[[host.{host}.hooks]]\nevent = "{event}"\ncommand = "x"\nmatcher = "a|b"\n'
     assert pack_of(folder, text).hosts[host].hooks[0].matcher == "a|b"
-
-
-def test_a_matcher_on_what_the_host_maps_to_a_tool_event(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = HEAD + '[[host.claude.hooks]]\nevent = "BeforeShell"\ncommand = "x"\nmatcher = "a"\n'
-    assert "BeforeShell" in refused(folder, text).message
-    monkeypatch.setattr(hosts, "load", lambda name: host_with(events={"pre-tool": "BeforeShell"}))
-    assert pack_of(folder, text)
-
-
-def test_an_event_of_a_host_that_calls_it_as_we_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = HEAD + '[[host.claude.hooks]]\nevent = "stop"\ncommand = "x"\n'
-    assert refused(folder, text).hint == "Write 'Stop'."
-    monkeypatch.setattr(hosts, "load", lambda name: host_with(events={"stop": "stop"}))
-    assert pack_of(folder, text)
 
 
 # Commands
@@ -818,67 +681,6 @@ def test_forms_match_what_was_written_for_any_folder(folder: Path, first: str, s
         assert not re.fullmatch(want.forms, here.replace(quoted, "/other", 1)), "one folder throughout"
 
 
-def test_forms_without_files_are_the_command(folder: Path) -> None:
-    [want], _ = wants(pack_of(folder, HEAD + HOOK + "command = 'a.b {host}'\n"), CLAUDE, "/x")
-    assert re.fullmatch(want.forms, want.value["command"])
-    assert not re.fullmatch(want.forms, want.value["command"].replace("a.b", "a-b"))
-
-
-OUTSIDE = r"""
-{files}
-a {files}b
-'a'{files}'b'
-"a"{files}
-\"{files}\"
-$({files})
-$(echo 'a' "b"; {files})
-${x:-{files}}
-"${x:-"it's"}" {files}
-${x:-'a b'} {files}
-${#x} {files}
-$# {files}
-a#{files}
-\ # {files}
-"a"# {files}
-$(date)#{files}
-"$'" {files}
-({files})
-(a; case b in b) c;; esac) {files}
-case a in a) {files};; esac
-`date # it's` {files}
-`date # '` {files}
-"a # b" {files}
-"a (b" {files} "c) d"
-${x:- #} {files}
-"`date`" {files}
-"`case a in a) b;; esac`" {files}
-"$(echo uppercase a)" {files}
-"`echo \"a\"`" {files}
-$((1 + 2)) "$(((1+2)*3))" {files}
-"a\\" {files}
-"\"" {files}
-'\' {files}
-\\{files}
-\' {files}
-"$(echo "a b")" {files}
-"$(echo ')' ")")" {files}
-{ {files}; }
-$x{files}
-[ -f {files} ] && {files} >{files} &
-""".strip().splitlines()
-NONE = r"""
-${files}
-\${files}
-'${files}'
-"${files}"
-$${files}
-\{files}
-{file}
-{fles} {Files} { files} {files
-"$(case a in a) echo b;; esac)"
-awk '{print $1}' {a,b}
-"${x:-it's}"
-""".strip().splitlines()
 INSIDE = {
     "single quotes": r"""
 '{files}'
@@ -953,18 +755,6 @@ $'a\'b'
 }
 
 
-@pytest.mark.parametrize("command", OUTSIDE)
-def test_a_placeholder_outside_quotes_is_found(command: str) -> None:
-    found = slots(command)
-    assert found and all((command[s.start : s.end], s.name, s.inside) == ("{files}", "files", "") for s in found)
-    assert len(found) == command.count("{files}")
-
-
-@pytest.mark.parametrize("command", NONE)
-def test_what_is_no_placeholder_stays(command: str) -> None:
-    assert slots(command) == []
-
-
 @pytest.mark.parametrize(
     ("inside", "command"), [(kind, line) for kind, text in INSIDE.items() for line in text.strip().splitlines()]
 )
@@ -980,11 +770,6 @@ def test_a_placeholder_inside_something_is_found_there(inside: str, command: str
 def test_quotes_without_an_end_or_with_two_meanings_are_refused(reason: str, command: str) -> None:
     with pytest.raises(Unreadable, match=reason):
         slots(command)
-
-
-def test_what_was_opened_last_is_named() -> None:
-    with pytest.raises(Unreadable, match=re.escape("$( is opened")):
-        slots('"a $(b')
 
 
 # Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.

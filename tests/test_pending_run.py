@@ -12,24 +12,14 @@ import pytest
 
 from hookctl.ledger import store
 from hookctl.planner import run
-from hookctl.run.journal import Journal, write_journal
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import PROJECT, quiet, tree
-from tests.manifest import hook, manifest
 from tests.test_crash import killed
 
 THEIRS = '{\n   "model": "m"\n}\n'
 GUARD = ("install", "--host", "claude")
-PACK = manifest("pk", hook("stop", "sh {files}/pk.sh"), protocol="host", files=["pk.sh"], env={"PK": "1"})
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
-
-
-@pytest.fixture
-def pack(isolated: Path) -> str:
-    put(isolated / "packs" / "pk.sh", "true\n")
-    return str(put(isolated / "packs" / "pk.toml", PACK))
 
 
 def journal() -> dict[str, Any]:
@@ -106,35 +96,7 @@ def test_status_names_the_files_of_the_run(settings: Path, hookctl: Hookctl) -> 
     assert hookctl("status", "--json").data["pending"] == []
 
 
-def test_a_journal_that_cannot_be_read_hides_nothing_else(settings: Path, hookctl: Hookctl) -> None:
-    assert quiet(*GUARD) == 0
-    Path(folders.here().journal).write_text("{")
-    outcome = hookctl("status", "--json")
-    assert (outcome.code, len(outcome.data["files"])) == (4, 1)
-    assert [error["code"] for error in outcome.result["errors"]] == ["ledger_unreadable"]
-
-
 # Writing verbs
-
-
-def test_a_pack_whose_install_was_killed_can_be_uninstalled(pack: str, isolated: Path, hookctl: Hookctl) -> None:
-    for at in killed_midway(("install", pack, "--host", "claude")):
-        done = hookctl("uninstall", "pk")
-        assert (at, done.code, left(isolated)) == (at, 0, []), done
-        assert not folders.here().has_unfinished_run()
-
-
-def test_a_pack_whose_install_had_not_begun_is_uninstalled_without_an_error(isolated: Path, hookctl: Hookctl) -> None:
-    write_journal(folders.here(), Journal((), {}, (), packages=(str(isolated / "data" / "runtime"),)))
-    done = hookctl("uninstall", "pk")
-    assert (done.code, "what an interrupted run left behind is cleared away" in done.err) == (0, True), done
-    assert hookctl("uninstall", "pk").code == 2
-
-
-def test_all_of_a_pack_whose_install_was_killed(pack: str, isolated: Path, hookctl: Hookctl) -> None:
-    for at in killed_midway(("install", pack, "--host", "claude")):
-        done = hookctl("uninstall", "pk", "--all", "--yes")
-        assert (at, done.code, left(isolated)) == (at, 0, []), done
 
 
 COMMANDS = {
@@ -173,14 +135,6 @@ def test_every_writing_verb_ends_the_run_first(verb: str, settings: Path, isolat
         assert "knows of no guard" not in done.out + done.err
         if verb == "restore":
             assert (done.code, settings.read_text()) == (0, THEIRS), done
-
-
-def test_a_run_verb_goes_on_where_the_journal_cannot_be_read(isolated: Path, hookctl: Hookctl) -> None:
-    """To stop an agent must always be possible."""
-    put(Path(folders.here().journal), "{")
-    outcome = hookctl("run", "stop")
-    assert (outcome.code, (isolated / "work" / ".hookctl" / "run" / "STOP").exists()) == (0, True), outcome
-    assert "journal" in outcome.err
 
 
 def test_a_run_that_is_killed_while_this_one_waits_is_ended_before_this_one_looks(

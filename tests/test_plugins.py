@@ -184,14 +184,6 @@ def test_a_plugin_is_on_or_off_by_the_hosts_own_switch(host: str, home: Path, wo
     assert hook.reason.endswith((".json",))
 
 
-@pytest.mark.parametrize("host", sorted(CASES))
-def test_what_keeps_all_hooks_of_a_host_from_running_keeps_those_of_plugins(host: str, home: Path, work: Path) -> None:
-    CASES[host].make(home, work)
-    CASES[host].on(home, work)
-    (hook,) = listed(find(home, host, obstacle=Obstacle("off", "everything is")))
-    assert (hook.state, hook.reason) == ("off", "everything is")
-
-
 @pytest.mark.parametrize(
     ("user", "project", "local", "state"),
     [
@@ -270,32 +262,6 @@ def test_a_marketplace_has_hooks_of_a_plugin_itself(home: Path, work: Path) -> N
     assert (hook.owner, hook.path) == ("probe@market", ("plugins", 1, "hooks", "Stop", 0, "hooks", 0))
 
 
-def test_copilot_names_its_marketplaces_in_the_settings(home: Path, work: Path) -> None:
-    inside = plugin(marketplace(home, work / "market"))
-    known = {"market": {"source": {"source": "directory", "path": str(work / "market")}}}
-    enabled = {"enabledPlugins": {"probe@market": True}, "extraKnownMarketplaces": known}
-    write(home / ".copilot/settings.json", enabled)
-    (hook,) = listed(find(home, "copilot"))
-    assert (hook.file, hook.state) == (str(inside / "hooks/hooks.json"), "runs")
-
-
-def test_copilot_wants_trust_for_what_a_project_switches_on(home: Path, work: Path) -> None:
-    _copilot(home, work)
-    for place in (home / ".copilot/settings.json", work / ".github/copilot/settings.json"):
-        write(place, {"enabledPlugins": {"probe@market": True}})
-        (hook,) = listed(find(home, "copilot"))
-        assert ("--trust-folder" in hook.reason) is (place.parents[2] == work)
-        assert hook.state == "runs"
-
-
-def test_a_plugin_of_copilots_without_a_marketplace_is_switched_where_it_is_installed(home: Path, work: Path) -> None:
-    folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
-    for enabled, state in ((True, "runs"), (False, "off")):
-        entry = {"name": "probe", "marketplace": "", "cache_path": str(folder), "enabled": enabled}
-        write(home / ".copilot/config.json", {"installedPlugins": [entry]})
-        assert states(home, "copilot") == [("probe", state)]
-
-
 def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work: Path) -> None:
     plugin(home / ".claude/skills/mine")
     plugin(work / ".claude/skills/theirs")
@@ -341,15 +307,6 @@ def test_codex_runs_a_hook_of_a_plugin_that_is_on_and_approved(config: str, stat
     assert states(home, "codex") == [("probe@market", state)]
 
 
-@pytest.mark.parametrize("fields", [{"timeout": "x"}, {"command": 7}, {"type": 3}])
-def test_what_codex_cannot_load_is_said_to_be_ignored(fields: dict[str, Any], home: Path) -> None:
-    folder = plugin(home / ".codex/plugins/cache/market/probe/1.0.0")
-    write(folder / "hooks/hooks.json", {"hooks": {"Stop": [{"hooks": [{**OWN, **fields}]}]}})
-    state = '[hooks.state."probe@market:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:0"\n'
-    put(home / ".codex/config.toml", f'[plugins."probe@market"]\n{state}')
-    assert states(home, "codex") == [("probe@market", "ignored")]
-
-
 def test_gemini_switches_single_hooks_off_by_name_or_by_the_command_as_it_is_run(
     home: Path, work: Path, hookctl: Hookctl
 ) -> None:
@@ -386,14 +343,6 @@ def test_of_openhands_plugins_with_one_name_the_projects_counts(home: Path, work
     assert str(sub) in hooks[1].reason
 
 
-def test_a_linked_extension_is_read_where_it_is(home: Path, work: Path) -> None:
-    elsewhere = plugin(work / "mine", "gemini-extension.json", "AfterAgent")
-    link = {"type": "link", "source": str(elsewhere)}
-    write(home / ".gemini/extensions/mine/.gemini-extension-install.json", link)
-    (hook,) = listed(find(home, "gemini"))
-    assert (hook.owner, hook.file) == ("mine", str(elsewhere / "hooks/hooks.json"))
-
-
 def test_cursors_plugins_have_its_own_layout(home: Path) -> None:
     hooks = {"version": 1, "hooks": {"stop": [{"command": "echo hi"}]}}
     for place in ("local/mine", "cache/market/probe/abc", "cache/market/probe/def"):
@@ -416,13 +365,6 @@ def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> Non
         ("b.ts", "plugin", "runs", 1),
         ("some-plugin@1", "plugin", "runs", 4),
     ]
-
-
-def test_a_plugin_that_is_code_needs_no_mode_and_no_compiler(hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "home/.config/opencode/plugin/a.js", "export const A = async () => (\n")
-    put(isolated / "work/.opencode/plugin/b.py", "(\n")
-    (hook,) = hookctl("hooks", "--host", "opencode", "--json").data["hooks"]
-    assert (hook["owner"], hook["state"]) == ("a.js", "runs")
 
 
 def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path, work: Path) -> None:
@@ -511,40 +453,9 @@ def test_which_rule_switches_a_file_off(entries: list[Any], rule: str) -> None:
     assert FileRules("/f", entries).find_off("/f/a/b.js") == rule
 
 
-def test_a_glob_fits_no_hidden_folder() -> None:
-    assert FileRules("/f/.pi", ["!**/a/*", "!/*/*/a/b.js"]).find_off("/f/.pi/a/b.js") == "!**/a/*"
-    assert FileRules("/f/g", ["!**/a/*"]).find_off("/f/.pi/a/b.js") == ""
-    assert FileRules("/f/g", ["!/*/.pi/**"]).find_off("/f/.pi/a/b.js") == "!/*/.pi/**"
-
-
 def test_a_glob_of_many_stars_is_tried_on_a_deep_path_once() -> None:
     folders = "/f" * 60
     assert FileRules("/f", ["!" + "**/" * 8 + "x"]).find_off(f"{folders}/b.js") == ""
-
-
-def test_a_folder_that_is_found_twice_is_one_plugin(home: Path, work: Path) -> None:
-    put(work / ".git/HEAD", "ref: refs/heads/main\n")
-    plugin(work / ".agents/plugins/probe")
-    for other in (".hidden", "installed"):
-        plugin(home / ".openhands/plugins" / other, manifest="")
-    assert states(home, "openhands") == [("probe", "runs")]
-
-
-@pytest.mark.parametrize("first", ["here", "elsewhere"])
-def test_of_two_copies_that_for_this_project_counts(first: str, home: Path, work: Path) -> None:
-    entries = []
-    for name, project in (("here", work), ("elsewhere", home)):
-        folder = plugin(home / ".claude/plugins/cache/market" / name, command=name)
-        entries.append({"scope": "project", "installPath": str(folder), "projectPath": str(project)})
-    entries = entries if first == "here" else entries[::-1]
-    write(home / ".claude/plugins/installed_plugins.json", {"plugins": {"probe@market": entries}})
-    CASES["claude"].on(home, work)
-    assert [hook.command for hook in listed(find(home, "claude"))] == ["here"]
-
-
-def test_a_list_of_packages_is_bounded(home: Path, work: Path) -> None:
-    write(work / "opencode.json", {"plugin": [f"p{number}" for number in range(300)]})
-    assert len(listed(find(home, "opencode"))) == 200
 
 
 # Which hooks a plugin has.
@@ -620,47 +531,6 @@ def test_a_manifest_may_cost_the_whole_plugin(host: str, manifest: str, reason: 
     (hook,) = listed(find(home, host))
     assert (hook.state == "ignored") is bool(reason)
     assert not reason or hook.reason.endswith(f"{name} {reason}")
-
-
-def test_codex_has_no_hooks_where_the_named_file_is_gone(home: Path) -> None:
-    put(home / ".codex/config.toml", '[plugins."probe@market"]\n')
-    plugin(home / ".codex/plugins/cache/market/probe/1", ".codex-plugin/plugin.json", hooks="./none.json")
-    found = find(home, "codex")
-    assert listed(found) == []
-    assert [entry.path.rpartition("/")[2] for entry in found.unreadable] == ["none.json"]
-
-
-def test_copilots_hooks_stand_in_groups_or_without(home: Path) -> None:
-    folder = plugin(home / ".copilot/installed-plugins/_direct/probe")
-    write(home / ".copilot/config.json", {"installedPlugins": [{"name": "probe", "cache_path": str(folder)}]})
-    alone = {"type": "command", "bash": "echo alone", "matcher": "bash"}
-    write(folder / "hooks.json", {"version": 1, "hooks": {"preToolUse": [alone, GROUP], "Stop": [alone]}})
-    assert [(hook.event, hook.command, hook.matcher) for hook in listed(find(home, "copilot"))] == [
-        ("Stop", "echo alone", "bash"),
-        ("preToolUse", "echo alone", "bash"),
-        ("preToolUse", "echo hi", ""),
-    ]
-
-
-def test_droid_reads_a_bare_map_of_events_and_a_file_at_the_top(home: Path, work: Path) -> None:
-    _droid(home, work)
-    folder = home / ".factory/plugins/cache/m-1/probe-1/x"
-    (folder / "hooks/hooks.json").unlink()
-    write(folder / "hooks.json", {"SessionStart": [GROUP]})
-    assert [hook.event for hook in listed(find(home, "droid"))] == ["SessionStart"]
-
-
-def test_two_plugins_with_one_text_run_each_their_own_file(home: Path) -> None:
-    for name in ("one", "two"):
-        plugin(home / ".claude/skills" / name, command='sh "${CLAUDE_PLUGIN_ROOT}/x.sh"')
-    assert [hook.reason for hook in listed(find(home, "claude"))] == ["", ""]
-    for name in ("one", "two"):
-        plugin(home / ".claude/skills" / name, command="echo hi")
-    assert [hook.reason.partition(" is ")[0] for hook in listed(find(home, "claude"))] == ["", "the same hook"]
-
-
-def test_a_host_without_plugins_has_none(home: Path) -> None:
-    assert find(home, "hermes") == Reading((), ())
 
 
 # On the command line.
@@ -759,24 +629,6 @@ def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> N
         assert [hook.owner for hook in listed(find(home, "claude"))] == [shown]
 
 
-@pytest.mark.parametrize("value", [None, 3, [], {}, "x", {"plugins": []}, {"plugins": {"a@b": None, "c": [3, {}]}}])
-@pytest.mark.parametrize(
-    "place", ["plugins/installed_plugins.json", "plugins/known_marketplaces.json", "settings.json"]
-)
-def test_odd_lists_of_plugins_give_none(place: str, value: Any, home: Path) -> None:
-    write(home / ".claude" / place, value)
-    write(home / ".claude/other.json", {})
-    assert find(home, "claude") == Reading((), ())
-
-
-@pytest.mark.parametrize("folder", ["relative", "", 3, None, "/nowhere\0x"])
-def test_a_record_without_a_folder_gives_no_hook(folder: Any, home: Path, work: Path) -> None:
-    entry = {"scope": "user", "installPath": folder}
-    write(home / ".claude/plugins/installed_plugins.json", {"plugins": {"probe@market": [entry]}})
-    CASES["claude"].on(home, work)
-    assert listed(find(home, "claude")) == []
-
-
 def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
     for number in range(205):
         plugin(home / f".claude/skills/p{number}")
@@ -789,29 +641,6 @@ def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
     found = find(home, "claude")
     assert len(found.hooks) == 500
     assert [entry.path for entry in found.unreadable] == [str(path)]
-
-
-def test_many_large_files_are_bounded_together(home: Path) -> None:
-    for number in range(10):
-        folder = plugin(home / f".claude/skills/p{number}")
-        put(folder / "hooks/hooks.json", json.dumps({"hooks": {"Stop": [GROUP]}}) + " " * 1_000_000)
-    found = find(home, "claude")
-    assert len(listed(found)) == 8
-    assert {entry.message for entry in found.unreadable} == {"there are more than 8 MiB of such files"}
-
-
-def test_the_hosts_own_settings_may_be_large_and_a_broken_one_is_named_once(
-    home: Path, work: Path, hookctl: Hookctl
-) -> None:
-    _claude(home, work)
-    path = CASES["claude"].on(home, work)
-    assert isinstance(path, Path)
-    put(path, path.read_text() + " " * (2 << 20))
-    assert states(home, "claude") == [("probe@market", "runs")]
-    put(path, "{")
-    data = json.loads(hookctl("hooks", "--host", "claude", "--json").out)["data"]
-    assert [file["path"] for file in data["unreadable"]] == [str(path)]
-    assert [hook["state"] for hook in data["hooks"]] == ["off"]
 
 
 def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from hookctl import __version__
 from tests.conftest import Hookctl, Outcome, put
 
 INSTALL = ("install", "--host", "claude", "--scope", "project")
@@ -127,44 +125,7 @@ def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Pat
     assert not re.findall("[0-9a-f]{16,}", text)
 
 
-def test_an_entry_is_one_line(team: Team) -> None:
-    lines = ledger(team, "ann").read_text().splitlines()
-    start = lines.index('   "entries": [')
-    entries = lines[start + 1 : lines.index('    "end"', start)]
-    assert all(line.endswith(",") for line in entries)
-    page = value(ledger(team, "ann"))["files"][".claude/settings.json"]
-    assert [json.loads(line[:-1]) for line in entries] == page["entries"][:-1]
-
-
-def test_a_command_and_a_version_stand_in_it_once(team: Team) -> None:
-    """So lines stay short, and an upgrade changes the line of the pack alone."""
-    text = ledger(team, "ann").read_text()
-    commands = [line for line in text.splitlines() if ": hookctl=guard/stop; " in line]
-    assert len(commands) == 1 and commands[0].count(": hookctl=guard/stop; ") == 1
-    assert text.count(f'"version": "{__version__}"') == 1
-
-
-def test_what_holds_on_one_machine_only_stays_there(isolated: Path, team: Team) -> None:
-    (stub,) = value(isolated / "ann" / "state" / "ledger.json")["files"].values()
-    assert "entries" not in stub and stub["scope"] == "project"
-    assert stub["packs"]["guard"]["files"] == ["claude.json"]
-    assert stub["packs"]["guard"]["settings"] == {}
-    assert stub["sha256_before"] == hashlib.sha256(THEIRS.encode()).hexdigest()
-    assert stub["sha256_before"] not in ledger(team, "ann").read_text()
-
-
 # Upgrades
-
-
-def test_a_program_that_differs_is_written_anew_on_any_machine(team: Team) -> None:
-    new = hook(team, "ann").read_bytes()
-    put(hook(team, "ann"), "evil\n")
-    team.commit("ann")
-    team.pull("bob", "ann")
-    assert team.hookctl("bob", *INSTALL).code == 0
-    assert hook(team, "bob").read_bytes() == new
-    assert team.hookctl("bob", *UNINSTALL).code == 0
-    assert not hook(team, "bob").exists()
 
 
 # Merges

@@ -4,7 +4,6 @@ against the manifest, and nothing that the record says makes a finding vanish.""
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shlex
@@ -249,12 +248,6 @@ def test_each_change_of_a_pull_request(
     assert findings(hookctl, top, trusted) == (status, found)
 
 
-def test_the_table_has_every_combination() -> None:
-    combinations = {"".join(parts) for n in range(1, 6) for parts in itertools.combinations("SLDMO", n)}
-    assert {parts for change, parts, _ in ROWS if change == "command"} == combinations
-    assert {change for change, *_ in ROWS} == CHANGES.keys() - {""}
-
-
 # The record is a stranger's: nothing that it says makes a finding vanish.
 
 
@@ -316,12 +309,6 @@ def drop(top: Path, start: str, count: int = 1) -> None:
     record.write_text("\n".join(lines) + "\n")
 
 
-def drop_pack(top: Path) -> None:
-    for start in ('"id": "notify/look"', '"id": "notify/end"', '"LEVEL"'):
-        drop(top, start)
-    drop(top, '    "notify":', 2)
-
-
 def plant(top: Path) -> None:
     """A module that the pack's program would find beside it."""
     put(top / ".hookctl/packs/notify/json.py", "")
@@ -354,38 +341,12 @@ def test_what_the_record_says_beside_a_changed_command(build: Build, hookctl: Ho
     assert findings(hookctl, top, "guard", "notify") == (1, expected_in(top, "entry_edited settings" + more))
 
 
-def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    drop_pack(top)
-    found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
-    assert findings(hookctl, top, "guard") == (1, found)
-
-
-def test_rules_that_are_in_neither_the_file_nor_the_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    (top / "CLAUDE.md").unlink()
-    record = top / ".hookctl" / "ledger.json"
-    values = json.loads(record.read_text())
-    del values["files"]["CLAUDE.md"]
-    record.write_text(json.dumps(values))
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "pack_changed record"))
-
-
 def contents(top: Path) -> dict[str, bytes]:
     """Every file of a project."""
     return {str(path.relative_to(top)): path.read_bytes() for path in top.rglob("*") if path.is_file()}
 
 
 # What belongs to the operator.
-
-
-@pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Bash|Write"')])
-def test_a_matcher_or_a_limit_that_somebody_set_by_hand_is_named_and_fine(
-    build: Build, hookctl: Hookctl, old: str, new: str
-) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", old, new)
-    assert findings(hookctl, top, "notify") == (0, expected_in(top, "info entry_edited settings"))
 
 
 @pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Nope"')])
@@ -397,12 +358,6 @@ def test_a_pack_that_is_required_as_a_file_is_held_whole(
     assert ("error", "pack_required", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
 
 
-def test_a_limit_that_leaves_the_hook_no_time_is_an_error(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"timeout": 22', '"timeout": 1')
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "entry_disarmed settings"))
-
-
 @pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
 def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
     top = build("work")
@@ -411,35 +366,7 @@ def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, 
     assert ("error", "hook_environment", ".claude/settings.json") in found[1] and found[0] == 1
 
 
-@pytest.mark.parametrize("field", ['"async": true', '"statusMessage": "x"', '"url": "https://evil.example"'])
-def test_any_other_field_is_not(build: Build, hookctl: Hookctl, field: str) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"timeout": 22', f'"timeout": 22, {field}')
-    assert ("error", "entry_edited", ".claude/settings.json") in findings(hookctl, top, "notify")[1]
-
-
-def test_a_variable_that_was_there_before_the_pack_is_the_operators(
-    isolated: Path, hookctl: Hookctl, trusted: str, fixed_python: None
-) -> None:
-    settings = put(isolated / "work" / ".claude" / "settings.json", '{"env": {"LEVEL": "9"}}')
-    (isolated / "work" / ".git").mkdir()
-    install(hookctl, isolated / "work", CLAUDE, trusted)
-    hookctl("uninstall", "notify", "--scope", "project")
-    settings.write_text(settings.read_text().replace('"2"', '"9"'))
-    done = hookctl("install", trusted, "--host", "claude", "--scope", "project")
-    assert done.code == 0 and json.loads(settings.read_text())["env"]["LEVEL"] == "9"
-    found = findings(hookctl, isolated / "work", trusted)
-    assert found == (0, expected_in(isolated / "work", "info entry_edited settings"))
-
-
 # The manifest beside the files.
-
-
-def test_a_manifest_of_another_pack(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    edit(top / ".hookctl/packs/notify/pack.toml", 'name = "notify"', 'name = "other"')
-    found = findings(hookctl, top, "notify")
-    assert found == (1, expected_in(top, "pack_changed .hookctl/packs/notify/pack.toml"))
 
 
 @pytest.mark.parametrize("name", [name for name in hosts.names() if "project" in hosts.load(name).scopes])
@@ -461,53 +388,6 @@ def test_on_every_host_a_new_pack_is_whole_and_a_forged_one_is_not(
     done = hookctl("check", "--json")
     assert {finding["code"] for finding in done.data["findings"]} == {"entry_edited", "pack_changed"}
     assert done.code == 1
-
-
-@pytest.mark.parametrize("merge", ["first", "max", "min"])
-def test_a_variable_of_two_packs_is_as_both_manifests_want_it(
-    isolated: Path, hookctl: Hookctl, fixed_python: None, merge: str
-) -> None:
-    (isolated / "work" / ".git").mkdir()
-    for name, value in (("zeta", "2"), ("alpha", "3")):
-        text = f'[pack]\nname = "{name}"\nversion = "1"\n[env]\nLEVEL = {{ value = "{value}", merge = "{merge}" }}\n'
-        source = put(isolated / name / "pack.toml", text + MORE)
-        assert hookctl("install", str(source), "--host", "gemini", "--host", "claude", "--scope", "project").code == 0
-    assert findings(hookctl, isolated / "work", "zeta", "alpha") == (0, set())
-
-
-@pytest.mark.parametrize("text", [PACK, PACK.replace('[files]\ninclude = ["look.sh"]\n', "").replace("{files}/", "")])
-def test_uninstall_takes_the_manifest_away_with_the_rest(
-    isolated: Path, hookctl: Hookctl, fixed_python: None, text: str
-) -> None:
-    top = isolated / "work"
-    (top / ".git").mkdir()
-    source = put(isolated / "outside" / "pack.toml", text)
-    put(isolated / "outside" / "look.sh", "exit 0\n")
-    for pack in ("", str(source)):
-        before = contents(top)
-        assert hookctl("install", *filter(None, [pack]), "--host", "claude", "--scope", "project").code == 0
-    assert (top / ".hookctl/packs/notify/pack.toml").exists()
-    assert hookctl("uninstall", "notify", "--scope", "project").code == 0
-    assert contents(top) == before
-
-
-@pytest.mark.parametrize("name", ["pack.toml", "PACK.toml", "pack.toml/x"])
-def test_no_other_file_may_have_the_manifests_name(
-    isolated: Path, hookctl: Hookctl, fixed_python: None, name: str
-) -> None:
-    source = put(isolated / "outside" / "notify.toml", PACK.replace("look.sh", name))
-    put(isolated / "outside" / name, "x")
-    done = hookctl("install", str(source), "--host", "claude", "--scope", "project", "--json")
-    (error,) = done.result["errors"]
-    assert (done.code, error["code"], error["line"]) == (4, "bad_pack", 6)
-    assert list((isolated / "work").iterdir()) == []
-
-
-def test_a_pack_may_include_its_own_manifest(isolated: Path, hookctl: Hookctl, fixed_python: None) -> None:
-    (isolated / "work" / ".git").mkdir()
-    source = put(isolated / "outside" / "pack.toml", PACK.replace("look.sh", "pack.toml"))
-    assert hookctl("install", str(source), "--host", "claude", "--scope", "project").code == 0
-    assert findings(hookctl, isolated / "work", str(source)) == (0, set())
 
 
 # A pack that 0.2.0 installed has none.

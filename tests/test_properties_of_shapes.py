@@ -22,7 +22,7 @@ from hookctl.model import AddHook, DropHook, EditHook
 from hookctl.packs.choices import Request
 from hookctl.system import backups
 from tests.conftest import put
-from tests.hostfiles import BY_NAME, JSON, Kind
+from tests.hostfiles import BY_NAME, Kind
 from tests.plain import bare
 from tests.test_properties import SCALARS, TEXT, place, texts
 
@@ -216,8 +216,3 @@ def test_what_is_added_is_found_edited_and_taken_out(
     (element,) = shapes.elements(shape, changed.value)
     assert element.fields == {name: value for name, value in {**fields, "command": other}.items() if name != "timeout"}
     assert shapes.apply(shape, changed, (DropHook(element),)).value == document.value
-
-
-def test_every_shape_of_a_host_is_among_them() -> None:
-    """But lists of all hooks: documents/test_listed.py has them."""
-    assert {kind.name for kind in JSON if not kind.event} - {"claude", "qwen"} == set(NAMES)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-import statistics
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -61,12 +57,6 @@ def test_lines_that_do_not_count(tmp_path: Path, odd: dict[str, Any]) -> None:
     assert len(read_runs(str(tmp_path))) == 1
 
 
-def test_an_odd_clock_costs_no_run(tmp_path: Path) -> None:
-    write(tmp_path, line(t=-5), line(t=None), line(t="1"))
-    runs = read_runs(str(tmp_path))[HOOK]
-    assert (runs.runs, runs.last_run) == (3, None)
-
-
 @pytest.mark.parametrize("torn", ['{"bytes":0,"event":"PreTo', "\0\0\0", '{"bytes":0', line()[:-1], "{"])
 def test_a_torn_line_does_not_take_the_next_one_along(tmp_path: Path, torn: str) -> None:
     path = write(tmp_path, line(ms=1))
@@ -77,13 +67,6 @@ def test_a_torn_line_does_not_take_the_next_one_along(tmp_path: Path, torn: str)
         turn_over(path.parent)
         write(tmp_path)
     assert read_runs(str(tmp_path))[HOOK].ms == 18
-
-
-def test_every_receipt_of_the_runner_begins_as_a_torn_one_is_told_by() -> None:
-    assert guard_module("files").dump(LINE) == line()
-    assert line().encode().startswith(guard_module("receipts").BEGIN)
-    text = guard_module("files").dump({**LINE, "id": '{"bytes":', "event": '{"bytes":1}'}).encode()
-    assert guard_module("receipts").last_part(text) == text
 
 
 MS = st.integers(0, 40_000)
@@ -121,16 +104,6 @@ def test_every_run_counts_once_whatever_turns_the_file_over(
             assert value is not None and ends[bucket] <= value <= ends[bucket + 1], "in the right bucket at least"
 
 
-def test_percentiles_are_exact_while_all_receipts_are_there(tmp_path: Path) -> None:
-    chance = random.Random(5)
-    for number in (1, 2, 3, 99, 100, 101):
-        times = [int(chance.lognormvariate(4, 2)) for _ in range(number)]
-        write(tmp_path, *(line(ms=ms) for ms in times))
-        runs = read_runs(str(tmp_path))[HOOK]
-        assert runs.median_ms == statistics.median_low(times)
-        assert runs.p95_ms == sorted(times)[-(number // 20) - 1]
-
-
 def test_percentiles_of_runs_that_left_the_file_come_from_their_buckets(tmp_path: Path) -> None:
     totals = {f"claude PreToolUse p/x {name}": number for name, number in
               {"runs": 100, "ms": 9000, "le3": 90, "le11": 10, "t": 77}.items()}  # fmt: skip
@@ -140,30 +113,6 @@ def test_percentiles_of_runs_that_left_the_file_come_from_their_buckets(tmp_path
     write(tmp_path, *(line(ms=60) for _ in range(RECENT + 5)))
     runs = read_runs(str(tmp_path))[HOOK]
     assert (runs.runs, runs.median_ms, len(runs.recent)) == (100 + RECENT + 5, 60, RECENT)
-
-
-@pytest.mark.parametrize("counts", ["5", '{"a b": 3}', '{"claude Stop p/x runs": 4}', '{"a b c d e": 1}'])
-def test_odd_totals_end_nothing(tmp_path: Path, counts: str) -> None:
-    put(tmp_path / "guard" / ("a" * 16) / "run-totals.json", f'{{"file": 7, "counts": {counts}}}')
-    write(tmp_path, line())
-    found = read_runs(str(tmp_path))
-    assert found.pop(HOOK).runs == 1
-    assert all(runs.median_ms is None for runs in found.values())
-
-
-def test_files_are_private(tmp_path: Path) -> None:
-    folder = write(tmp_path, line()).parent
-    for path in folder.iterdir():
-        path.unlink()
-    previous = os.umask(0)
-    try:
-        for _ in range(3):
-            guard_module("receipts").write_receipt(SimpleNamespace(folder=str(folder), project=""), LINE)
-            turn_over(folder)
-    finally:
-        os.umask(previous)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
-    assert modes == {"runs.jsonl.1": 0o600, "run-totals.json": 0o600}
 
 
 def test_each_hook_of_the_list_gets_the_runs_of_its_own(tmp_path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,7 @@ from hookctl.run.recover import list_unwritten, recover
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from tests.conftest import Hookctl, put
+from tests.conftest import put
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
 
@@ -68,30 +65,6 @@ def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.M
     assert (caught.value.code, caught.value.exit_code) == ("lock_timeout", 1)
 
 
-def test_nothing_to_do_needs_no_state_folder_that_can_be_written(
-    here: Folders, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    real_open = os.open
-
-    def refuse(path: str, flags: int, *arguments: int, **options: int) -> int:
-        if flags & os.O_CREAT:
-            raise OSError(errno.EROFS, "it is read-only", path)
-        return real_open(path, flags, *arguments, **options)
-
-    monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(here.state))
-    again = hookctl("install", "--host", "claude")
-    assert (again.code, again.out) == (0, "nothing to do\n")
-    assert hookctl("uninstall", "--host", "claude").code == 1
-
-
-def test_a_state_folder_that_was_made_for_the_lock_alone_goes(here: Folders) -> None:
-    with locked_run(here, print):
-        assert os.listdir(here.state) == ["lock"]
-    assert not os.path.lexists(here.state)
-
-
 def test_a_lock_that_is_removed_before_it_is_held_is_made_again(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else two could hold one each: one that is on the disk, and one that is not."""
     path, flock = os.path.join(here.state, "lock"), fcntl.flock
@@ -104,20 +77,6 @@ def test_a_lock_that_is_removed_before_it_is_held_is_made_again(here: Folders, m
     monkeypatch.setattr(fcntl, "flock", remove_first)
     with locked_run(here, print):
         assert os.path.lexists(path)
-
-
-def test_a_state_folder_that_cannot_be_made_is_an_error(here: Folders) -> None:
-    put(Path(here.state), "a file")
-    with pytest.raises(HookctlError) as caught, locked_run(here, print):
-        pass
-    assert (caught.value.exit_code, caught.value.code != "lock_timeout") == (1, True)
-
-
-def test_a_folder_of_bytes_that_cannot_be_made_is_an_error(here: Folders, file: Path) -> None:
-    put(Path(here.pending), "a file")
-    with pytest.raises(HookctlError) as caught:
-        run.execute(here, (change(file),), {str(file): record()})
-    assert (caught.value.exit_code, file.read_bytes()) == (1, OLD)
 
 
 # Rolling back
@@ -150,33 +109,7 @@ def test_a_run_that_cannot_take_back_a_file_names_it(
     assert read_journal(here) is not None
 
 
-def test_a_file_that_was_torn_is_named_and_the_others_go_back(
-    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second = put(isolated / "home" / "second.json", OLD)
-    torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
-    interrupted_by(torn, None, monkeypatch)
-    with pytest.raises(HookctlError) as caught:
-        run.execute(here, (change(file), change(second)), {str(file): record()})
-    assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
-    assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
-
-
 # The journal
-
-
-def test_a_journal_that_is_gone_at_the_end_is_no_fault(
-    here: Folders, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save = run.save_records
-
-    def save_and_lose(folders: Folders, records: dict[str, Record | None]) -> None:
-        save(folders, records)
-        os.unlink(folders.journal)
-
-    monkeypatch.setattr(run, "save_records", save_and_lose)
-    run.execute(here, (change(file),), {str(file): record()})
-    assert (file.read_bytes(), Path(here.pending).exists()) == (NEW, False)
 
 
 def test_a_journal_that_cannot_be_removed_has_no_steps(
@@ -200,31 +133,6 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     assert read_journal(here) is None
 
 
-def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
-    folder = isolated / "home" / "folder"
-    folder.mkdir()
-    name = files.temporary_name(str(isolated / "home" / "settings.json"))
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")
-    journal = Journal((), {}, (str(folder),), (str(isolated / "home"),))
-    write_journal(here, journal)
-    recover(here)
-    assert (folder.exists(), temporary.exists()) == (False, False)
-    assert (Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False)
-
-
-def test_a_folder_that_cannot_be_removed_stays_in_the_journal(
-    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = str(isolated / "home" / "busy")
-    monkeypatch.setattr(files, "remove_folders", lambda folders: [folder])
-    run.execute(here, (change(file),), {str(file): record()}, (folder,))
-    journal = read_journal(here)
-    assert journal is not None
-    assert (journal.steps, journal.folders) == ((), (folder,))
-
-
 # Recovery
 
 
@@ -235,15 +143,6 @@ def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
         recover(here)
     assert (caught.value.code, caught.value.path) == ("ledger_unreadable", here.pending)
     assert file.read_bytes() == OLD
-
-
-def test_a_file_that_is_written_gets_its_mode_still(here: Folders, file: Path) -> None:
-    file.write_bytes(NEW)
-    file.chmod(0o644)
-    step = Step(str(file), files.digest(OLD), files.digest(NEW), 0o600, True, chmod=0o600)
-    left(here, file, record(), steps=(step,))
-    recover(here)
-    assert (file.stat().st_mode & 0o777, known(here).keys()) == (0o600, {str(file)})
 
 
 @pytest.mark.parametrize(
@@ -261,15 +160,6 @@ def test_the_record_is_kept_that_fits_what_another_program_wrote(
     assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
 
 
-@pytest.mark.parametrize("has_record", [True, False])
-def test_a_file_without_any_record_gets_none(has_record: bool, here: Folders, file: Path) -> None:
-    records = {str(file): None} if has_record else {}
-    left(here, file, None, records=records)
-    file.write_text("theirs")
-    recover(here)
-    assert (file.read_text(), known(here)) == ("theirs", {})
-
-
 @pytest.mark.parametrize(("data", "is_ours"), [(b'{"a": 1, "b', True), (b"{}", False)])
 def test_without_a_backup_only_an_unreadable_file_counts_as_torn(
     data: bytes, is_ours: bool, here: Folders, file: Path
@@ -279,14 +169,6 @@ def test_without_a_backup_only_an_unreadable_file_counts_as_torn(
     os.link(file, file.with_name("second name"))
     recover(here)
     assert file.read_bytes() == (NEW if is_ours else data)
-
-
-def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, isolated: Path) -> None:
-    gone = isolated / "gone"
-    lost = record(scope="local", project=str(gone))
-    left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
-    recover(here)
-    assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
 
 
 # A folder outside of HOME
@@ -309,27 +191,3 @@ def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folder
     write_journal(here, Journal((step,), {str(path): made}, ()))
     recover(here)
     assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})
-
-
-@pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("command", [("uninstall", "--all", "--yes"), ("doctor", "--fix")])
-def test_programs_that_nobody_registered_go(
-    hookctl: Hookctl, isolated: Path, scope: str, command: tuple[str, ...]
-) -> None:
-    folder = Path.cwd() if scope == "project" else Path.home()
-    settings = put(folder / ".claude/settings.json", "{}\n")
-    killed = (
-        "import os, signal, sys\nfrom hookctl.system import files\nreplace = files.replace\n"
-        "def replace_or_die(old, data, **more):\n"
-        "    if old.path.endswith('.claude/settings.json'): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return replace(old, data, **more)\n"
-        "files.replace = replace_or_die\nfrom hookctl.__main__ import run\n"
-        f"run(['install', '--host', 'claude', '--scope', {scope!r}])\n"
-    )
-    assert subprocess.run([sys.executable, "-c", killed], check=False, capture_output=True).returncode == -9
-    put(settings, '{"model": "mine"}\n')
-    hookctl(*command)
-    data = Path(os.environ["HOOKCTL_DATA_DIR"])
-    assert not list(data.rglob("hook.py"))
-    assert not list(Path.cwd().rglob("hook.py"))
-    assert settings.read_text() == '{"model": "mine"}\n'

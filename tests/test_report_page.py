@@ -169,36 +169,6 @@ def test_its_numbers_are_those_of_the_receipts_and_the_log(hookctl: Hookctl, tol
     assert refused / blocked == pytest.approx(12 / 39, rel=0.01)
 
 
-def test_a_span_of_time_leaves_out_what_is_older(hookctl: Hookctl, told: Path) -> None:
-    _, parsed, data = page(hookctl, "--since", "10h")
-    assert (data["runs"], data["decisions"]) == (35, 10 + 4 + 1 + 12)
-    assert any("of the last 10h" in words for words in parsed.texts)
-
-
-def test_odd_lines_of_the_log_cost_no_page(hookctl: Hookctl, told: Path) -> None:
-    values = (None, "x", 1e300, -1, [], {}, True, "\ud800", "<script>", 10**30)
-    lines = [json.dumps({"t": NOW}), json.dumps({"t": NOW, "decision": "block"})]
-    for key in ("host", "event", "decision", "code", "refusals", "since", "until", "ignored", "blocks"):
-        lines += [json.dumps({**json.loads(decision(1, "block", "blocked")), key: value}) for value in values]
-    for path in told.rglob("events.jsonl"):
-        path.write_text("\n".join(lines) + "\n")
-    assert hookctl("report").code == 0
-    Parsed(Path("hookctl-report.html").read_text(encoding="utf-8"))
-
-
-def test_where_nothing_is_told_the_page_says_so(hookctl: Hookctl, isolated: Path) -> None:
-    _, parsed, data = page(hookctl)
-    assert (data["hooks"], data["runs"], data["decisions"], data["attention"]) == (0, 0, 0, 0)
-    shown = " ".join(parsed.texts)
-    for words in (
-        "Nothing: doctor",
-        "There are no receipts yet",
-        "The guard has decided nothing yet",
-        "No host of this",
-    ):
-        assert words in shown
-
-
 def test_an_older_page_is_replaced_and_no_other_file(hookctl: Hookctl, isolated: Path) -> None:
     outcome = hookctl("report")
     path = isolated / "work" / "hookctl-report.html"

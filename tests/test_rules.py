@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from hookctl import hosts
 from hookctl.model import Change
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard_rules import write_rules
-from hookctl.planner import rules
 from hookctl.run import execute
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
@@ -91,31 +89,6 @@ def test_the_very_bytes_come_back(
         assert notes.read_bytes() in [(text + end).encode() + mine for end in ("\n", "\r\n", "\r")]
     else:
         assert (notes.read_bytes() if notes.exists() else b"") == expected
-
-
-def test_a_new_text_takes_the_place_of_the_old_one(
-    notes: Path, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch, hookctl: Hookctl
-) -> None:
-    put(notes, "# Mine\r\n")
-    install("--rules")
-    monkeypatch.setattr(rules, "write_rules", lambda readers: "Newer\nwords")
-    assert hookctl("upgrade").code == 0
-    assert notes.read_bytes() == f"# Mine\r\n\r\n{BEGIN} -->\r\nNewer\r\nwords\r\n{END}\r\n".encode()
-
-
-def test_the_block_of_a_pack_has_the_packs_own_words(
-    isolated: Path, notes: Path, install: Callable[..., str], uninstall: Callable[..., str]
-) -> None:
-    """Wherever its name stands beside the guard's."""
-    for name in ("a-coach", "z-coach"):
-        about = f'[pack]\nname = "{name}"\nversion = "1"\n[rules]\ntext = "Words of {name}."\n'
-        install(str(put(isolated / f"{name}.toml", about)))
-    for name in ("a-coach", "z-coach"):
-        assert f"hookctl={name} begin" in notes.read_text()
-        assert f"\nWords of {name}.\n" in notes.read_text()
-    for name in ("a-coach", "z-coach"):
-        uninstall(name)
-    assert not notes.exists()
 
 
 # What the block says with each configuration, and what it must not say there.
@@ -214,12 +187,6 @@ def test_a_killed_run_is_carried_to_its_end(
     assert not (work / ".hookctl").exists()
 
 
-def test_the_record_fits_its_schema(isolated: Path, install: Callable[..., str]) -> None:
-    install("--rules")
-    schema = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
-    jsonschema.validate(json.loads((isolated / "state" / "ledger.json").read_text()), schema)
-
-
 def test_secrets_beside_the_block_are_not_shown(notes: Path, hookctl: Hookctl) -> None:
     put(notes, f"# Mine\napi_key: {SECRET}\nexport GITHUB_TOKEN={SECRET}\nPASSWORD={SECRET}\n")
     for command in ("plan", "install"):
@@ -234,24 +201,6 @@ def test_secrets_beside_the_block_are_not_shown(notes: Path, hookctl: Hookctl) -
     ):
         outcome = hookctl(*arguments)
         assert SECRET not in outcome.out + outcome.err
-
-
-@pytest.mark.parametrize("text", ["", "  ", f"a\\n{END}", "a\\u200bb", "a\\u0007", "x" * 4001])
-def test_a_text_that_cannot_be_rules_is_refused(isolated: Path, hookctl: Hookctl, text: str) -> None:
-    pack = put(isolated / "notes.toml", f'[pack]\nname = "notes"\nversion = "1.0"\n[rules]\ntext = "{text}"\n')
-    outcome = hookctl("plan", str(pack), "--host", "codex")
-    assert (outcome.code, "rules.text" in outcome.err) == (4, True), outcome
-
-
-def test_the_guard_s_text_is_short() -> None:
-    assert len(TEXT.splitlines()) <= 12
-    assert len(TEXT) <= 1200
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_a_host_has_no_file_of_a_scope_that_it_has_no_settings_for(name: str) -> None:
-    host = hosts.load(name)
-    assert host.rules.keys() <= set(host.scopes)
 
 
 @pytest.mark.parametrize("name", hosts.names())

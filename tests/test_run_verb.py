@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from hookctl import clock
-from hookctl.errors import HookctlError
-from hookctl.packs import supervised
 from hookctl.system import project
 
 from .conftest import Hookctl, Outcome, put
@@ -49,25 +46,6 @@ class Run:
 @pytest.fixture
 def run(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return Run(hookctl, isolated, monkeypatch)
-
-
-@pytest.mark.parametrize(("mode", "is_told"), [("keepalive", True), ("breaker", False)])
-def test_a_run_says_its_default_length_and_what_keepalive_can_cost(run: Run, mode: str, is_told: bool) -> None:
-    run.hookctl("install", "--host", "claude", "--mode", mode)
-    said = run.hookctl("run", "start").out
-    assert "(in 12 h, the default)" in said and ("up to 5000 forced stops" in said) is is_told
-    assert "(in 2 h)" in run.hookctl("run", "start", "--for", "2h").out
-    run.hookctl("install", "--host", "claude", "--set", "keepalive_cap=20")
-    assert ("stops, 20 of them without progress" in run.hookctl("run", "start").out) is is_told
-
-
-def test_respawns_are_counted_for_each_run(run: Run) -> None:
-    supervised.note(str(run.state), os.getpid(), 3)
-    assert run.does("status")["respawns"] == 3
-    run.does("start")
-    assert run.does("status")["respawns"] == 0
-    with pytest.raises(HookctlError, match="still runs"), supervised.alone(str(run.state)):
-        pass
 
 
 # The files are shared with people and agents.
@@ -132,30 +110,6 @@ def test_a_heartbeat_is_as_old_as_it_says(run: Run, heartbeat: str, age: float |
     assert run.does("status")["ages"].get("heartbeat") == age
 
 
-@pytest.mark.parametrize(
-    ("span", "text"),
-    [
-        (-5, "0 s"), (0.9, "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (3605, "1 h"),
-        (43080, "11 h 58 min"), (86400, "1 d"), (86400 + 59, "1 d"), (2 * 86400 + 3 * 3600 + 60, "2 d 3 h"),
-    ],
-)  # fmt: skip
-def test_ages_are_told_in_their_two_largest_units(span: float, text: str) -> None:
-    assert clock.age(span) == text
-
-
-def test_what_it_says_fits_80_columns(run: Run) -> None:
-    run.monkeypatch.setenv("COLUMNS", "80")
-    run.does("heartbeat")
-    for words in (["start", "--remaining", "3"], ["stop"], ["conclude"], ["remaining", "5"], ["status"]):
-        lines = run.hookctl("run", *words).out.splitlines()
-        assert [line for line in lines if len(line) > 80 and "/" not in line] == [], (
-            "a path is copied, and never broken"
-        )
-    assert f"run folder {run.folder}" in lines
-    (first,) = [number for number, line in enumerate(lines) if line.startswith("running    until ")]
-    assert lines[first + 1].startswith(" " * 11), "it stays in its column"
-
-
 # A repository could bring links.
 
 LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",
@@ -195,17 +149,3 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
         assert outcome.result["errors"][0]["path"] == str(path)
         assert path.is_symlink()
     assert tree(outside) == before
-
-
-@pytest.mark.parametrize("text", ["1e20", "inf", "nan", "-1", "soon", "\udcff"])
-def test_an_end_that_is_no_time_arms_nothing(run: Run, text: str) -> None:
-    run.does("start")
-    (active,) = run.root.glob("state/guard/*/ACTIVE")
-    active.write_text(text, errors="surrogateescape")
-    assert run.does("status")["active_until"] is None
-
-
-@pytest.mark.parametrize("now", ["inf", "nan", "1e18", "-5"])
-def test_a_clock_that_says_nonsense_is_passed_over(run: Run, now: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOOKCTL_NOW", now)
-    assert run("start").code == 0

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.system import folders
-from hookctl.verbs.run import Clock, Look, wait, watch
+from hookctl.verbs.run import Clock, Look, watch
 from tests.conftest import Hookctl, put
 
 TWO, ONE, NONE = Look(2), Look(1), Look(0)
@@ -89,13 +88,6 @@ def test_the_exit_code_says_how(
     assert (outcome.code, text in outcome.out + outcome.err) == (code, True)
 
 
-def test_a_run_that_needs_no_work_goes_on_all_the_same(hookctl: Hookctl, isolated: Path) -> None:
-    hookctl("install", "--host", "claude", "--preset", "nightly")
-    assert hookctl("run", "wait").out == "no work is left\n"
-    hookctl("run", "start")
-    assert hookctl("run", "wait").out == "no work is left to wait for, but the run goes on\n"
-
-
 WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
 # What happens in which minute, and how the call of `run wait` behind it ends.
 MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
@@ -125,52 +117,12 @@ def test_standing_still_is_measured_over_all_calls(
         assert outcome.code == code, (minute, arguments, outcome)
 
 
-def test_movement_during_a_call_counts_for_the_next(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOOKCTL_NOW", "1800000000")
-    place = folders.here()
-    task = put(isolated / "work" / ".hookctl" / "run" / "task.json", '{"remaining": 3}')
-    timer = Timer()
-
-    def sleep(seconds: float) -> None:
-        timer.sleep(seconds)
-        if timer.pauses == 70:
-            task.write_text('{"remaining": 2}')
-
-    assert wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep)).data["unmoved_seconds"] == 30
-    monkeypatch.setenv("HOOKCTL_NOW", "1800000100")
-    result = wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep))
-    assert (result.data["unmoved_seconds"], result.exit_code) == (130, 124)
-    monkeypatch.setenv("HOOKCTL_NOW", "1800000200")
-    result = wait(place, "100s", "150s", "", Clock(lambda: timer.time, sleep))
-    assert (result.data["seconds"], result.data["unmoved_seconds"], result.exit_code) == (20, 150, 1)
-
-
-def test_a_heartbeat_that_is_not_shown_moves_the_work_all_the_same(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is read through a link, so no command prints it."""
-    task = put(isolated / "task.json", '{"remaining": 2, "heartbeat": "secret words"}')
-    link = isolated / "work" / ".hookctl" / "run" / "task.json"
-    link.parent.mkdir(parents=True)
-    link.symlink_to(task)
-    monkeypatch.setenv("HOOKCTL_NOW", "1800000000")
-    assert hookctl("run", *WAIT).code == 124
-    task.write_text('{"remaining": 2, "heartbeat": "other words"}')
-    monkeypatch.setenv("HOOKCTL_NOW", "1800000900")
-    outcome = hookctl("run", *WAIT)
-    assert (outcome.code, "words" in outcome.out) == (124, False)
-
-
 def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hookctl("run", "remaining", "2")
     put(isolated / "file", "")
     monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "file" / "state"))
     assert hookctl("run", *WAIT).code == 1
     assert hookctl("run", "wait", "--timeout", "0s").code == 124
-
-
-def test_its_options_belong_to_it(hookctl: Hookctl, isolated: Path) -> None:
-    assert hookctl("run", "status", "--stall", "1m").code == 2
 
 
 @pytest.fixture

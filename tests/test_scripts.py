@@ -129,11 +129,6 @@ def test_it_is_found_until_it_is_there(isolated: Path, hookctl: Hookctl, setting
     assert not (isolated / "ran").exists()
 
 
-def test_a_project_variable_in_the_users_settings_is_of_every_project(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, stop_hook('"$CLAUDE_PROJECT_DIR"/x.sh'))
-    assert found(hookctl) == []
-
-
 @pytest.mark.parametrize(
     ("command", "levels"), [("python3 ~/x.py", ["error"]), ("~/x.sh", []), ("python3 ~/x.py; exit 0", [])]
 )
@@ -155,20 +150,6 @@ def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:
     )  # fmt: skip
     put(isolated / "home" / "ring.sh", "echo\n")
     assert told(hookctl) == []
-
-
-@pytest.mark.parametrize("files", ["", '[files]\ninclude = ["n.sh"]\n'], ids=["alone", "with files"])
-@pytest.mark.parametrize("event", ["pre-tool", "stop"])
-@pytest.mark.parametrize("host", ["claude", "copilot", "gemini", "droid"])
-def test_the_script_of_a_pack_on_hosts_that_take_a_failure_for_a_refusal(
-    isolated: Path, hookctl: Hookctl, host: str, event: str, files: str
-) -> None:
-    head = f'[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n{files}[[hooks]]\nevent = "{event}"\n'
-    put(isolated / "work" / "n.sh", "echo\n")
-    path = put(isolated / "work" / "bell.toml", head + 'command = "python3 /nowhere/gone.py"\n')
-    assert hookctl("install", str(path), "--host", host).code == 0
-    (finding,) = told(hookctl, host)
-    assert finding["message"] == f"bell/{event} cannot run: /nowhere/gone.py is not there"
 
 
 # A project's own hooks, where the user has none.
@@ -243,17 +224,3 @@ def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
     put(isolated / "work" / file, json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
     named = [one["reason"] for one in found(hookctl, name)]
     assert [f"{isolated / 'work' / gone} " in reason for reason in named] == ([True] if gone else [])
-
-
-def test_a_wrapped_script_that_is_gone(script: Path, hookctl: Hookctl) -> None:
-    options = ("--host", "openhands", "--scope", "project", "--mode", "off", "--wrap", "on_stop.sh")
-    assert hookctl("install", *options).code == 0
-    script.unlink()
-    (finding,) = told(hookctl, "openhands")
-    assert finding["level"] == "warning" and finding["message"].endswith("on_stop.sh is not there")
-
-
-def test_the_user_s_own_host_is_looked_at_as_ever(script: Path, hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / ".openhands" / "hooks.json", "{}")
-    paths = {one["path"] for one in hookctl("doctor", "--json").data["findings"] if one["host"] == "openhands"}
-    assert str(script.parent.parent / "hooks.json") in paths  # it hides the user's

@@ -7,7 +7,7 @@ import json
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.model import DropHook, EditHook
+from hookctl.model import EditHook
 
 OURS = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
 THEIRS = {"type": "command", "command": "bell"}
@@ -33,10 +33,3 @@ def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
         (group,) = after.value["hooks"]["PostToolUse"]
         assert group["matcher"] == matcher
         assert group["hooks"] == [{**OURS, "timeout": 20} if handler is OURS else handler for handler in handlers]
-
-
-def test_several_hooks_go_from_the_last_to_the_first() -> None:
-    other = {**OURS, "command": ": hookctl=notify/other; x"}
-    before = document({"hooks": [OURS]}, {"hooks": [THEIRS, OURS, other]}, {"hooks": [other]})
-    edits = tuple(DropHook(element) for element in shapes.elements(NESTED, before.value))
-    assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}

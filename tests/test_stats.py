@@ -113,25 +113,6 @@ def test_the_official_client_reads_the_runs_of_hooks_back(isolated: Path, hookct
     assert 'hookctl_hook_runs_total{host="qwen",event="PreToolUse",id="dddddddddddd"} 1' in out
 
 
-def test_the_runs_of_a_project_and_of_a_span(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = Path(project.state_folder("s", str(isolated / "work"))).name
-    write_runs(isolated, {}, {"t": T + 50, "ms": 9}, project=here)
-    write_runs(isolated, {})
-    monkeypatch.setenv("HOOKCTL_NOW", str(T + 60))
-
-    def runs(*options: str) -> int:
-        (hook,) = hookctl("stats", "--json", *options).data["hooks"]
-        return int(hook["runs"])
-
-    assert (runs(), runs("--project", "."), runs("--since", "30s"), runs("--since", "2m")) == (3, 2, 1, 3)
-    assert hookctl("stats", "--since", "5s", "--json").data["hooks"] == []
-    assert hookctl("stats", "--since", "5s").out == "the guard has decided nothing in that time\n"
-
-
-def test_without_a_decision_there_are_no_metrics(isolated: Path, hookctl: Hookctl) -> None:
-    assert metrics(hookctl("stats", "--prometheus").out) == {}
-
-
 def test_the_official_client_reads_the_metrics_back(logged: Path, hookctl: Hookctl) -> None:
     samples = metrics(hookctl("stats", "--prometheus").out)
     assert samples["hookctl_trips_total", "", ""] == 101
@@ -139,10 +120,3 @@ def test_the_official_client_reads_the_metrics_back(logged: Path, hookctl: Hookc
     assert samples["hookctl_decisions_total", "claude", "blocked"] == 2
     assert samples["hookctl_decisions_total", "codex", "no_work"] == 1
     assert sum(value for (name, _, _), value in samples.items() if name == "hookctl_decisions_total") == 10
-
-
-def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> None:
-    with (logged / "events.jsonl").open("a") as file:
-        file.write(json.dumps(line("no_work", host='a"b\\c\nd')) + "\n")
-    samples = metrics(hookctl("stats", "--prometheus").out)
-    assert samples["hookctl_decisions_total", 'a"b\\c\nd', "no_work"] == 1

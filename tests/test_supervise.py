@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.system.project import session_hash
-from hookctl.verbs.supervise import Seen, pause_before, why_not
+from hookctl.verbs.supervise import Seen, why_not
 from tests.conftest import Hookctl, put
 
 GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
@@ -54,10 +53,6 @@ def test_when_it_is_started_again(seen: Seen, respawns: int, reason: str) -> Non
     told = why_not(seen, respawns, 5)
     assert reason in told
     assert bool(told) == bool(reason)
-
-
-def test_the_pauses_grow_up_to_five_minutes() -> None:
-    assert [pause_before(number) for number in range(1, 12)] == [2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
 
 
 class Stage:
@@ -156,14 +151,6 @@ def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, rem
     assert ("killed by signal" in told) == (is_started_again and "kill" in script)
 
 
-def test_two_failures_in_a_row_end_it(stage: Stage) -> None:
-    stage.script("sys.exit(2)")
-    code, told = stage.run()
-    assert (code, len(stage.pids), stage.is_armed) == (2, 2, False)
-    assert "the run goes on" not in told
-    assert "it failed twice within 10 s" in told
-
-
 def interrupt(process: subprocess.Popen[str]) -> None:
     """What a terminal does on Ctrl-C."""
     time.sleep(0.3)
@@ -182,49 +169,6 @@ def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage, answer:
     assert out == "", "stdout is the agent's"
     assert (process.returncode, len(stage.pids)) == (code, 1)
     assert "it was interrupted" in told
-
-
-def test_a_ctrl_c_that_the_agent_handles_itself_is_no_end(stage: Stage) -> None:
-    stage.script("if number == 2: sys.exit(0)\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(60)")
-    process = stage.begin()
-    agent = stage.wait_for_start(1)
-    interrupt(process)
-    time.sleep(0.3)
-    assert is_alive(agent)
-    os.kill(agent, signal.SIGKILL)
-    out, told = process.communicate(timeout=30)
-    assert out == "", "stdout is the agent's"
-    assert (process.returncode, len(stage.pids)) == (0, 2)
-    assert "ended by itself" in told
-
-
-def test_a_ctrl_c_between_two_agents_is_an_end(stage: Stage) -> None:
-    stage.script("crumb()\nsys.exit(9)")
-    process = stage.begin()
-    agent = stage.wait_for_start(1)
-    while is_alive(agent):
-        time.sleep(0.02)
-    interrupt(process)
-    out, told = process.communicate(timeout=30)
-    assert out == "", "stdout is the agent's"
-    assert (process.returncode, len(stage.pids)) == (9, 1)
-    assert "it was interrupted" in told
-
-
-def test_what_the_run_before_left_starts_none_again_and_is_there_for_the_agent(stage: Stage) -> None:
-    crumb = put(stage.state / "RESPAWN_REQUESTED", "1")
-    stage.script("sys.exit(0)")
-    assert (stage.run()[0], len(stage.pids)) == (0, 1)
-    assert crumb.exists()
-
-
-def test_one_that_the_guard_kept_going_is_started_again(stage: Stage) -> None:
-    gone = f"os.unlink({str(stage.state / 'RESPAWN_REQUESTED')!r})"
-    stage.script(f"crumb()\nif number == 2: {gone}\nsys.exit(4 + number)")
-    code, told = stage.run()
-    assert (code, len(stage.pids)) == (6, 2)
-    assert "it ended with 5; started again in 2 s" in told
-    assert json.loads(stage.hookctl("run", "status", "--json").out)["data"]["respawns"] == 1
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, 137), (signal.SIGSEGV, 139)])
@@ -253,22 +197,6 @@ def test_a_mark_ends_it_with_0(stage: Stage, mark: str) -> None:
     os.kill(agent, signal.SIGKILL)
     assert f"not started again: {mark.upper()} is set" in process.communicate(timeout=30)[1]
     assert (process.returncode, len(stage.pids)) == (0, 1)
-
-
-def test_a_mark_ends_it_in_a_pause_too(stage: Stage) -> None:
-    stage.script("crumb()\nsys.exit(9)")
-    process = stage.begin()
-    stage.wait_for_start(1)
-    stage.hookctl("run", "stop")
-    process.communicate(timeout=30)
-    assert (process.returncode, len(stage.pids)) == (0, 1)
-
-
-def test_the_end_of_the_run_ends_it(stage: Stage) -> None:
-    stage.script("crumb()\ntime.sleep(1.5)\nsys.exit(9)")
-    code, told = stage.run("--for", "1s")
-    assert (code, len(stage.pids)) == (9, 1)
-    assert "the run has ended" in told
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -330,13 +258,6 @@ def test_the_dead_session_s_work_is_free_for_the_next(stage: Stage) -> None:
     assert told.splitlines()[:2] == ["False", "False"]
 
 
-def test_a_command_that_is_not_there(hookctl: Hookctl, isolated: Path) -> None:
-    outcome = hookctl("supervise", "--", "no-such-agent")
-    assert outcome.code == 4
-    assert "no-such-agent cannot be started" in outcome.err
-    assert hookctl("supervise").code == 2
-
-
 # What may stand for the agent; how it ends, and whether STOP is still there then.
 NOT_STARTED: dict[str, tuple[int | None, str, int]] = {
     "not there": (None, "", 4),
@@ -363,15 +284,3 @@ def test_a_command_that_cannot_be_started_arms_no_run(stage: Stage, isolated: Pa
         assert (stage.project / ".hookctl/run/STOP").exists()
         assert sorted((path, path.read_bytes()) for path in stage.state.rglob("*") if path.is_file()) == before
     assert ("Nothing was written." in outcome.err) == (code == 4)
-
-
-def test_a_clock_that_jumps_does_not_start_a_second_agent(stage: Stage) -> None:
-    stage.script("crumb()\ntime.sleep(1)\nsys.exit(9)")
-    process = stage.begin("--for", "1h")
-    stage.wait_for_start(1)
-    time.sleep(0.3)
-    for moment in (0, 9_000_000_000):  # the age of a file decides nothing
-        os.utime(stage.state / "RESPAWN_REQUESTED", (moment, moment))
-    stage.hookctl("run", "stop")
-    process.communicate(timeout=30)
-    assert len(stage.pids) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from hookctl.system import source
-from tests.conftest import Hookctl
 
 ROOT = Path(__file__).parents[1]
 PYTHON = shlex.quote(sys.executable)
@@ -43,35 +41,11 @@ def test_the_advice_names_the_source_that_hookctl_came_from(
     assert source.install_command("yaml", "PyYAML") == f"{PYTHON} -m pip install {words}"
 
 
-@pytest.mark.parametrize("text", [None, "{", "[]", "null", json.dumps({"url": "file:///x", "dir_info": {}})])
-def test_what_the_installer_noted_may_be_anything(text: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Distribution:
-        def read_text(self, name: str) -> str | None:
-            return text
-
-    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Distribution())
-    advice = source.install_command("yaml", "PyYAML")
-    assert advice.endswith("'/x[yaml]'" if text and "file:" in text else " PyYAML")
-
-
 def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("hookctl/**/*.py")]
     for page in pages:
         for word in ("install hookctl", "install 'hookctl", 'install "hookctl', "pipx run hookctl", "uvx hookctl"):
             assert word not in page.read_text(), page
-
-
-@pytest.mark.parametrize("time", ["7d", "168h", "12h"])
-def test_a_run_may_last_seven_days(hookctl: Hookctl, time: str) -> None:
-    assert hookctl("run", "start", "--for", time).code == 0
-
-
-@pytest.mark.parametrize("time", ["8d", "8760h", "604801s"])
-@pytest.mark.parametrize("flags", [(), ("--json",)])
-def test_a_run_may_last_no_longer(hookctl: Hookctl, isolated: Path, time: str, flags: tuple[str, ...]) -> None:
-    done = hookctl("run", "start", "--for", time, *flags)
-    assert (done.code, "7 days" in done.out + done.err) == (2, True)
-    assert not list(isolated.rglob("ACTIVE"))
 
 
 LOCKED = ROOT / "requirements" / "locked.txt"

@@ -9,7 +9,7 @@ import pytest
 from hookctl import hosts
 from tests.approving import approve
 from tests.conftest import Hookctl, put
-from tests.switches import CASES, HOSTS, OFF, Case, text_of, texts_of
+from tests.switches import CASES, HOSTS, Case, text_of, texts_of
 
 GUARDED = ("claude", "codex", "copilot", "droid", "gemini", "grok", "qwen")
 
@@ -144,31 +144,6 @@ def test_a_projects_switch_counts_where_the_folder_is_trusted(
     approve(user)
     (hook,) = hookctl("hooks", "--json").data["hooks"]
     assert hook["state"] == ("off" if is_trusted else "runs")
-
-
-def test_a_switch_in_a_file_that_the_host_cannot_read_does_nothing(hookctl: Hookctl, isolated: Path) -> None:
-    write(isolated, "~/.claude/settings.json", f"// mine\n{text_of('.json', OFF)}")
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
-    write(isolated, ".claude/settings.json", text_of(".json", {"hooks": hooks}))
-    assert [hook["state"] for hook in hookctl("hooks", "--json").data["hooks"]] == ["runs"]
-
-
-@pytest.mark.parametrize("path", ["~/.claude/settings.json", "~/.qwen/settings.json", "~/.kiro/hooks/a.json"])
-def test_a_file_whose_hooks_are_none_is_named(hookctl: Hookctl, isolated: Path, path: str) -> None:
-    file = write(isolated, path, text_of(path, {"hooks": 5, **OFF}))
-    (unreadable,) = hookctl("hooks", "--json").data["unreadable"]
-    assert unreadable["path"] == str(file) and "hooks" in unreadable["message"]
-
-
-@pytest.mark.parametrize(("word", "state"), [("", "runs"), ("1", "off"), ("0", "runs")])
-def test_opencode_loads_no_plugin_where_a_variable_says_so(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, word: str, state: str
-) -> None:
-    for path in ("~/.config/opencode/plugin/a.js", "~/.opencode/plugin/b.js", ".opencode/plugin/c.js"):
-        write(isolated, path, "export const X = async () => ({})\n")
-    monkeypatch.setenv("OPENCODE_PURE", word)
-    hooks = hookctl("hooks", "--host", "opencode", "--json").data["hooks"]
-    assert [(Path(hook["command"]).name, hook["state"]) for hook in hooks] == [(f"{x}.js", state) for x in "abc"]
 
 
 @pytest.mark.parametrize("name", hosts.names())

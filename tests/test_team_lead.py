@@ -137,13 +137,6 @@ def test_the_fix_for_a_required_pack_installs_it(project: Project, required: str
     assert project.check("--require", required).code == 0
 
 
-def test_the_fix_for_another_content_of_a_required_pack_installs_it(project: Project) -> None:
-    project.replace(project.pack, 'version = "1"', 'version = "2"')
-    done = project.check("--require", "bell/pack.toml")
-    carry_out(project.hookctl, done.data["findings"][0]["fix"])
-    assert project.check("--require", "bell/pack.toml").code == 0
-
-
 # A finding names the file that differs.
 
 
@@ -209,30 +202,12 @@ def test_what_is_gone_is_one_finding_and_git_brings_it_back(
     assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
 
 
-def test_without_git_doctor_records_the_guard_again(project: Project) -> None:
-    project.hookctl("uninstall", "bell", "--scope", "project")
-    project.record.unlink()
-    carry_out(project.hookctl, only(project)["fix"])
-    assert project.check("--require", "guard").data["findings"] == []
-
-
 def test_without_a_record_an_evil_program_is_found_all_the_same(project: Project) -> None:
     project.record.unlink()
     for path in (project.hook, put(project.config.parent / "evil.py", "")):
         path.write_text("print()\n")
         assert project.found() == {"ledger_missing", "stray_file"}
         path.unlink()
-
-
-def test_a_pack_whose_record_a_merge_lost_is_no_stray_file(project: Project) -> None:
-    text = project.record.read_text()
-    lost = [line for line in text.splitlines(keepends=True) if '"id": "bell/stop"' not in line]
-    text = "".join(line for line in lost if '"bell"' not in line and "bell/pack.toml" not in line)
-    project.record.write_text(text)
-    assert project.found() == {"ledger_missing"}
-    put(project.top / ".hookctl" / "packs" / "horn" / "run.sh", "")
-    (stray,) = [f for f in project.check().data["findings"] if f["code"] == "stray_file"]
-    assert "colleague" in stray["fix"]
 
 
 def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is_named(project: Project) -> None:
@@ -246,13 +221,6 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
         ("unparsable", str(project.settings)),
         ("unparsable", str(codex)),
     }
-
-
-def test_a_conflicted_settings_file_is_named_where_the_record_does_not_know_it_yet(project: Project) -> None:
-    codex = put(project.top / ".codex" / "hooks.json", "<<<<<<< ours\n: hookctl=guard/stop;\n=======\n")
-    assert (only(project)["code"], only(project)["path"]) == ("unparsable", str(codex))
-    codex.write_text("{")
-    assert project.check().code == 0, "somebody else's file"
 
 
 # What silences the guard is found by both verbs, and a choice is none.
@@ -275,28 +243,7 @@ def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str)
     assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
 
 
-@pytest.mark.parametrize("path", ["/usr/bin:/nowhere", "/nowhere:/usr/local/bin", "$HOME/bin:$PATH", "~/bin"])
-def test_a_path_that_may_have_a_python_is_fine(project: Project, path: str) -> None:
-    project.change(project.settings, lambda v: v["env"].update(PATH=path))
-    assert project.check().data["findings"] == []
-
-
-def test_another_mode_in_the_env_is_named_and_no_failure(project: Project) -> None:
-    project.change(project.settings, lambda v: v["env"].update(HOOKCTL_MODE="guard"))
-    assert (project.found(), project.found(level="info")) == (set(), {"hook_environment"})
-
-
 # Leaving.
-
-
-@pytest.mark.parametrize(
-    "options", [(), ("--dispatch", "Task"), ("--guidance",), ("--preset", "bmad"), ("--mode", "guard")]
-)
-def test_every_way_to_install_the_guard_is_whole(work: Path, hookctl: Hookctl, options: tuple[str, ...]) -> None:
-    for host in SHARING:
-        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
-    done = hookctl("check", "--require", "guard", "--json")
-    assert (done.code, done.data["findings"]) == (0, [])
 
 
 @pytest.mark.parametrize("host", [name for name in SHARING if hosts.load(name).format == "json"])

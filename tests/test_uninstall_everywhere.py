@@ -76,48 +76,6 @@ def test_the_question_names_what_the_answer_takes(
         assert {action["scope"] for action in plan["actions"]} == set(scopes)
 
 
-def test_a_file_that_moved_behind_a_link_is_named_as_it_is_reached_now(
-    isolated: Path, hookctl: Hookctl, settings: Path
-) -> None:
-    hookctl(*INSTALL)
-    moved = isolated / "dotfiles" / "settings.json"
-    put(moved, settings.read_bytes())
-    settings.unlink()
-    settings.symlink_to(moved)
-    assert question(folders.here(), Request("", True), []) == f"Uninstall every pack from {settings}?"
-    settings.unlink()  # the page's own name leads nowhere any more; what is recorded stands for itself
-    assert question(folders.here(), Request("", True), []) == f"Uninstall every pack from {settings}?"
-
-
-def test_a_pack_that_is_installed_nowhere_is_an_error_before_any_question(places: dict[str, str]) -> None:
-    with pytest.raises(HookctlError, match=r"unknown pack 'two'.*Installed are: guard, one"):
-        question(folders.here(), Request("two", True), [])
-
-
-@pytest.fixture
-def five(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Five projects with the guard for two hosts, one of them with a merge conflict in its record."""
-    projects = [isolated / "repositories" / name for name in "abcde"]
-    for project in projects:
-        (project / ".git").mkdir(parents=True)
-        monkeypatch.chdir(project)
-        assert hookctl(*INSTALL, "--host", "codex", "--scope", "project").code == 0
-    ledger = projects[2] / ".hookctl" / "ledger.json"
-    put(ledger, b"<<<<<<< HEAD\n" + ledger.read_bytes())
-    monkeypatch.chdir(projects[0])
-    return projects
-
-
-def test_the_question_has_every_repository_and_what_leaves_it(five: list[Path]) -> None:
-    lines = question(folders.here(), Request("", True), []).split("\n")
-    for project in (*five[:2], *five[3:]):
-        at = lines.index(f"{project}:")
-        files = ["  Claude Code  .claude/settings.json: guard", "  Codex CLI  .codex/hooks.json: guard"]
-        assert lines[at + 1 : at + 3] == files
-    assert lines[-2].startswith(f"stays in {five[2]}/.hookctl/ledger.json: hookctl's record has merge-conflict marks.")
-    assert lines[-1] == "Uninstall every pack from all of these?"
-
-
 @pytest.mark.parametrize(
     ("hosts", "options", "asks"),
     [

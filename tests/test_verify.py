@@ -47,22 +47,11 @@ def test_it_looks_until_it_knows(verdicts: list[str], expected: tuple[str, int])
     assert scene.verdicts == [], "and not once more"
 
 
-@pytest.mark.parametrize(("looks", "expected"), [(1, 1), (2, 2), (5, 5)])
-def test_a_no_counts_after_so_many_looks(looks: int, expected: int) -> None:
-    assert Scene(*[NOT_YET] * 9).play(looks=looks) == (NOT_YET, expected)
-
-
 def test_the_grace_lies_between_two_looks_and_behind_none() -> None:
     scene = Scene(*[NOT_YET] * 3)
     scene.play(grace=15)
     assert scene.seen == [math.inf, (2, 15), math.inf, (3, 15), math.inf]
     assert scene.clock == 100 + 3 + 30
-
-
-def test_every_look_gets_the_time_that_is_left() -> None:
-    scene = Scene(*[NOT_YET] * 3)
-    scene.play(grace=15, timeout=60)
-    assert scene.seen == [60, (2, 15), 44, (3, 15), 28]
 
 
 def test_the_grace_ends_with_the_time() -> None:
@@ -75,13 +64,3 @@ def test_the_grace_ends_with_the_time() -> None:
 def test_a_verifier_that_takes_all_the_time_is_out_of_time() -> None:
     assert Scene(took=30).play(timeout=10) == (TIMEOUT, 1)
     assert Scene(NOT_YET, took=8).play(grace=0, timeout=10) == (TIMEOUT, 2)
-
-
-def test_a_last_no_that_comes_in_time_is_an_answer() -> None:
-    assert Scene(NOT_YET, NOT_YET, took=4.9).play(looks=2, grace=0, timeout=10) == (NOT_YET, 2)
-
-
-def test_without_a_grace_it_looks_at_once() -> None:
-    scene = Scene(NOT_YET, HOLDS)
-    assert scene.play(grace=0) == (HOLDS, 2)
-    assert scene.clock == 102

@@ -77,19 +77,6 @@ def test_what_a_verifiers_end_means(hookctl: Hookctl, line: str, code: int, runs
     assert Path("runs").read_text() == "x\n" * runs
 
 
-def test_one_that_holds_at_the_second_look_holds(hookctl: Hookctl) -> None:
-    outcome = hookctl("verify", *QUICK, "--", "sh", "-c", "test -e made || { touch made; exit 1; }")
-    assert outcome == (0, "holds: sh said so at look 2 of 3\n", "")
-
-
-@pytest.mark.parametrize(("rechecks", "runs"), [("0", 1), ("1", 1), ("2", 2)])
-def test_so_many_looks_and_no_more(hookctl: Hookctl, rechecks: str, runs: int) -> None:
-    outcome = hookctl("verify", *QUICK, "--rechecks", rechecks, "--", "sh", "-c", "echo x >> runs; exit 7")
-    times = "once" if runs == 1 else f"{runs} times"
-    assert outcome == (1, f"incomplete: sh failed {times} (exit status 7)\n", "")
-    assert Path("runs").read_text() == "x\n" * runs
-
-
 BROKEN = {
     "./missing": "No such file or directory", "./plain": "Permission denied", "./folder": "Permission denied",
     "./no-format": "Exec format error", "./no-interpreter": "No such file or directory",
@@ -109,11 +96,6 @@ def test_what_cannot_be_started_is_said_at_once(hookctl: Hookctl, name: str) -> 
     assert (outcome.data["verdict"], outcome.data["looks"], outcome.data["exit_status"]) == ("broken", 1, None)
 
 
-def test_the_signal_that_ended_it_is_named(hookctl: Hookctl) -> None:
-    outcome = hookctl("verify", "--json", "--", "sh", "-c", "kill -SEGV $$")
-    assert (outcome.code, outcome.data["signal"], outcome.data["exit_status"]) == (4, "SIGSEGV", None)
-
-
 # What it sees.
 
 
@@ -123,10 +105,6 @@ def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> N
     _, err = running.communicate("not for you")
     assert err == "1 ['$HOME', '*', '--json'] ''\n"
     assert running.returncode == 0
-
-
-def test_it_has_no_terminal_to_ask_at(process: Hookctl) -> None:
-    assert process("verify", *QUICK, "--rechecks", "1", "--", "sh", "-c", ": < /dev/tty || exit 9").code == 1
 
 
 def test_in_json_its_last_output_is_data_masked_and_bounded(process: Hookctl) -> None:
@@ -141,12 +119,6 @@ def test_in_json_its_last_output_is_data_masked_and_bounded(process: Hookctl) ->
         "verdict": "incomplete", "looks": 3, "exit_status": 1, "signal": None, "rechecks": 3, "grace": 0.0,
         "timeout": None,
     }  # fmt: skip
-
-
-def test_a_secret_that_the_cut_goes_through_is_masked(process: Hookctl) -> None:
-    code = f"print('TOKEN=' + 'z' * 9000 + '\\n' + 'a' * {8 * 1024 - 100})"
-    output = process("verify", "--json", "--", sys.executable, "-c", code).data["output"]
-    assert "z" not in output
 
 
 def test_output_without_end_takes_no_memory(hookctl: Hookctl) -> None:
@@ -168,12 +140,6 @@ def test_what_it_leaves_behind_does_not_hold_the_answer_up(flags: tuple[str, ...
         assert json.loads(out)["data"]["output"] == "begun\n"
 
 
-def test_it_runs_where_stderr_is_closed() -> None:
-    command = f"exec {sys.executable} -m hookctl verify -- sh -c 'echo said' 2>&-"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "holds: sh said so at look 1 of 3\n")
-
-
 # How it is ended.
 
 FAMILY = "sh -c 'trap \"\" TERM; echo $$ > second; for n in $(seq 60); do sleep 1; done' & {} echo $$ > first; wait"
@@ -190,13 +156,6 @@ def test_out_of_time_it_is_ended_with_all_that_it_started(hookctl: Hookctl, trap
     assert time.monotonic() - begin < 20
 
 
-def test_whoever_listens_may_clear_up(hookctl: Hookctl) -> None:
-    """What the verifier started too, although the verifier itself ends at once."""
-    inner = 'trap "sleep 0.2; echo cleared > cleared; exit 0" TERM; for n in $(seq 400); do sleep 0.05; done'
-    assert hookctl("verify", "--timeout", "1", "--", "sh", "-c", f"sh -c '{inner}' & wait").code == 124
-    assert Path("cleared").read_text() == "cleared\n"
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals) -> None:
     running = start("--", "sh", "-c", FAMILY.format(""))
@@ -205,47 +164,6 @@ def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals
     out, err = running.communicate(timeout=20)
     assert (running.returncode, out, err) == (130, "", "\nhookctl: interrupted\n")
     assert_all_ended(pids)
-
-
-def test_interrupted_while_it_waits_it_ends_at_once() -> None:
-    running = start("--grace", "60", "--", "sh", "-c", "echo x > ran; exit 1")
-    until(Path("ran"))
-    time.sleep(0.3)
-    begin = time.monotonic()
-    running.send_signal(signal.SIGINT)
-    assert running.communicate(timeout=20)[1] == "\nhookctl: interrupted\n"
-    assert running.returncode == 130
-    assert time.monotonic() - begin < 5
-
-
-def test_a_signal_that_is_to_be_passed_over_is_passed_over() -> None:
-    """As nohup has it for SIGHUP."""
-    line = "echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done"
-    command = ["sh", "-c", f'trap "" HUP; exec {sys.executable} -m hookctl verify -- sh -c "$0"', line]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
-        os.kill(int(until(Path("parent"))), signal.SIGHUP)
-        time.sleep(0.2)
-        Path("go").touch()
-        assert running.wait(20) == 0
-
-
-def test_waiting_costs_nothing() -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = {}
-    for seconds in ("0", "3"):
-        subprocess.run([sys.executable, "-m", "hookctl", "verify", "--", "sleep", seconds], check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent[seconds] = after.ru_nvcsw - before.ru_nvcsw
-        before = after
-    assert spent["3"] - spent["0"] < 30, "it was woken up again and again"
-
-
-def test_signals_are_as_before_when_it_is_over(hookctl: Hookctl) -> None:
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    for arguments in (("true",), ("./missing",), ("--timeout", "0.1", "--", "sleep", "9")):
-        hookctl("verify", *arguments)
-        assert [signal.getsignal(number) for number in numbers] == before
 
 
 # What is said.

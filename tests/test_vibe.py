@@ -71,23 +71,6 @@ def test_what_the_client_drops_is_listed_so(
     assert {hook["outcome"] for hook in fired["hooks"]} <= {"not_run"}
 
 
-def test_a_hook_that_is_dropped_takes_its_name_from_no_other(hookctl: Hookctl, isolated: Path) -> None:
-    dropped = text_of({"type": "post_agent", "strict": True}, 1, "first")
-    put(isolated / "home" / ".vibe" / "hooks.toml", dropped + text_of({"type": "post_agent"}, 1, "true"))
-    states = {hook["command"]: hook["state"] for hook in hookctl("hooks", *HOST, "--json").data["hooks"]}
-    assert states == {"first": "ignored", "true": "runs"}
-
-
-@pytest.mark.parametrize("text", ["[hooks]\n", "hooks = {}\n", "hooks = 5\n", "[hooks.post_agent]\n"])
-def test_what_is_no_list_is_said_to_be_no_array(text: str, hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "home" / ".vibe" / "hooks.toml", text)
-    (finding, _) = hookctl("doctor", *HOST, "--json").data["findings"]
-    assert (finding["code"], finding["level"]) == ("invalid_hook", "error")
-    assert "hooks is not an array; Mistral Vibe runs no hook of this file" in finding["message"]
-    refused = hookctl("install", *HOST)
-    assert (refused.code, "hooks is not an array" in refused.err) == (4, True)
-
-
 @pytest.mark.parametrize(
     ("trusted", "untrusted", "runs"),
     [
@@ -115,16 +98,3 @@ def test_the_lists_of_folders_are_read_as_the_client_reads_them(
     put(isolated / "home" / ".vibe" / "trusted_folders.toml", "".join(lists))
     (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
     assert hook["state"] == ("runs" if runs else "folder_untrusted")
-
-
-def test_what_is_to_be_removed_by_hand_looks_as_in_the_file(hookctl: Hookctl, isolated: Path) -> None:
-    pack = (
-        '[pack]\nname = "look"\nversion = "1"\nprotocol = "host"\n\n[[hooks]]\nevent = "pre-tool"\nmatcher = "bash"\n'
-    )
-    hookctl("install", str(put(isolated / "look.toml", f'{pack}command = "true"\n')), *HOST)
-    settings = isolated / "home" / ".vibe" / "hooks.toml"
-    settings.write_text(f"{settings.read_text()}[[x")
-    error = hookctl("uninstall", "look").err
-    (step,) = (line for line in error.splitlines() if "in hooks: {" in line)
-    fields = json.loads(step.partition(": ")[2])
-    assert (fields["type"], fields["match"], "matcher" in fields) == ("pre_tool", "bash", False)

@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.checks.facts import Answer
-from hookctl.checks.self_test import says
-from hookctl.hosts.model import Dialect
 from hookctl.packs import guard
-from hookctl.packs.abilities import limits_for
-from hookctl.packs.choices import Settings
-from hookctl.packs.guard import events
 
 from .templates.modules import module
 
@@ -56,24 +50,6 @@ def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) 
     table = guard.host_table(hosts.load(name))
     assert set(table) == {name, *readers}
     assert set(table[name].get("also_run_by", {})) == set(readers)
-
-
-def test_no_tool_call_is_left_to_the_guard_where_its_silence_could_refuse_all() -> None:
-    settings = Settings(options={"dispatch_tools": ["run_command"]})
-    assert "pre-tool" not in events(settings, hosts.load("antigravity"))
-    assert "pre-tool" in events(settings, hosts.load("gemini"))
-    assert any("cannot refuse" in said for said in limits_for(hosts.load("antigravity"), settings)[0])
-
-
-def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
-    claude = hosts.load("claude")
-    host = claude._replace(dialect=Dialect(block='{"a":{"b":"block","reason":%s}}'))
-    for text, fits in {
-        '{"a":{"b":"block","reason":"go on"}}': True, '{"a":{"b":"deny","reason":"x"}}': False, '{"a":"block"}': False,
-        '{"a":{"b":"block"}}': False, '{"a":{"b":"block","reason":"x"},"c":1}': False, "": False,
-    }.items():  # fmt: skip
-        assert says(Answer(text, 0.1), host, "block") == fits, text
-    assert says(Answer("", 0.1), host, "release")
 
 
 def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -100,9 +99,3 @@ def test_a_command_of_a_strangers_is_never_written(
         assert "evil" not in (work / ".claude" / "settings.json").read_text()
     assert hookctl("uninstall", *PROJECT).code == 0
     assert "evil" not in (work / ".claude" / "settings.json").read_text()
-
-
-@pytest.mark.parametrize("host", [name for name in hosts.names() if not hosts.load(name).registration.wraps])
-def test_where_no_wrap_is_proven_none_is_made(host: str, isolated: Path, hookctl: Hookctl) -> None:
-    refused = hookctl("install", "--host", host, "--wrap", "on_stop.sh")
-    assert refused.code == 2 and "--wrap is not proven for" in refused.err

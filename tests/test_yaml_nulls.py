@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hookctl.documents import formats
 from tests.conftest import Hookctl, put
-from tests.hostfiles import JSON, Kind
+from tests.hostfiles import JSON
 from tests.test_gaps import PACK
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -61,17 +61,6 @@ def test_after_another_edit_the_null_comes_back_as_it_was(config: Path, hookctl:
     put(config, config.read_bytes() + b"\n# later\n")
     assert hookctl("uninstall", "--host", "hermes").code == 0
     assert config.read_bytes() == text.encode() + b"\n# later\n"
-
-
-@pytest.mark.parametrize("text", ["hooks:\n  # mine\n  ~  # mine too\nmodel: x\n", "hooks:   ~\n"])
-def test_comments_between_a_key_and_its_null_stay(config: Path, hookctl: Hookctl, text: str) -> None:
-    put(config, text.encode())
-    for verb in ("install", "uninstall"):
-        assert hookctl(verb, "--host", "hermes").code == 0
-        assert config.read_text().count("# mine") == text.count("# mine")
-        if verb == "install":
-            put(config, config.read_bytes() + b"# later\n")
-    assert formats.parse("yaml", config.read_bytes()).value == formats.parse("yaml", text.encode()).value
 
 
 @pytest.mark.parametrize("between", ["hooks:\n", "model: x\n", "hooks:\n  on_session_end:\n"])
@@ -133,33 +122,5 @@ def test_a_null_with_an_anchor_is_refused(config: Path, hookctl: Hookctl) -> Non
     assert config.read_text() == "hooks: &mine\nmodel: x\n"
 
 
-def with_null(path: tuple[str, ...]) -> str:
-    """A document with a null at this path."""
-    value = None
-    for key in reversed(path):
-        value = {key: value}
-    return json.dumps(value)
-
-
 ELSEWHERE = [(kind, path) for kind in JSON for path in [kind.stop[:1], kind.stop[: -1 if kind.event else None]]]
 ELSEWHERE += [(kind, ("env",)) for kind in JSON if kind.name in ("claude", "qwen")]
-
-
-@pytest.mark.parametrize(("kind", "path"), ELSEWHERE, ids=[f"{kind.name} {'.'.join(path)}" for kind, path in ELSEWHERE])
-def test_another_host_takes_null_for_a_fault(
-    isolated: Path, hookctl: Hookctl, kind: Kind, path: tuple[str, ...]
-) -> None:
-    text = with_null(path)
-    place = put(kind.path(isolated, "user"), text)
-    assert hookctl("install", "--host", kind.host).code == 4
-    assert hookctl("uninstall", "--host", kind.host).code == 0
-    assert place.read_text() == text
-
-
-def test_a_variable_that_is_null_comes_back(isolated: Path, hookctl: Hookctl) -> None:
-    text = '{"env": {"MAX_STOP_BLOCKS": null}}'
-    place = put(isolated / "home/.claude/settings.json", text)
-    assert hookctl("install", "--host", "claude", "--force").code == 0
-    put(place, place.read_text() + "\n")
-    assert hookctl("uninstall", "--host", "claude").code == 0
-    assert json.loads(place.read_text()) == json.loads(text)

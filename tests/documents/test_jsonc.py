@@ -14,9 +14,6 @@ from hookctl.errors import HookctlError
 
 from .refused import WHERE, refused
 
-Path = tuple[str | int, ...]
-B: Path = ("b",)
-
 
 def parse(text: str) -> JsonDocument:
     return JsonDocument.parse(text.encode("utf-8"), where=WHERE)
@@ -33,13 +30,6 @@ def test_set_raw_refuses_what_is_not_one_value(source: str) -> None:
     for before in ('{"a": 1, "c": 3}', '{"c": 3}', "{}"):
         with pytest.raises(HookctlError):
             parse(before).set_raw(("a",), source)
-
-
-def test_a_value_takes_the_comments_inside_it_along_even_if_it_had_the_only_ones() -> None:
-    before = parse('{\n  "a": [1, /* c */ 2,] // end\n}')
-    bare = parse('{\n  "a": 0\n}')
-    bare.require_strict(comments=False, trailing_commas=False)
-    assert text_of(bare.set_raw(("a",), before.raw(("a",)))) == '{\n  "a": [1, /* c */ 2,]\n}'
 
 
 def test_values_source_texts_and_places_are_found_by_path() -> None:
@@ -111,17 +101,3 @@ def test_what_a_strict_host_does_not_read_is_named_with_its_place(text: str, fir
             "strict_host",
             *first[1:],
         )
-
-
-def test_a_document_never_changes() -> None:
-    text = '{"a": [1], "b": {"c": 2}}'
-    document = parse(text)
-    for edited in (
-        document.set(("b", "c"), 3), document.append(("a",), 2), document.remove(("a",)), document.set_raw(B, "0")
-    ):  # fmt: skip
-        assert edited is not document
-        assert edited.where == document.where
-    document.value["a"].append("changed by a caller")
-    document.get(("a",)).append("changed by a caller")
-    assert text_of(document) == text
-    assert document.get(("a",)) == [1]

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import Document, formats
 from hookctl.documents.listed import Listing
-from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import AddHook, DropHook, Edit, EditHook, Prune
@@ -177,59 +176,6 @@ def test_a_field_of_the_hosts_own_never_stands_for_one_of_hookctls() -> None:
     assert vibe.value["hooks"] == {"Stop": [{".matcher": "a", "command": "c"}]}
     kiro = WAYS["kiro"].parse(b'{"hooks": [{"trigger": "Stop", "command": "c", "action": {"type": "agent"}}]}')
     assert kiro.value["hooks"] == {"Stop": [{".command": "c", "action": {"type": "agent"}}]}
-
-
-def test_a_hook_cannot_be_made_one_of_another_event() -> None:
-    document = WAYS["vibe"].parse(b"").append(("hooks", "Stop"), {"type": "command", "command": "c"})
-    assert document.value["hooks"] == {"Stop": [{"command": "c"}]}
-    assert document.set(("hooks", "Stop", 0, "type"), "Later") is document
-
-
-def test_a_list_that_is_none_is_refused_as_such() -> None:
-    for text, shown in ((b'{"hooks": {"Stop": []}}', [{"Stop": []}]), (b'{"hooks": "x"}', "x")):
-        document = formats.parse("json:hooks.trigger", text)
-        assert document.value == {"hooks": shown}
-        with pytest.raises(HookctlError, match="hooks is not an array"):
-            document.append(("hooks", "Stop"), {"command": "c"})
-
-
-def test_no_map_of_events_is_written_into_a_list() -> None:
-    document = formats.parse("json:hooks.trigger", b"{}")
-    for path in (("hooks",), ("hooks", "Stop")):
-        with pytest.raises(HookctlError, match="one by one"):
-            document.set(path, {})
-        with pytest.raises(HookctlError, match="one by one"):
-            document.set_raw(path, "{}")
-    with pytest.raises(KeyError):
-        document.raw(("hooks", "Stop"))
-    assert document.get(("hooks", "Stop")) is MISSING and document.remove(("hooks", "Stop")) is document
-
-
-def test_an_event_goes_with_all_its_hooks_and_leaves_the_others() -> None:
-    text = b'{"hooks": [{"e": "A", "n": 1}, {"e": "B"}, {"e": "A", "n": 2}, 5], "x": 1}'
-    document = formats.parse("json:hooks.e", text).remove(("hooks", "A"))
-    assert json.loads(document.data) == {"hooks": [{"e": "B"}, 5], "x": 1}
-
-
-def test_a_list_may_lie_deeper_and_a_whole_hook_be_set() -> None:
-    document = formats.parse("json:a.hooks.on", b'{"a": {"hooks": [{"on": "A", "command": "c"}]}}')
-    document = document.set(("a", "hooks", "A", 0), {"command": "d"}).append(("a", "hooks", "B"), {"command": "e"})
-    assert json.loads(document.data) == {"a": {"hooks": [{"on": "A", "command": "d"}, {"on": "B", "command": "e"}]}}
-    assert document.position(("a", "hooks", "B")) == document.position(("a", "hooks", "B", 0))
-
-
-@pytest.mark.parametrize("text", ["hooks.type", "a.hooks.trigger,command=action.command,matcher=match"])
-def test_a_listing_is_read_as_it_is_written(text: str) -> None:
-    assert Listing.parse(text).text == text
-
-
-def test_a_document_with_a_list_is_as_strict_as_any() -> None:
-    document = formats.parse("json:hooks.on", b'{"hooks": [{"on": "A", "env": {"TOKEN": "s3cr3t"}}] /* x */}')
-    with pytest.raises(HookctlError):
-        document.require_strict(comments=False, trailing_commas=False)
-    twice = formats.parse("json:hooks.on", b'{"hooks": [], "hooks": []}')
-    with pytest.raises(HookctlError, match="duplicate"):
-        twice.check_path(("hooks", "A"))
 
 
 def test_a_path_is_named_as_people_find_it_in_the_file() -> None:

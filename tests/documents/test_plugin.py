@@ -1,7 +1,6 @@
 """A plugin file: its settings are edited as JSON is, and its code is ours word for word or the file is refused."""
 
 import hashlib
-from functools import partial
 
 import pytest
 
@@ -31,13 +30,6 @@ def around(text: str) -> str:
     return before + start + rest[rest.index("// From here on") :]
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b" \n\n"])
-def test_no_file_is_a_document_without_a_value(data: bytes) -> None:
-    document = PluginDocument.parse(data)
-    assert (document.value, document.data) == (MISSING, data)
-    assert PluginDocument.parse(document.set(("a",), 1).data).value == {"a": 1}
-
-
 SETTINGS = """\
 {
   "hooks": {
@@ -57,24 +49,6 @@ def test_the_first_setting_brings_the_whole_file() -> None:
     again = PluginDocument.parse(ONE.data)
     assert again.value == {"hooks": {"session.idle": [{"command": "true", "timeout": 10}]}}
     assert again.data == ONE.data
-
-
-def test_lists_without_entries_are_no_settings_and_remarks_are() -> None:
-    entry = ("hooks", "session.idle", 0)
-    assert ONE.has_settings and not PluginDocument.parse(b"").has_settings
-    assert not ONE.remove(("hooks",)).has_settings and not ONE.remove(entry).has_settings
-    assert PluginDocument.parse(ONE.data).remove(("hooks",)).data.decode() == TEMPLATE
-    remarked = parse(ONE.data.decode().replace('"hooks": {', '"hooks": { // mine'))
-    assert remarked.remove(entry).has_settings and b"// mine" in remarked.remove(entry).data
-
-
-@pytest.mark.parametrize("settings", ["{}", "{ /* mine */ }", '{"hooks": {}}', '{"hooks": {"session.idle": []}}'])
-def test_nothing_changes_without_an_edit(settings: str) -> None:
-    text = TEMPLATE.replace("{}\n", f"{settings}\n", 1)
-    document = parse(text)
-    assert document.data.decode() == text
-    assert document.renewed() is document
-    assert document.remove(("nothing",)) is document
 
 
 @pytest.mark.parametrize(
@@ -106,22 +80,6 @@ def test_every_edit_of_the_protocol_reaches_the_settings() -> None:
     assert (ONE.remove(path).get(path), ONE.remove(path).get(command)) == (MISSING, ONE.get(command))
     assert ONE.remove(("nothing",)) is ONE
     assert ONE.get(path) == 10, "a document is immutable"
-
-
-def test_places_are_those_of_the_file() -> None:
-    line = ONE.data.decode().splitlines().index('        "timeout": 10') + 1
-    assert PluginDocument.parse(ONE.data).position(("hooks", "session.idle", 0, "timeout")) == (line, 20)
-    error = refused(ONE.data.replace(b'"timeout": 10', b'"timeout": ten'))
-    assert (error.code, error.path, error.line, error.column) == ("unparsable", "f.js", line, 20)
-    twice = parse(TEMPLATE.replace("{}\n", '{"hooks": {},\n"hooks": {}}\n', 1))
-    with pytest.raises(HookctlError, match="duplicate key") as caught:
-        twice.check_path(("hooks", "x"))
-    assert (caught.value.line, caught.value.column) == (5, 1)
-
-
-def test_the_host_allows_what_javascript_allows() -> None:
-    document = parse(TEMPLATE.replace("{}\n", '{"a": [1,], // why\n}\n', 1))
-    document.require_strict(comments=False, trailing_commas=False)
 
 
 FOREIGN = {
@@ -165,17 +123,6 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     assert not document.remove(("hooks",)).has_settings
     assert document.renewed().data == ONE.data
     assert document.renewed().position(where)[0] == 9
-
-
-def test_a_host_s_plugin_is_not_taken_for_another_s() -> None:
-    parse_pis = partial(PluginDocument.parse, host="pi")
-    ours = parse_pis(b"").set(("hooks",), 1).data
-    assert ours.decode() == TEMPLATES["pi"].replace("{}\n", '{\n  "hooks": 1\n}\n', 1)
-    assert parse_pis(ours).set(("b",), 1).remove(("b",)).data == ours
-    assert not parse_pis(ours).remove(("hooks",)).has_settings
-    assert refused(ours).code == "foreign_file"
-    with pytest.raises(HookctlError, match="not as hookctl writes it"):
-        parse_pis(ONE.data)
 
 
 def test_a_file_that_the_record_knows_is_brought_up_to_its_own_host_s_code() -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hookctl.documents import MISSING
-from hookctl.documents.rules import RulesDocument, marks_in
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 
 BOM = "\ufeff"
@@ -51,13 +51,6 @@ def test_a_block_comes_and_goes_without_a_trace(text: str, rules: str, later: st
     assert document.remove(("guard",)).data == text.encode()
     assert document.set(("guard",), later).remove(("guard",)).data == text.encode()
     assert document.set_raw(("guard",), document.raw(("guard",))).data == document.data
-
-
-@given(texts(), RULES)
-def test_the_block_has_the_line_ends_of_the_text(text: str, rules: str) -> None:
-    block = block_in(parsed(text).set(("guard",), rules).data.decode())
-    breaks = re.findall("\r\n|\r|\n", text)
-    assert set(re.findall("\r\n|\r|\n", block)) == {breaks[-1] if breaks else "\n"}
 
 
 @given(texts(), RULES, texts(), texts())
@@ -129,18 +122,7 @@ def test_marker_lines_that_make_no_block_are_left_alone() -> None:
             assert (caught.value.code, caught.value.line) == ("rules_doubled", 1 + text.startswith("a"))
 
 
-def test_equal_blocks_go_together() -> None:
-    block = "<!-- hookctl=guard begin -->\na\n<!-- hookctl=guard end -->\n"
-    document = parsed(f"x\n\n{block}y\n\n{block}")
-    assert (document.doubled, document.get(("guard",))) == (["guard"], "a")
-    assert document.remove(("guard",)).data == b"x\ny\n"
-
-
 def test_a_text_that_is_not_utf_8_is_refused() -> None:
     with pytest.raises(HookctlError) as caught:
         RulesDocument.parse("é".encode("latin-1"), where="CLAUDE.md")
     assert caught.value.code == "not_utf8"
-
-
-def test_the_marker_lines_of_a_text() -> None:
-    assert marks_in("a\n<!-- hookctl=x end -->\nb <!-- hookctl=x end -->") == ["<!-- hookctl=x end -->"]

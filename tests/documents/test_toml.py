@@ -98,54 +98,6 @@ def test_values_source_texts_and_places_are_found_by_path() -> None:
         parse("").raw(())
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t ", "\ufeff", "\ufeff \n", "# c", "# c\n\n# d\n"])
-def test_a_file_without_keys_and_headers_is_an_empty_document(text: str) -> None:
-    document = parse(text)
-    assert document.value is document.get(()) is MISSING
-    assert text_of(document) == text
-
-
-def test_toml_has_no_dialects_and_no_key_twice() -> None:
-    document = TomlDocument.parse(b"a = [1, # c\n]\nb = 'x'\n", where=WHERE)
-    document.require_strict(comments=False, trailing_commas=False)
-    document.check_path(("b",))
-
-
-def test_documents_with_what_json_does_not_have_are_compared_and_edited_like_others() -> None:
-    text = "a = nan\nb = [-nan, inf, 1979-05-27, 07:32:00, 2024-02-29T10:00:00+02:00]\n[t]\nc = 1\n"
-    assert parse(text).value == parse(text).value
-    assert parse(text).get(("b",)) == parse(text).get(("b",))
-    edited = parse(text).append(STOP, GROUP)
-    assert edited.remove(("hooks",)).data == text.encode()
-    assert edited.value != parse(text).value
-
-
-def test_nesting_up_to_the_limit_is_read_and_edited() -> None:
-    text = "a = " + "[" * 99 + "]" * 99 + "\n"
-    document = parse(text)
-    assert document.set(("b",), 1).remove(("b",)).data == document.data
-
-
-def test_more_than_16_mib_is_refused() -> None:
-    assert refused(lambda: TomlDocument.parse(b"#" * (16 * 1024 * 1024 + 1), where=WHERE))[0] == "unparsable"
-
-
-def test_a_document_never_changes() -> None:
-    text = "a = [1]\n[b]\nc = 2\n"
-    document = parse(text)
-    for edited in (
-        document.set(("b", "c"), 3),
-        document.append(("c",), 2),
-        document.remove(("a",)),
-        document.set_raw(("d",), "0"),
-    ):
-        assert edited is not document
-    document.value["a"].append("changed by a caller")
-    document.get(("b",))["c"] = "changed by a caller"
-    assert text_of(document) == text
-    assert document.get(()) == {"a": [1], "b": {"c": 2}}
-
-
 def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from hookctl.documents import Splice
 

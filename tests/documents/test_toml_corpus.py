@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,28 +78,6 @@ def test_a_field_of_every_hook_that_is_there_is_edited_in_place(path: Path) -> N
             assert edited.set_raw(place, document.raw(place)).data.decode() == text
 
 
-@each_file
-def test_every_group_can_be_removed_and_the_others_stay_where_they_are(path: Path) -> None:
-    document = TomlDocument.parse(path.read_bytes())
-    groups = document.get(STOP)
-    for at in range(len(groups) if isinstance(groups, list) else 0):
-        after = document.remove((*STOP, at))
-        left = [*groups[:at], *groups[at + 1 :]]
-        is_in_brackets = document.raw(STOP) in document.data.decode()
-        assert after.get(STOP) == (left if left or is_in_brackets else MISSING)
-        lines = after.data.splitlines()
-        gone = [line for line in document.data.splitlines() if line.strip() and line not in lines]
-        assert all(re.search(rb"hooks|type|command|timeout|matcher|async|status|^#|bell|comma", line) for line in gone)
-
-
-@each_file
-def test_what_a_file_means_is_what_tomllib_reads(path: Path) -> None:
-    data = path.read_bytes()
-    wanted = tomllib.loads(data.decode("utf-8-sig"))
-    assert repr(TomlDocument.parse(data).value or {}) == repr(wanted)
-    assert TomlDocument.parse(data).data == data
-
-
 @pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
 def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
     with pytest.raises(HookctlError) as caught:
@@ -112,13 +89,3 @@ def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path)
         wanted = "unsupported_toml"
     assert error.code == wanted
     assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1
-
-
-def test_there_are_enough_files_and_git_kept_their_special_bytes() -> None:
-    assert len(FILES) >= 50 and len(REFUSED) >= 30
-    assert b"\r\n" in (CORPUS / "crlf.toml").read_bytes()
-    assert (CORPUS / "bom-crlf.toml").read_bytes().startswith(BOM + b"model")
-    assert not (CORPUS / "no-final-newline.toml").read_bytes().endswith(b"\n")
-    assert (CORPUS / "empty.toml").read_bytes() == b""
-    assert b"\xe7" in (CORPUS / "refused" / "latin-1.toml").read_bytes()
-    assert b"\r\n" not in (CORPUS / "refused" / "carriage-returns.toml").read_bytes()

@@ -8,27 +8,11 @@ import subprocess
 import sys
 from pathlib import Path as FilePath
 
-import pytest
-
 from hookctl.documents.yaml import YamlDocument
 
 
 def parse(text: str) -> YamlDocument:
     return YamlDocument.parse(text.encode("utf-8"), where="config.yaml")
-
-
-def text_of(document: YamlDocument) -> str:
-    return document.data.decode("utf-8")
-
-
-def test_there_is_no_source_of_what_is_not_there() -> None:
-    with pytest.raises(KeyError):
-        parse("a: 1\n").raw(("b",))
-
-
-def test_every_host_reads_yaml_with_comments() -> None:
-    document = parse("# c\na: [1,]\n")
-    document.require_strict(comments=False, trailing_commas=False)
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: FilePath) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, play, subagent
+from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .product import LIMIT, codes, count_stops, data_folder, hookctl, hookctl_json, leave_work
+from .product import LIMIT, codes, count_stops, data_folder, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 
@@ -69,33 +69,10 @@ def test_the_agent_is_kept_five_times_and_then_let_go_with_a_message(claude: Cli
     assert not run.was_overridden
 
 
-def test_the_model_is_told_how_much_work_remains(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, ["done"])
-    told = [json.dumps(entry.request.body["messages"]) for entry in run.log]
-    assert "Work remains (2)" not in told[0]
-    assert "Work remains (2)" in told[1]
-
-
-def test_work_that_gets_done_lets_the_agent_stop(claude: Client, installed: Place) -> None:
-    def finish(number: int) -> None:
-        if number == 3:
-            leave_work(installed, 0)
-
-    run = play(claude, installed, Script(["done"], before=finish))
-    assert (run.requests, run.result) == (3, "done")
-    assert codes(installed) == ["blocked", "blocked", "no_work"]
-
-
 def test_a_new_tool_call_starts_the_count_again(claude: Client, installed: Place) -> None:
     run = play(claude, installed, ["one", "two", "three", bash("true 1"), "on and on"])
     stops = count_stops(installed, "tripped", "blocked", 3 + LIMIT + 1)
     assert (run.requests, run.result) == (stops + 1, "on and on")
-
-
-def test_the_same_tool_call_again_does_not(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, [bash("true 1"), "one", "two", "three", bash("true 1"), "on and on"])
-    stops = count_stops(installed, "tripped", "blocked", LIMIT + 1)
-    assert (run.requests, run.result) == (2 + stops, "on and on")
 
 
 def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:
@@ -120,16 +97,6 @@ def test_a_cap_of_the_operator_s_own_is_kept_and_respected(claude: Client, place
     assert (run.requests, run.result, run.was_overridden) == (4, "done", False)
 
 
-def test_run_stop_from_outside_lets_the_agent_go_at_once(claude: Client, installed: Place) -> None:
-    def stop(number: int) -> None:
-        if number == 3:
-            hookctl(installed, "run", "stop", "--project", str(installed.project))
-
-    run = play(claude, installed, Script(["done"], before=stop))
-    assert (run.requests, run.result) == (3, "done")
-    assert codes(installed) == ["blocked", "blocked", "stop"]
-
-
 # Where a foreign hook blocks at the very stop at which ours ends the turn, Claude Code puts the feedback of that block
 # in the reply's place, so `result` is empty whatever ours says (test_claude_facts.py); the stream has the reply.
 
@@ -141,21 +108,6 @@ def test_a_foreign_hook_that_always_blocks_is_ended_without_work(claude: Client,
     run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
     assert codes(place) == ["no_work"] * (LIMIT - 1) + ["stop_loop"]
     assert (run.requests, run.texts[-1]) == (LIMIT, f"reply {LIMIT}")
-    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
-    assert not run.was_overridden
-
-
-def test_a_foreign_hook_that_always_blocks_is_ended_with_work_in_hand(claude: Client, place: Place) -> None:
-    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    write_operators_file(place.settings, foreign)
-    hookctl(place, "install", "--host", "claude")
-    leave_work(place)
-    run = play(claude, place, [f"reply {number}" for number in range(1, 16)])
-    assert codes(place)[: LIMIT + 1] == ["blocked"] * LIMIT + ["tripped"]
-    assert codes(place)[-1] == "stop_loop"
-    # At the latest where the host's own cap would have ended it.
-    assert run.requests <= claude.pins["cap"]["default"] + 1
-    assert run.texts[-1] == f"reply {run.requests}"
     assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
     assert not run.was_overridden
 
@@ -192,19 +144,6 @@ def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, i
     assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
 
 
-def test_a_background_task_s_wake_up_buys_no_new_blocks(claude: Client, installed: Place) -> None:
-    wait = bash("sleep 1.5", run_in_background=True)
-    run = play(claude, installed, [wait, "waiting", "one", "two", wait, "waiting", "on and on"])
-    assert codes(installed) == ["background", *["blocked"] * 2, "background", *["blocked"] * 3, "tripped"]
-    assert (run.requests, run.result) == (10, "on and on")
-
-
-def test_a_subagent_is_not_kept(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, Script([subagent("MARKER"), "done"], sub_marker="MARKER"))
-    assert (run.count("sub"), run.requests) == (1, 1 + LIMIT + 1)
-    assert codes(installed) == ["blocked"] * LIMIT + ["tripped"]
-
-
 def test_a_config_folder_of_the_operator_s_own_is_used(claude: Client, place: Place, operators_hook: Probe) -> None:
     folder = place.home / "my claude"
     folder.mkdir()
@@ -217,23 +156,6 @@ def test_a_config_folder_of_the_operator_s_own_is_used(claude: Client, place: Pl
     hookctl(place, "uninstall", environment=environment)
     assert (folder / "settings.json").read_bytes() == before
     assert play(claude, place, ["done"], environment=environment).requests == 1
-
-
-def test_doctor_is_clean_before_and_after_the_hook_ran(claude: Client, installed: Place) -> None:
-    programs = installed.root / "bin"
-    programs.mkdir()
-    (programs / "claude").symlink_to(claude.program)
-    path = {"PATH": f"{programs}:{installed.environment()['PATH']}"}
-    hookctl(installed, "install", "--host", "claude", "--allow-run")
-
-    def doctor() -> dict[str, str]:
-        findings = hookctl_json(installed, "doctor", "--host", "claude", environment=path)["findings"]
-        assert [finding for finding in findings if finding["level"] != "info"] == []
-        return {finding["code"]: finding["message"] for finding in findings}
-
-    assert set(doctor()) == {"work_waiting"}
-    play(claude, installed, ["done"])
-    assert set(doctor()) == {"work_waiting"}
 
 
 def test_nothing_is_written_elsewhere(claude: Client, installed: Place) -> None:

@@ -138,35 +138,6 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
 # Upgrades
 
 
-def test_a_pack_s_upgrade_brings_its_new_program_and_keeps_the_operator_s_timeout(claude: Client, place: Place) -> None:
-    hookctl(place, "install", write_pack(place), "--host", "claude")
-    place.settings.write_text(place.settings.read_text().replace('"timeout": 10', '"timeout": 20'))
-    hookctl(place, "install", "--host", "claude")
-    leave_work(place)
-
-    def upgrade(number: int) -> None:
-        if number == 3:
-            said = hookctl(place, "install", write_pack(place, "1.1", "notice.sh"), "--host", "claude").stdout
-            assert "timeout" in said
-
-    # The host may go on with the old registration for a moment, whose program is gone: that must harm nobody.
-    run = play(claude, place, Script(["done"], before=upgrade))
-    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
-    heard = notes(place)
-    assert heard[:2] == ["1.0 stop claude"] * 2
-    assert set(heard[2:]) <= {"1.1 stop claude"}
-
-    assert play(claude, place, ["done"]).requests == LIMIT + 1
-    assert notes(place) == ["1.1 stop claude"] * (LIMIT + 1)
-    (element,) = json.loads(place.settings.read_bytes())["hooks"]["Stop"][0]["hooks"]
-    assert element["timeout"] == 20
-    assert [path.name for path in data_folder(place).glob("packs/notify/*.sh")] == ["notice.sh"]
-    assert hookctl_json(place, "status")["files"][0]["packs"]["notify"] == "1.1"
-    for name in ("notify", "guard"):
-        hookctl(place, "uninstall", name)
-    assert json.loads(place.settings.read_bytes()) == json.loads(SETTINGS)
-
-
 def test_the_guard_is_upgraded_under_a_running_agent(claude: Client, place: Place) -> None:
     older = {"PYTHONPATH": str(older_checkout(place.root / "older", "# an older hook\n"))}
     hookctl(place, "install", "--host", "claude", environment=older)
@@ -218,21 +189,3 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
 
 
 # Settings that are put back
-
-
-def test_a_registration_that_is_put_back_without_its_program_blocks_nobody(claude: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "claude")
-    installed = place.settings.read_bytes()
-    hookctl(place, "install", write_pack(place), "--host", "claude")
-    leave_work(place)
-    for name in ("guard", "notify"):
-        hookctl(place, "uninstall", name)
-    hookctl(place, "restore", str(place.settings), "--to", "2")
-    assert place.settings.read_bytes() == installed
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.result, codes(place)) == (1, "done", [])
-    assert {(hook["exit_code"], hook["outcome"]) for hook in run.hooks("Stop")} == {(0, "success")}
-    hookctl(place, "install", "--host", "claude")
-    assert play(claude, place, ["done"]).requests == LIMIT + 1
-    hookctl(place, "uninstall")
-    assert "hookctl=" not in place.settings.read_text()

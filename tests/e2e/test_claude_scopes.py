@@ -8,8 +8,6 @@ import pytest
 
 from .claude import Place, play
 from .clients import Client
-from .hooks import group
-from .probe import BLOCK, make_probe
 from .product import KEPT, LIMIT, codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
@@ -106,35 +104,12 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
     assert [finding for finding in findings if finding["level"] == "error"] == []
 
 
-def test_a_foreign_hook_of_the_project_is_ended_by_the_user_s_guard(claude: Client, place: Place) -> None:
-    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    hooks = {"Stop": [group(foreign)]}
-    settings_of(place, "project").parent.mkdir()
-    settings_of(place, "project").write_text(json.dumps({"hooks": hooks}))
-    install(place, "user")
-    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
-    assert codes(place) == ["no_work"] * (LIMIT - 1) + ["stop_loop"]
-    assert (run.requests, run.texts[-1], len(foreign.heard())) == (LIMIT, f"reply {LIMIT}", LIMIT)
-    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
-    assert not run.was_overridden
-
-
 # Which scope is in effect
 
 
 def limit_by_status(page: dict[str, Any]) -> int:
     """After how many blocks the guard lets go, as status says."""
     return int(page["guard"].partition("blocks at most ")[2].split()[0])
-
-
-def test_the_local_limit_of_a_second_guard_is_in_effect(claude: Client, place: Place) -> None:
-    install(place, "user")
-    install(place, "local", "--set", "MAX_STOP_BLOCKS=2")
-    leave_work_by_hand(place)
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.result, codes(place)) == (3, "done", ["blocked"] * 2 + ["tripped"])
-    assert "MAX_STOP_BLOCKS=5: here 2 counts, from local scope" in hookctl(place, "status").stdout
-    assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [2, 2]
 
 
 def test_a_limit_and_a_cap_that_the_operator_has_in_the_project_beat_those_of_the_user(
@@ -152,21 +127,6 @@ def test_a_limit_and_a_cap_that_the_operator_has_in_the_project_beat_those_of_th
         assert (run.requests, run.result, run.was_overridden) == (blocks + 1, "done", False)
         assert codes(place)[-blocks - 1 :] == ["blocked"] * blocks + [last]
         assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [blocks]
-
-
-def test_below_the_root_only_the_user_s_guard_works_and_install_says_so(claude: Client, place: Place) -> None:
-    (place.project / ".git").mkdir()
-    below = place.project / "sub"
-    below.mkdir()
-    said = hookctl(place, "install", "--host", "claude", "--scope", "project", cwd=below).stderr
-    assert f"works in {place.project}, not in the folders below it" in said
-    assert settings_of(place, "project").is_file()
-    leave_work_by_hand(place)
-    assert play(claude, place, ["done"], cwd=below).requests == 1
-    assert decisions(place) == []
-    install(place, "user")
-    assert play(claude, place, ["done"], cwd=below).requests == LIMIT + 1
-    assert codes(place) == KEPT
 
 
 # A committed project
@@ -222,19 +182,3 @@ def test_uninstalled_in_a_clone_exactly_our_parts_are_gone(claude: Client, teamm
     assert set(contents(teammate.project / ".hookctl")) == {".gitignore", "run", "run/task.json"}
     assert git(teammate.project, "diff", "--name-only", "HEAD~1", "--", ".claude") == ""
     assert git(teammate.project, "diff", "--diff-filter=AMR", "--name-only") == ".claude/settings.json\n"
-
-
-def test_a_teammate_s_own_limit_is_kept_and_our_cap_follows(claude: Client, teammate: Place) -> None:
-    path = settings_of(teammate, "project")
-    committed = path.read_text()
-    path.write_text(committed.replace('"MAX_STOP_BLOCKS": "5"', '"MAX_STOP_BLOCKS": "9"'))
-    assert "MAX_STOP_BLOCKS" in install(teammate, "project")
-    env = json.loads(path.read_bytes())["env"]
-    assert env == {"TEAM": "ours", "MAX_STOP_BLOCKS": "9", CAP: "12"}
-    run = play(claude, teammate, [f"reply {number}" for number in range(1, 15)])
-    assert (run.requests, run.result, run.was_overridden) == (10, "reply 10", False)
-    assert codes(teammate) == ["blocked"] * 9 + ["tripped"]
-    assert "nothing to do" in install(teammate, "project")
-    assert path.read_text() == committed.replace('"5"', '"9"').replace('"8"', '"12"')
-    hookctl(teammate, "uninstall", "--scope", "project")
-    assert json.loads(path.read_bytes())["env"] == {"TEAM": "ours", "MAX_STOP_BLOCKS": "9"}

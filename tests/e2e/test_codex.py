@@ -153,17 +153,6 @@ def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(cod
 
 
 @pytest.mark.full
-def test_a_project_of_any_name_is_found(codex: Client, place: Place) -> None:
-    project = place.root / "it's my $HOME"
-    (project / ".git").mkdir(parents=True)
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    hookctl(place, "install", "--host", "codex", "--scope", "project", cwd=project)
-    hookctl(place, "run", "remaining", "2", cwd=project)
-    trust_project(place, project)
-    assert play(codex, place, ["done"], BYPASS, cwd=project).requests == LIMIT + 1
-
-
-@pytest.mark.full
 def test_a_config_folder_of_the_operator_s_own_is_used(codex: Client, place: Place) -> None:
     folder = place.home / "my codex"
     folder.mkdir()
@@ -209,22 +198,3 @@ def test_a_settings_file_that_is_a_link_is_approved_under_the_path_that_codex_se
     install_approved(codex, place)
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted"}
     assert place.settings.is_symlink()
-
-
-@pytest.mark.full
-def test_doctor_knows_what_codex_knows(codex: Client, place: Place) -> None:
-    programs = place.root / "bin"
-    programs.mkdir()
-    (programs / "codex").symlink_to(codex.program)
-    path = {"PATH": f"{programs}:{place.environment()['PATH']}"}
-
-    def doctor(code: int = 0) -> set[str]:
-        done = hookctl(place, "doctor", "--host", "codex", "--json", code=code, environment=path)
-        return {finding["code"] for finding in json.loads(done.stdout)["data"]["findings"]}
-
-    install(place)
-    assert doctor(1) == {"not_approved"}
-    install_approved(codex, place)
-    assert doctor() == set()
-    play(codex, place, ["done"])
-    assert doctor() == set()

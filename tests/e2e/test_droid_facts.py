@@ -92,12 +92,6 @@ def write_settings(path: Path, more: dict[str, Any] | None = None, **events: Any
     path.write_text(json.dumps({**(more or {}), "hooks": events}))
 
 
-def write_hooks(path: Path, **events: Any) -> None:
-    """Write a hooks.json: the events stand at its root."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(events))
-
-
 def test_hooks_get_the_pinned_fields_and_variables(droid: Client, place: Place) -> None:
     pinned = droid.pins["payload"]
     probes = {event: make_probe(place.root, event) for event in pinned}

@@ -137,20 +137,6 @@ def test_a_goal_that_was_ended_goes_on_at_the_next_prompt_until_it_is_cleared(cl
 
 
 @pytest.mark.full
-def test_a_run_that_a_person_stops_leaves_the_goal_to_the_usual_limit(claude: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "claude", "--mode", "keepalive")
-    hookctl(place, "run", "start", "--project", str(place.project))
-
-    def stop(number: int) -> None:
-        if number == 12:
-            hookctl(place, "run", "stop", "--project", str(place.project))
-
-    run = play(claude, place, WORDS, before=stop)
-    assert codes(place) == ["blocked"] * 11 + ["stop"] * 4 + ["stop_loop"]
-    assert messages(run)[-1] == SAID.format(IDLE)
-
-
-@pytest.mark.full
 def test_print_mode_shows_no_message_in_plain_text(claude: Client, place: Place) -> None:
     """Its text is the reply alone, and that is lost where a hook blocks beside the end, whatever the end says."""
     hookctl(place, "install", "--host", "claude")

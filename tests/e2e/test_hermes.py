@@ -3,10 +3,9 @@
 import json
 
 import pytest
-import yaml
 
 from .clients import Client
-from .hermes import ACCEPT, BASE, YOLO, Place, ask, play, write_file
+from .hermes import ACCEPT, BASE, YOLO, Place, play, write_file
 from .model_server import Script
 from .probe import Probe, make_probe
 from .product import codes, hookctl, hookctl_json, leave_work
@@ -55,15 +54,3 @@ def test_the_guard_blocks_as_often_as_hermes_lets_it_and_leaves_nothing_behind(h
     hookctl(place, "uninstall")
     assert place.settings.read_bytes() == before
     assert turn(hermes, place, theirs) == (2, 1, [])
-
-
-def test_a_file_that_hermes_has_written_anew_loses_our_hook_and_nothing_else(hermes: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "hermes")
-    installed = place.settings.read_bytes()
-    ask(hermes, place, "config", "set", "terminal.timeout", "60")
-    assert place.settings.read_bytes().count(b"hookctl=guard/stop") == 1
-    assert not place.settings.read_bytes().startswith(installed), "Hermes keeps the layout of its file now"
-    assert hookctl_json(place, "install", "--host", "hermes")["actions"] == []
-    hookctl(place, "uninstall")
-    settings = yaml.safe_load(place.settings.read_bytes())
-    assert settings == {**yaml.safe_load(BASE), "terminal": {"timeout": 60}}

@@ -210,9 +210,12 @@ def test_payloads_have_the_pinned_fields_and_a_subagent_is_heard_of(hermes: Clie
     probes = {event: make_probe(place.root, event) for event in pinned}
     write_settings(place, **{event: [entry(probe)] for event, probe in probes.items()})
     delegate = Call("delegate_task", {"goal": "SUBAGENT: look", "context": "none"})
-    script = Script([write_file(place), delegate, "done"], sub_marker="SUBAGENT: look", limit=8)
+    # A sub-agent works in the background, and the process ends without it.
+    log = shlex.quote(str(probes["subagent_stop"].stem.with_suffix(".log.jsonl")))
+    wait = shell(f"for n in $(seq 300); do [ -s {log} ] && break; sleep 0.1; done")
+    script = Script([write_file(place), delegate, wait, "done"], sub_marker="SUBAGENT: look", limit=8)
     run = play(hermes, place, script, YOLO, ACCEPT, timeout=120)
-    assert (run.requests, run.count("sub"), run.code) == (3, 1, 0)
+    assert (run.requests, run.count("sub"), run.code) == (4, 1, 0)
     for event, fields in pinned.items():
         payload = probes[event].heard()[0].payload
         assert set(hermes.pins["payload"]["all"]) <= set(payload), event

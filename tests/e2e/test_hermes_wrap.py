@@ -1,13 +1,12 @@
 """Another tool's hook that always denies, wrapped on Hermes, which runs no shell: the agent ends at the limit."""
 
-import json
 import shlex
 from pathlib import Path
 
 import pytest
 
 from .clients import Client
-from .hermes import ACCEPT, BASE, YOLO, Place, play, shell, write_file
+from .hermes import ACCEPT, BASE, YOLO, Place, play, write_file
 from .model_server import Script
 from .probe import BLOCK
 from .product import decisions, hookctl
@@ -57,17 +56,3 @@ def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(hermes: Client,
     place.settings.write_bytes(place.settings.read_bytes() + b"# theirs, too\n")
     hookctl(place, "uninstall")
     assert place.settings.read_bytes() == before + b"# theirs, too\n"
-
-
-def test_a_tool_call_in_between_starts_the_count_again(hermes: Client, place: Place, script: Path) -> None:
-    hookctl(place, *OFF, "--wrap", "on_stop.sh")
-    assert count_denials(hermes, place, script, "one", shell("true 1"), "two", "on and on") == 1 + LIMIT
-
-
-@pytest.mark.parametrize("command", ["FILE | cat", "echo FILE", "FILE $HOME", "sh ~/on_stop.sh"])
-def test_a_command_that_a_shell_reads_otherwise_is_refused(place: Place, command: str) -> None:
-    text = f"hooks: {{pre_verify: [{{command: {json.dumps(command)}}}]}}\n"
-    place.settings.write_text(text)
-    said = hookctl(place, *OFF, "--wrap", command, code=2)
-    assert "cannot be wrapped, because of its words: a shell reads them otherwise" in said.stderr
-    assert place.settings.read_text() == text

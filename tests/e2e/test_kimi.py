@@ -18,7 +18,7 @@ from tests.manifest import manifest
 from . import kimi as driver
 from .clients import Client
 from .dialects import Call
-from .kimi import Place, play, refusal, shell
+from .kimi import Place, play, shell
 from .model_server import Script
 from .plugins import by_own_means
 from .probe import make_probe
@@ -200,14 +200,6 @@ def test_hooks_of_plugins_are_listed_as_the_client_runs_them(kimi: Client, place
     installed("two")
     assert wrote() == ["two"]
     assert states() == [("one", "off"), ("two", "ignored"), ("two", "runs")]
-
-
-def test_a_refusal_of_another_hook_is_no_end(kimi: Client, place: Place) -> None:
-    theirs = make_probe(place.root, "operators", answers=(refusal("Stop", "on"),))
-    place.settings.write_text(entry("Stop", theirs))
-    hookctl(place, "install", *HOST, "--mode", "guard")
-    run = play(kimi, place, Script(["done"], limit=4))
-    assert (run.requests, codes(place)) == (2, ["allowed"])
 
 
 def test_the_model_reads_the_rules_while_they_are_installed(kimi: Client, place: Place) -> None:

@@ -92,23 +92,6 @@ def test_only_the_end_of_a_turn_is_a_stop(opencode: Client, place: Place) -> Non
     assert codes(place) == ["blocked", "tripped"]
 
 
-def test_a_new_tool_call_starts_the_count_again(opencode: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=2")
-    leave_work(place)
-    run = play(opencode, place, ["one", "two", shell("true 1"), "on and on"])
-    assert codes(place) == ["blocked"] * 4 + ["tripped"]
-    assert run.requests == 6
-
-
-def test_a_repeated_tool_call_is_refused_with_words_for_the_model(opencode: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--dispatch", "bash:2/600")
-    call = shell("echo ran >> marker")
-    run = play(opencode, place, [call, call, call, "done"])
-    assert run.requests == 4
-    assert "already made too many times" in run.told("tool")[-1]
-    assert (place.project / "marker").read_text() == "ran\n" * 2
-
-
 def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, place: Place) -> None:
     hookctl(place, "install", *HOST)
     leave_work(place)

@@ -28,15 +28,6 @@ def test_a_second_prompt_is_kept_again_and_a_new_tool_call_starts_the_count_agai
     assert [text for text in run.told("user") if text in ("begin", "second")] == ["begin", "second"]
 
 
-def test_a_repeated_tool_call_is_refused_with_words_for_the_model(openhands: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--dispatch", "terminal:2/600")
-    call = shell("echo ran >> marker")
-    run = play(openhands, place, [call, call, call, "done"])
-    assert run.requests == 4
-    assert "already made too many times" in run.told("tool")[-1]
-    assert (place.project / "marker").read_text() == "ran\n" * 2
-
-
 def test_a_file_in_claude_code_s_form_keeps_its_form(openhands: Client, place: Place) -> None:
     operators = make_probe(place.root, "operators")
     before = json.dumps({"hooks": {"Stop": [group(operators)]}})
@@ -47,12 +38,3 @@ def test_a_file_in_claude_code_s_form_keeps_its_form(openhands: Client, place: P
     assert len(operators.heard()) == 6
     hookctl(place, "uninstall")
     assert place.settings.read_text() == before
-
-
-def test_our_own_folder_variable_leads_where_the_client_s_does(openhands: Client, place: Place) -> None:
-    elsewhere = {openhands.pins["variables"]["config_folder"]: str(place.root / "elsewhere")}
-    hookctl(place, "install", *HOST, environment=elsewhere)
-    leave_work(place)
-    assert play(openhands, place, ["done"], environment=elsewhere).requests == 6
-    hookctl(place, "uninstall", environment=elsewhere)
-    assert not (place.root / "elsewhere" / "hooks.json").exists()

@@ -11,8 +11,8 @@ from .agent import Driver, Start
 from .clients import Client
 from .dialects import chat
 from .hooks import group
-from .openhands import QUIET, Place, play, shell
-from .product import LIMIT, decisions, hookctl, hookctl_json
+from .openhands import QUIET, Place, play
+from .product import LIMIT, decisions, hookctl
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
@@ -69,42 +69,11 @@ def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(openhands: Clie
     assert play(openhands, place, ["done"], environment={"STEPS": "9"}).requests == 9
 
 
-@pytest.mark.parametrize("mode", ["off", "guard", "breaker"])
-def test_a_tool_call_in_between_starts_the_count_again(openhands: Client, place: Place, mode: str) -> None:
-    write_hook(place.settings, always_deny(place.root / "theirs"))
-    hookctl(place, "install", "--host", "openhands", "--mode", mode, "--wrap", "on_stop.sh")
-    run = play(openhands, place, ["one", "two", "three", shell("true 1"), "on and on"], environment=STEPS)
-    assert (run.requests, run.status) == (4 + LIMIT, "finished")
-
-
 def test_a_person_s_next_prompt_starts_the_count_again(openhands: Client, place: Place) -> None:
     write_hook(place.settings, always_deny(place.root / "theirs"))
     hookctl(place, *OFF, "--wrap", "on_stop.sh")
     run = play(openhands, place, ["done"], "the same", "the same", environment=STEPS)
     assert (run.requests, run.status) == (3 * LIMIT, "finished")
-
-
-def test_the_limit_is_settable(openhands: Client, place: Place) -> None:
-    write_hook(place.settings, always_deny(place.root / "theirs"))
-    hookctl(place, *OFF, "--wrap", "on_stop.sh", "--set", "max_stop_blocks=3")
-    assert play(openhands, place, ["done"], environment=STEPS).requests == 3
-    hookctl(place, *OFF, "--set", "max_stop_blocks=7")
-    assert play(openhands, place, ["done"], environment=STEPS).requests == 7
-
-
-def test_a_project_s_hook_is_wrapped_there_and_the_record_stays_readable(openhands: Client, place: Place) -> None:
-    (place.project / ".git").mkdir()
-    file = place.project / ".openhands" / "hooks.json"
-    always_deny(place.project / ".openhands" / "hooks")
-    before = write_hook(file, '"$OPENHANDS_PROJECT_DIR"/.openhands/hooks/on_stop.sh')
-    hookctl(place, *OFF, "--scope", "project", "--wrap", "on_stop.sh")
-    run = play(openhands, place, ["one", shell("true 1"), "done"], environment=STEPS)
-    assert (run.requests, run.status) == (2 + LIMIT, "finished")
-    assert "nothing to do" in hookctl(place, "install", "--host", "openhands", "--scope", "project").stdout
-    assert hookctl_json(place, "check")["findings"] == []
-    hookctl(place, "uninstall", "--host", "openhands", "--scope", "project")
-    assert file.read_bytes() == before
-    assert not (place.project / ".hookctl").exists()
 
 
 def test_a_fork_has_a_count_of_its_own_where_it_is_given_the_hooks(openhands: Client, place: Place) -> None:

@@ -108,24 +108,8 @@ def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(host: Host, for
     assert host.place.settings.read_bytes() == before
 
 
-def test_a_tool_call_in_between_starts_the_count_again(host: Host, foreign: Foreign) -> None:
-    host.register(foreign.command)
-    host.wrap("foreign")
-    host.approve()
-    run = host.play("one", "two", host.driver.shell("true 1"), "three", "on and on")
-    assert run.requests in (3 + LIMIT, 4 + LIMIT)  # the transcript may tell of the call a stop later
-    assert decisions(host.place)[-1]["code"] == "tripped"
-
-
 def run_with(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("host", names, indirect=True)
-
-
-@run_with("gemini", "grok", "qwen")
-def test_a_command_with_a_variable_is_refused(host: Host, foreign: Foreign) -> None:
-    before = host.register(f"{foreign.command} $HOME")
-    assert "cannot be wrapped, because of its variables" in host.wrap("foreign", code=2)
-    assert host.place.settings.read_bytes() == before
 
 
 @run_with("codex")
@@ -139,40 +123,6 @@ def test_the_approval_of_the_hook_without_its_wrap_holds_again_afterwards(host: 
     hookctl(host.place, "uninstall")
     assert codex.list_hooks(host.client, host.place) == [before]
     assert (before.trust, host.place.config.read_bytes()) == ("trusted", config)
-
-
-@run_with("codex")
-def test_unwrapped_by_hand_the_approval_holds_again_too(host: Host, foreign: Foreign) -> None:
-    host.register(foreign.command)
-    before = codex.list_hooks(host.client, host.place)
-    host.wrap("foreign")
-    hookctl(host.place, "install", "--host", "codex", "--wrap", "")
-    assert codex.list_hooks(host.client, host.place) == before
-
-
-@run_with("codex")
-def test_it_says_that_the_hook_waits_for_an_approval(host: Host, foreign: Foreign) -> None:
-    host.register(foreign.command)
-    hookctl(host.place, "install", "--host", "codex")
-    host.approve()
-    done = hookctl(host.place, "install", "--host", "codex", "--wrap", "foreign")
-    said = " ".join((done.stdout + done.stderr).split())
-    assert "approve it under /hooks" in said
-    trusts = [hook.trust for hook in codex.list_hooks(host.client, host.place)]
-    assert trusts == ["modified", "trusted"]
-
-
-@run_with("copilot")
-def test_a_hook_in_another_file_of_the_folder_is_wrapped_once_it_is_moved(host: Host, foreign: Foreign) -> None:
-    ours, theirs = host.place.settings, host.place.settings.with_name("theirs.json")
-    theirs.write_text(host.file.replace("COMMAND", json.dumps(foreign.command)))
-    cap = host.client.pins["cap"]["default"]
-    assert host.play("done").requests == cap + 1
-    assert f"names a hook of {theirs}" in host.wrap("foreign", code=2)
-    theirs.rename(ours)
-    host.wrap("foreign")
-    host.approve()
-    assert host.play("done").requests == LIMIT
 
 
 _PROJECT = {

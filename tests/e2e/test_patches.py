@@ -8,12 +8,11 @@ import pytest
 
 from tests.manifest import hook, manifest
 
-from . import opencode, pi
 from .agent import Place
 from .calls import FILES, read
 from .clients import Client
 from .dialects import Call
-from .everywhere import CASES, EVERY, Case, make_stage, play, receipts, told
+from .everywhere import EVERY, Case, make_stage, receipts, told
 from .model_server import Script
 from .product import hookctl
 from .setups import SETUPS
@@ -29,14 +28,6 @@ path = asked["tool_input"].get("file_path") or ""
 if path.endswith("deep.txt"):
     print("deep.txt is kept as it is", file=sys.stderr)
     sys.exit(2)
-"""
-# It quotes much in its reason.
-QUOTES = """\
-import json
-
-reason = "not this one: " + "x" * (2 << 20)
-nested = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
-print(json.dumps({"hookSpecificOutput": nested}))
 """
 PATCHES = [case for case in EVERY if case.id in ("codex", "opencode", "droid", "hermes", "copilot")]
 
@@ -83,14 +74,3 @@ def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, P
     assert changed == ([] if is_kept else ["notes.txt", "sub/deep.txt"])
     assert ("deep.txt is kept as it is" in told(run)) is is_kept
     assert receipts(place).count(("PreToolUse", "deny")) == int(is_kept)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("case", [case for case in CASES if case.driver in (opencode, pi)], ids=lambda case: case.host)
-def test_a_refusal_of_two_mib_holds(case: Case, stage: tuple[Client, Place]) -> None:
-    client, place = stage
-    install(case, place, "Bash", QUOTES)
-    run = play(case, client, place, case.shell("touch made"))
-    assert not (place.project / "made").exists()
-    assert "not this one: xxx" in told(run)
-    assert receipts(place) == [("PreToolUse", "deny")]

@@ -131,32 +131,10 @@ def test_a_message_that_a_person_has_typed_comes_before_a_block(pi: Client, plac
     assert [told[0]["text"] for told in run.told("user")] == ["begin", "more"]
 
 
-def test_new_tool_calls_are_progress_and_the_same_one_is_none(pi: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=2")
-    leave_work(place)
-    run = play(pi, place, ["one", "two", shell("true 1"), "three", shell("true 1"), "on and on"])
-    assert codes(place) == ["blocked"] * 4 + ["tripped"]
-    assert run.requests == 7
-
-
 def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> None:
     install_judge(place, "pi", stop=f"cat > {place.root / 'told'}")
     run = play(pi, place, [shell("printenv PI_SESSION_ID"), "done"])
     assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
-
-
-def test_work_holds_the_session_that_has_it_and_no_other(pi: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST)
-    leave_work(place)
-    second = []
-
-    def ask(number: int) -> None:
-        if number == 2:
-            second.append(play(pi, place, ["quick"]).requests)
-
-    assert play(pi, place, Script(["one"], before=ask)).requests == LIMIT + 1
-    assert second == [1]
-    assert codes(place) == ["blocked", "not_owner", *KEPT[1:]]
 
 
 def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
@@ -204,29 +182,6 @@ def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(pi: Clie
     ]  # fmt: skip
     reasons = [told.get("source") or told.get("trigger") or told["reason"] for told in heard]
     assert reasons == ["startup", "manual", "new", "new", "quit"]
-
-
-def test_two_packs_live_beside_each_other_and_one_can_be_switched_off(pi: Client, place: Place) -> None:
-    before = extensions(place)
-    ran = place.root / "ran"
-    install_judge(place, "pi", "one", stop=f"echo one >> {ran}")
-    install_judge(place, "pi", "two", stop=f"echo two >> {ran}")
-
-    def heard() -> list[str]:
-        ran.unlink(missing_ok=True)
-        assert play(pi, place, ["done"]).requests == 1
-        return sorted(ran.read_text().split()) if ran.exists() else []
-
-    assert heard() == ["one", "two"]
-    hook = next(hook["id"] for hook in hookctl_json(place, "hooks")["hooks"] if hook["owner"].startswith("one"))
-    hookctl(place, "disable", hook)
-    assert heard() == ["two"]
-    hookctl(place, "enable", hook)
-    assert heard() == ["one", "two"]
-    hookctl(place, "uninstall", "one", *HOST)
-    assert heard() == ["two"]
-    hookctl(place, "uninstall", "two", *HOST)
-    assert (heard(), extensions(place)) == ([], before)
 
 
 def test_a_hook_that_is_gone_or_hangs_keeps_nobody(pi: Client, place: Place) -> None:

@@ -9,14 +9,13 @@ import pytest
 
 from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, opencode, openhands, pi, qwen, vibe
 from .agent import Place, Run
-from .clients import CLIENTS, Client, npm_file
+from .clients import Client
 from .dialects import Call
 from .model_server import Script
-from .product import codes, decisions, hookctl, hookctl_json
+from .product import decisions, hookctl
 
 pytestmark = pytest.mark.e2e
 
-OLD = CLIENTS["claude"]["old"]  # it goes on after a refusal that asks it to end the turn
 TURNS = 45
 LIMIT, REFUSALS = 5, 10
 LAST = LIMIT + REFUSALS  # the request whose call ends the turn
@@ -112,23 +111,6 @@ def test_two_calls_in_turn_for_ever(case: Case, stage: tuple[Client, Place]) -> 
     assert ends(place) == ["end"]
     assert case.sees in run.out + run.errors
     assert run.code == case.code
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("case", [case for case in _EVERY if case.values[0].driver is claude])
-@pytest.mark.parametrize("is_old", [True, False])
-def test_log_and_doctor_tell_of_a_client_that_goes_on(case: Case, stage: tuple[Client, Place], is_old: bool) -> None:
-    client, place = stage
-    if is_old:
-        about = CLIENTS[case.host]
-        client = client._replace(program=npm_file(about["package"], OLD, about["program"]), version=OLD)
-    run = case.play(client, place, [claude.bash("echo ran >> ran")], "--dispatch", f"*:{LIMIT}/300")
-    assert (ran(place), run.requests) == (LIMIT, TURNS if is_old else LAST)
-    assert codes(place).count("went_on") == is_old
-    path = f"{client.program.parent}:{place.environment()['PATH']}"
-    found = hookctl_json(place, "doctor", environment={"PATH": path})["findings"]
-    levels = {finding["code"]: finding["level"] for finding in found if finding["code"].startswith("client_")}
-    assert levels == ({"client_old": "warning"} if is_old else {})
 
 
 @pytest.mark.parametrize("case", [case for case in _EVERY if case.values[0].driver is claude])

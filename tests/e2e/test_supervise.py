@@ -101,10 +101,3 @@ def test_an_agent_whose_turn_the_host_s_cap_ended(claude: Client, installed: Pla
     assert codes(installed) == ["blocked", "blocked", "host_cap"] * 2
     assert len(sessions(run.out)) == 2
     assert "it was started again 1 time," in run.errors
-
-
-def test_an_agent_that_the_guard_lets_stop_is_not_started_again(claude: Client, installed: Place) -> None:
-    run = supervised(5).play(claude, installed, ["go"], timeout=90)
-    assert codes(installed) == ["blocked"] * 3 + ["tripped"]
-    assert len(sessions(run.out)) == 1
-    assert "ended by itself" in run.errors

@@ -7,7 +7,6 @@ from tests.manifest import manifest
 from tests.test_vibe import DROPPED, TAKEN, text_of
 
 from .clients import Client
-from .dialects import Call
 from .model_server import Script
 from .probe import make_probe
 from .product import codes, hookctl, hookctl_json, leave_work
@@ -19,15 +18,6 @@ OWN_FOLDERS = True
 PACK = manifest(
     "rules", pack_hook("PreToolUse", "grep -q made && echo 'the pack forbids it' >&2 && exit 2; exit 0", matcher="Bash")
 )
-ON_EDIT = manifest("edits", pack_hook("PreToolUse", "python3 {files}/edit.py", matcher="Edit"), files=["edit.py"])
-EDIT = """\
-import json, sys
-
-input = json.load(sys.stdin)["tool_input"]
-if input["file_path"].endswith("kept.txt") and (input["old_string"], input["new_string"]) == ("one", "two"):
-    print("the pack forbids this edit", file=sys.stderr)
-    sys.exit(2)
-"""
 
 
 def test_the_hooks_that_are_listed_as_running_run_and_no_other(vibe: Client, place: Place) -> None:
@@ -110,26 +100,3 @@ def test_the_guard_and_a_pack_share_a_file_that_was_not_there_before(vibe: Clien
     hookctl(place, "uninstall", *host)
     assert not place.settings.exists()
     assert turn()[1:] == (True, [])
-
-
-def test_calls_are_counted_under_each_name_that_a_matcher_may_have(vibe: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "vibe", "--mode", "off", "--dispatch", "Bash:2/300")
-    call = shell("echo again >> ran")
-    assert play(vibe, place, Script([call, call, call, call, "done"], limit=9), YOLO).code == 0
-    assert (place.project / "ran").read_text() == "again\n" * 2
-
-
-def test_a_pack_on_edit_refuses_an_edit(vibe: Client, place: Place) -> None:
-    folder = place.root / "pack"
-    folder.mkdir()
-    (folder / "pack.toml").write_text(ON_EDIT)
-    (folder / "edit.py").write_text(EDIT)
-    hookctl(place, "install", str(folder), "--host", "vibe")
-    files = [place.project / name for name in ("kept.txt", "changed.txt")]
-    for file in files:
-        file.write_text("one\n")
-    calls = [Call("edit", {"file_path": str(file), "old_string": "one", "new_string": "two"}) for file in files]
-    reads = [Call("read_file", {"path": str(file)}) for file in files]
-    run = play(vibe, place, Script([*reads, *calls, "done"], limit=9), YOLO)
-    assert [file.read_text() for file in files] == ["one\n", "two\n"]
-    assert run.told("tool")[2] == "the pack forbids this edit"

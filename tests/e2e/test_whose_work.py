@@ -1,17 +1,15 @@
 """Whose work it is, with the real Claude Code and two other clients: terminals, /clear, resume, nesting, yesterday."""
 
 import json
-import os
 import shlex
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from . import codex, qwen
 from .agent import Place as AnyPlace
-from .claude import Place, bash, play, subagent
+from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
 from .product import codes, data_folder, decisions, hookctl, hookctl_json, leave_work, state_folder
@@ -66,12 +64,6 @@ def test_two_terminals_in_one_project(claude: Client, installed: Place) -> None:
     assert play(claude, installed, ["three"]).requests == LIMIT + 1
 
 
-def test_headless_calls_in_a_loop_are_held_each(claude: Client, installed: Place) -> None:
-    runs = [play(claude, installed, ["done"]) for _ in range(3)]
-    assert len({run.session for run in runs}) == 3
-    assert codes(installed) == KEPT * 3
-
-
 def test_clear_keeps_the_work_in_its_process(claude: Client, installed: Place) -> None:
     """Three prompts to one process; /clear gives the third a new session."""
     typed = [{"type": "user", "message": {"role": "user", "content": text}} for text in ("begin", "/clear", "go on")]
@@ -104,37 +96,6 @@ def test_a_resumed_session_keeps_its_work(claude: Client, installed: Place) -> N
     assert codes(installed)[-4:] == ["blocked", "not_owner", "blocked", "tripped"]
 
 
-def test_a_subagent_claims_nothing(claude: Client, place: Place) -> None:
-    hookctl(place, *INSTALL, "--host", "claude")
-    settings = json.loads(place.settings.read_bytes())
-    settings["hooks"]["SubagentStop"] = settings["hooks"]["Stop"]
-    place.settings.write_text(json.dumps(settings))
-    leave_work(place)
-    owners = []
-
-    def look(number: int) -> None:
-        owners.append(status(place)["owner"])
-
-    script = Script([subagent("MARKER"), "done"], before=look, sub_marker="MARKER")
-    run = play(claude, place, script)
-    assert [code for code in codes(place) if code != "subagent"] == KEPT
-    assert "subagent" in codes(place)
-    assert owners[:2] == [None, None]
-    assert owners[2] == decisions(place)[-1]["session"]
-    assert run.requests == 1 + LIMIT + 1
-
-
-def test_a_forgotten_task_of_yesterday_holds_nobody(claude: Client, installed: Place) -> None:
-    task = installed.project / ".hookctl" / "run" / "task.json"
-    then = time.time() - 20 * 3600
-    os.utime(task, (then, then))
-    assert play(claude, installed, ["done"]).requests == 1
-    assert codes(installed) == ["stale"]
-    assert status(installed)["stale"] is True
-    leave_work(installed)
-    assert play(claude, installed, ["done"]).requests == LIMIT + 1
-
-
 def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, installed: Place) -> None:
     inner = f"{shlex.quote(str(claude.program))} -p inner"
     begin = bash(f"{in_tool('remaining 2')} && {inner}")
@@ -143,21 +104,6 @@ def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, 
     assert len({entry["session"] for entry in decisions(installed)}) == 2
     assert outer.requests == 1 + LIMIT + 1 + 1  # and one of the inner's
     assert (installed.project / ".hookctl" / "run" / "OWNER").read_text().strip() == outer.session
-
-
-def test_the_agent_gives_the_work_back(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, ["one", bash(in_tool("release")), "done"], environment=folders(installed))
-    assert codes(installed) == ["blocked", "not_owner"]
-    assert (run.requests, run.result) == (3, "done")
-    assert play(claude, installed, ["again"], "--resume", run.session, prompt="go on").requests == 1
-    assert play(claude, installed, ["another"]).requests == LIMIT + 1
-
-
-def test_the_block_names_the_file_and_no_command_that_is_not_there(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, ["done"])
-    told = json.dumps(run.last_messages)
-    assert f"set `remaining` in {installed.project}/.hookctl/run/task.json" in told
-    assert "hookctl run" not in told
 
 
 # Two other clients: one with a variable of its session, one process a session; and one whose processes are shared.

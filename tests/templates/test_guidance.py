@@ -123,24 +123,6 @@ def test_what_a_text_shows(lab: Lab, text: str, shown: str) -> None:
     assert json.loads(lab.call("stop", stop_hook_active=False))["reason"] == shown
 
 
-def test_no_variable_says_what_texts_may_show(lab: Lab) -> None:
-    lab.config(reason="{env:OTHER}").task(remaining=3)
-    lab.environment |= {"OTHER": "secret", "HOOKCTL_SHOW_ENV": "OTHER"}
-    assert "secret" not in lab.call("stop", stop_hook_active=False)
-
-
-def test_the_task_of_the_reminder(lab: Lab) -> None:
-    lab.config(required_tools=["done"], nudge_reason="Close {env:KANBAN} with {tools}.", show_env=["KANBAN"])
-    lab.environment["KANBAN"] = "t_42"
-    assert json.loads(lab.call("stop", stop_hook_active=False))["reason"] == "Close t_42 with done."
-
-
-def test_the_second_block_says_so(lab: Lab) -> None:
-    lab.config(reason="{blocks} of {limit}").task(remaining=3)
-    lab.stop()
-    assert json.loads(lab.call("stop", stop_hook_active=True))["reason"] == "2 of 5"
-
-
 @pytest.mark.parametrize(
     ("mode", "crumb", "fields", "is_said"),
     [
@@ -179,13 +161,3 @@ def test_another_session_is_told_so_once_the_agents_process_is_gone(lab: Lab) ->
         assert not is_told(lab), "it goes on"
         agent.kill()
     assert is_told(lab)
-
-
-def test_or_once_its_events_are(lab: Lab) -> None:
-    """Where no process is known."""
-    lab.config(**ON, mode="keepalive", claim=False).arm()
-    lab.environment["HOOKCTL_NOW"] = "10000"
-    assert lab.stops("01") == "BB"
-    for now, told in (("11800", False), ("11801", True)):
-        lab.environment["HOOKCTL_NOW"] = now
-        assert is_told(lab) == told

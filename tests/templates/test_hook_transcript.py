@@ -3,7 +3,6 @@
 import pytest
 
 from .lab import Lab
-from .modules import module
 
 # In front of the hook: what the host writes while the hook sleeps for the first time.
 LATE = """
@@ -50,27 +49,3 @@ def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, before: str, active
     written_late(lab, "Bash")
     assert lab.stop(active, last_assistant_message="the very last words") == "B"
     assert lab.transcript.stat().st_size == size
-
-
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("a short end\n", b"a short end"),
-        ("a line\nand the end of a long answer", b" the end of a long answer"[1:]),
-        ("it says \"quoted\"", b""),
-        ("a path C:\\dir", b""),
-        ("one line\nand two", b""),
-        ("ungew\u00f6hnlich", b""),
-        ("", b""),
-        (None, b""),
-        (5, b""),
-    ],
-)  # fmt: skip
-def test_only_words_that_stand_in_the_file_as_they_are_are_looked_for(said: object, words: bytes) -> None:
-    assert module("progress").last_words({"last_assistant_message": said}) == words
-
-
-def test_a_turn_whose_name_is_no_text_is_a_turn(lab: Lab) -> None:
-    lab.task(remaining=2)
-    lab.asks("go")
-    assert lab.stop(prompt_id="\ud800") == "B"

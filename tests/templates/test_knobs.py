@@ -135,8 +135,8 @@ ELSEWHERE = {
     "show_env": "test_guidance.py",
     "run_dir": "test_hook_rules.py",
     "state_dir": "test_whose_project.py",
-    "lock_ms": "test_hook_limits.py",
-    "locked": "test_hook_rules.py",
+    "lock_ms": "test_hook_rules.py",
+    "locked": "test_whose_project.py",
 }
 
 

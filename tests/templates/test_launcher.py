@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookctl import __version__
-from hookctl.packs.programs import load_programs, template_files
+from hookctl.packs.programs import load_programs
 
 from .lab import PYTHON, Lab, lay, package_in, spoil
 from .runner_bench import Bench
@@ -286,16 +286,3 @@ def test_the_launcher_names_its_version_and_packages_that_are_named_after_their_
     for name in ("guard", "runner"):
         assert [package_in(lab.top, name).name] == list(getattr(programs, name))
         assert f'\n{name.upper()} = "runtime/{package_in(lab.top, name).name}"' in launcher
-
-
-def test_the_templates_run_as_they_lie(lab: Lab, bench: Bench) -> None:
-    """Which is how `hookctl render` has them copied."""
-    for top in (lab.top, bench.top):
-        for name, source in template_files(runner=True).items():
-            (top / name).parent.mkdir(exist_ok=True)
-            shutil.copy(source, top / name)
-        for package in top.glob("runtime/*_*"):
-            shutil.rmtree(package)
-    lab.task(remaining=2)
-    assert lab.stop() == "B"
-    assert bench.say("droid", "PreToolUse", "", status=2, stderr="not so").outcome == "deny"

@@ -61,11 +61,6 @@ def test_a_prompt_of_ours_is_no_humans_and_makes_the_next_stop_a_forced_one(stag
     ]  # fmt: skip
 
 
-def test_a_stop_in_a_session_that_was_prompted_before_the_plugin_came_names_the_prompt_too(stage: Stage) -> None:
-    stage.hook(STOP).play(reply(), IDLE)
-    assert [(stop["prompt_id"], stop["stop_hook_active"]) for stop in stage.heard()] == [("U", False)]
-
-
 @pytest.mark.parametrize(
     "more",
     [{"finish": None}, {"finish": "tool-calls"}, {"error": {"name": "MessageAbortedError"}}, {"summary": True}],
@@ -74,11 +69,6 @@ def test_a_stop_in_a_session_that_was_prompted_before_the_plugin_came_names_the_
 def test_an_idle_session_that_did_not_end_its_turn_is_no_stop(stage: Stage, more: dict[str, Any]) -> None:
     result = stage.hook(STOP, BLOCK).play(prompt(), reply(**more), IDLE)
     assert (stage.heard(), prompts(result)) == ([], [])
-
-
-def test_a_second_idle_without_a_new_reply_is_no_stop(stage: Stage) -> None:
-    stage.hook(STOP).play(prompt(), reply(), IDLE, IDLE)
-    assert len(stage.heard()) == 1
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["created", "looked up"])
@@ -116,29 +106,6 @@ def test_a_hook_replaces_what_a_tool_gave(stage: Stage) -> None:
     assert [part["text"] for part in contents["content"]] == ["***", "look"]
 
 
-def test_context_from_before_a_call_stands_behind_its_own_result_once(stage: Stage) -> None:
-    stage.hook(BEFORE, nested(additionalContext="look"))
-    other = [AFTER, {**CALL, "callID": "D"}, {"output": "b\n"}]
-    given = stage.play(before(), other, after(), after())["given"]
-    assert [result["output"] for result in given[1:]] == ["b\n", "a\n\n\nlook", "a\n"]
-
-
-def test_context_of_a_prompt_and_of_the_start_is_a_part_of_the_prompt(stage: Stage) -> None:
-    stage.hook("session.created", nested("SessionStart", additionalContext="begun"))
-    stage.hook(PROMPT, nested("UserPromptSubmit", additionalContext="look"))
-    first, second = stage.play(event("session.created", id="S"), prompt("U1"), prompt("U2"))["given"][1:]
-    added = {"id": "prt_U10", "sessionID": "S", "messageID": "U1", "type": "text", "synthetic": True}
-    assert first["parts"][1:] == [{**added, "text": "begun\n\nlook"}]
-    assert [part["text"] for part in second["parts"]] == ["begin", "look"]
-    assert [heard["prompt"] for heard in stage.heard() if "prompt" in heard] == ["begin", "begin"]
-
-
-def test_a_message_is_shown_and_logged(stage: Stage) -> None:
-    result = stage.hook(STOP, '{"systemMessage":"let go"}').play(prompt(), reply(), IDLE)
-    told = {name: options["body"] for name, options in result["asked"] if name in ("showToast", "log")}
-    assert told["showToast"]["message"] == told["log"]["message"] == "let go"
-
-
 @pytest.mark.parametrize("mood", ["throws", "rejects"])
 def test_a_host_that_answers_with_errors_is_left_alone(stage: Stage, mood: str) -> None:
     stage.client = mood
@@ -148,11 +115,6 @@ def test_a_host_that_answers_with_errors_is_left_alone(stage: Stage, mood: str) 
     assert len(prompts(result)) == 1
 
 
-def test_a_host_that_never_answers_holds_nobody_up_for_ever(stage: Stage) -> None:
-    stage.client = "hangs"
-    assert stage.hook(BEFORE, '{"decision":"deny"}').play(before())["ended"] == ["A hook refused this call."]
-
-
 def test_the_end_waits_for_a_hook_and_prompts_nobody_any_more(stage: Stage) -> None:
     mark = stage.root / "ran"
     answer = json.dumps({"decision": "block", "reason": "go on", "systemMessage": "look"})
@@ -160,11 +122,6 @@ def test_the_end_waits_for_a_hook_and_prompts_nobody_any_more(stage: Stage) -> N
     result = stage.play(prompt(), reply(), ["later", *IDLE], ["dispose"], ["exists", str(mark)])
     assert result["ended"][-1] is True
     assert [name for name, _ in result["asked"]] == ["get"]
-
-
-def test_a_prompt_that_comes_while_the_hook_thinks_is_not_interrupted(stage: Stage) -> None:
-    stage.hook(STOP, command=f"sleep 0.3; echo '{BLOCK}'")
-    assert prompts(stage.play(prompt("U1"), reply(), ["later", *IDLE], prompt("U2"))) == []
 
 
 def test_two_files_that_see_the_same_stop_prompt_once(stage: Stage) -> None:
@@ -180,11 +137,3 @@ def test_the_project_is_that_of_the_file_and_else_where_the_agent_works(stage: S
     (stage.root / "repository" / "package.json").write_text('{"type": "module"}')
     stage.play(before())
     assert stage.projects() == [str(stage.project), str(stage.root / "repository")]
-
-
-def test_the_agents_own_commands_know_the_session_and_the_project(stage: Stage) -> None:
-    stage.children = {"K": "S"}
-    env = [["shell.env", {"cwd": "/", **who}, {"env": {}}] for who in ({"sessionID": "S"}, {"sessionID": "K"}, {})]
-    project = {"OPENCODE_PROJECT_DIR": str(stage.project)}
-    known = {**project, "OPENCODE_SESSION_ID": "S"}
-    assert [given["env"] for given in stage.hook(STOP).play(*env)["given"]] == [known, known, project]

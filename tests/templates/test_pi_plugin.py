@@ -72,11 +72,6 @@ def test_a_block_is_a_prompt_of_its_own_behind_the_entries_of_others(stage: Stag
     ]
 
 
-def test_an_error_of_the_model_is_no_stop(stage: Stage) -> None:
-    assert stage.hook(STOP, BLOCK).play(settle("error"), settle("aborted"))["answers"] == [None, None]
-    assert stage.heard() == []
-
-
 def test_a_message_of_a_person_that_waits_comes_first(stage: Stage) -> None:
     stage.context["pending"] = True
     assert stage.hook(STOP, BLOCK).play(settle())["answers"] == [None]
@@ -114,14 +109,6 @@ def test_the_end_of_the_turn_is_an_abort_with_words_for_the_person(stage: Stage)
     assert result["asked"] == [["notify", "enough", "warning"], ["abort"]]
 
 
-def test_a_refusal_holds_where_nobody_can_be_told_of_it(stage: Stage) -> None:
-    stage.context["mute"] = True
-    answer = json.dumps({"decision": "deny", "reason": "enough", "continue": False, "systemMessage": "look"})
-    result = stage.hook(BEFORE, answer).play(before())
-    assert result["answers"] == [{"block": True, "reason": "enough"}]
-    assert result["asked"] == [["abort"]]
-
-
 def test_what_hooks_say_of_a_call_stands_behind_its_own_result_once(stage: Stage) -> None:
     stage.hook(BEFORE, added("before")).hook(AFTER, added("after"), matcher="bash")
     answers = stage.play(before(), after("D", "b\n"), after(), after())["answers"]
@@ -129,33 +116,11 @@ def test_what_hooks_say_of_a_call_stands_behind_its_own_result_once(stage: Stage
     assert told == [["b\n", "after"], ["a\n", "before\n\nafter"], ["a\n", "after"]]
 
 
-@pytest.mark.parametrize("command", ["""echo '{"decision":"block","reason":"wrong"}'""", "echo wrong >&2; exit 2"])
-def test_why_a_call_was_wrong_stands_behind_its_result(stage: Stage, command: str) -> None:
-    (answer,) = stage.hook(AFTER, command=command).play(after())["answers"]
-    assert [part["text"] for part in answer["content"]] == ["a\n", "wrong"]
-
-
 def test_a_hook_replaces_what_a_tool_gave(stage: Stage) -> None:
     answer = nested("PostToolUse", updatedToolOutput="***", additionalContext="look")
     kind, told = after()
     (answer,) = stage.hook(AFTER, answer).play([kind, {**told, "structuredContent": {"key": 1}}])["answers"]
     assert ([part["text"] for part in answer["content"]], answer.get("structuredContent")) == (["***", "look"], None)
-
-
-def test_structured_content_stays_beside_what_a_hook_adds(stage: Stage) -> None:
-    kind, told = after()
-    (answer,) = stage.hook(AFTER, added("look")).play([kind, {**told, "structuredContent": {"a": 1}}])["answers"]
-    assert answer["structuredContent"] == {"a": 1}
-
-
-def test_hooks_that_add_nothing_say_nothing_to_the_model(stage: Stage) -> None:
-    result = stage.hook(START).hook(PROMPT).play([START, {"reason": "new"}], typed(), typed(streamingBehavior="steer"))
-    assert (result["asked"], result["answers"]) == ([], [None] * 3)
-
-
-def test_a_result_without_words_of_hooks_stays_as_it_is(stage: Stage) -> None:
-    assert stage.hook(AFTER).play(after(failed=True))["answers"] == [None]
-    assert stage.heard()[0]["tool_response"]["is_error"] is True
 
 
 def test_a_refused_prompt_is_handled_and_the_person_reads_why(stage: Stage) -> None:
@@ -175,12 +140,6 @@ def test_context_of_the_start_and_of_a_prompt_goes_with_the_next_prompt(stage: S
     assert result["answers"] == [None, None]
 
 
-def test_context_of_a_prompt_that_is_typed_while_the_agent_works_is_a_part_of_it(stage: Stage) -> None:
-    result = stage.hook(PROMPT, added("look")).play(typed("stop that", streamingBehavior="steer"))
-    assert result["answers"] == [{"action": "transform", "text": "stop that\n\nlook"}]
-    assert result["asked"] == []
-
-
 def test_a_session_begins_once_and_a_reload_is_neither_its_begin_nor_its_end(stage: Stage) -> None:
     stage.hook(START).hook(END)
     again = [START, {"reason": "new"}]
@@ -188,16 +147,3 @@ def test_a_session_begins_once_and_a_reload_is_neither_its_begin_nor_its_end(sta
     start, end = stage.heard()
     assert (start["hook_event_name"], start["source"]) == (START, "new")
     assert (end["hook_event_name"], end["reason"]) == (END, "new")
-
-
-def test_a_message_is_shown_or_written_to_stderr_where_nobody_looks(stage: Stage) -> None:
-    stage.hook(STOP, '{"systemMessage":"let go"}')
-    assert stage.play(settle())["asked"] == [["notify", "let go", "warning"]]
-    stage.context["hasUI"] = False
-    result = stage.play(settle())
-    assert (result["asked"], result["errors"]) == ([], "let go\n")
-
-
-def test_a_host_that_answers_otherwise_than_expected_is_left_alone(stage: Stage) -> None:
-    stage.hook(BEFORE, DENY).hook(STOP, BLOCK)
-    assert stage.play([BEFORE, {}], [STOP, {"outcome": "completed"}], [AFTER, {}])["answers"][1:] == [None, None]

@@ -52,26 +52,6 @@ def test_a_refused_call_does_not_run_and_its_reason_is_told(stage: Stage, name: 
     assert stage.refusals(stage.call(), stage.call("edit")) == ["not this one", ""]
 
 
-BIG = 2 << 20  # bytes of a reason, as of a hook that quotes what it refuses
-
-
-def test_a_refusal_may_be_long(stage: Stage) -> None:
-    words = f"""printf '{DENIED[:-3]}'; head -c {BIG} /dev/zero | tr '\\0' x; printf '"}}}}'"""
-    (reason,) = stage.hook(stage.before_call, command=words).refusals(stage.call())
-    assert len(reason) == len("not this one") + BIG
-
-
-def test_a_refusal_by_status_counts_however_much_was_printed(stage: Stage) -> None:
-    stage.hook(stage.before_call, command="head -c 17000000 /dev/zero; echo not this one >&2; exit 2")
-    assert stage.refusals(stage.call()) == ["not this one"]
-
-
-def test_a_folder_that_is_gone_stops_no_hook(stage: Stage) -> None:
-    stage.work_in(stage.root / "gone")
-    stage.hook(stage.before_call, command="echo not this one >&2; exit 2")
-    assert stage.refusals(stage.call()) == ["not this one"]
-
-
 def test_what_a_command_leaves_running_holds_nobody(stage: Stage) -> None:
     note, late = stage.root / "process", stage.root / "late"
     stage.hook(stage.before_call, command=f"(sleep 20; touch {late}) & echo $! > {note}; echo '{DENIED}'")
@@ -80,26 +60,9 @@ def test_what_a_command_leaves_running_holds_nobody(stage: Stage) -> None:
     os.kill(int(note.read_text()), signal.SIGKILL)
 
 
-def test_a_timeout_that_no_timer_can_hold_is_a_very_long_one(stage: Stage) -> None:
-    stage.hook(stage.before_call, command=f"sleep 0.1; echo '{DENIED}'", timeout=2**31)
-    assert stage.refusals(stage.call()) == ["not this one"]
-
-
-@pytest.mark.parametrize(
-    "command", ["""echo '{"decision":"deny"}'""", "exit 2", f"echo '{nested(permissionDecision='deny')}'"]
-)
-def test_a_refusal_without_a_reason_refuses_too(stage: Stage, command: str) -> None:
-    assert stage.hook(stage.before_call, command=command).refusals(stage.call()) == ["A hook refused this call."]
-
-
 def test_a_changed_input_replaces_the_keys_that_it_names(stage: Stage) -> None:
     stage.hook(stage.before_call, nested(permissionDecision="allow", updatedInput={"command": "ls -a"}))
     assert stage.inputs(stage.call(command="ls", timeout=5)) == [{"command": "ls -a", "timeout": 5}]
-
-
-@pytest.mark.parametrize("updated", ["ls -a", ["ls"], None, 5])
-def test_an_input_of_another_kind_changes_nothing(stage: Stage, updated: Any) -> None:
-    assert stage.hook(stage.before_call, nested(updatedInput=updated)).inputs(stage.call()) == [{"command": "ls"}]
 
 
 def test_a_refused_call_keeps_its_input(stage: Stage) -> None:
@@ -147,11 +110,6 @@ def test_whatever_a_command_does_the_agent_goes_on(stage: Stage, name: str) -> N
     stage.hook(stage.stop, command=FAILURES[name]).hook(stage.before_call, command=FAILURES[name])
     assert stage.refusals(stage.call(), stage.call(text="x" * 300_000)) == ["", ""]
     assert stage.prompts() == []
-
-
-def test_a_command_that_fails_takes_no_other_with_it(stage: Stage) -> None:
-    stage.hook(stage.stop, command="exit 3").hook(stage.stop, BLOCK).hook(stage.stop, command="/nowhere/program")
-    assert stage.prompts() == ["go on"]
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_its_processes(stage: Stage) -> None:

@@ -4,8 +4,6 @@ import json
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
@@ -225,13 +223,6 @@ def test_answers_elsewhere(bench: Bench, host: str, event: str) -> None:
     check(bench, host, event, END, told_end(host, event))
 
 
-@pytest.mark.parametrize(
-    "host", ["codex", "gemini", "qwen", "copilot", "openhands", "droid", "hermes", "opencode", "pi", "vibe"]
-)
-def test_the_end_of_a_turn_beats_a_block_of_its_stop(bench: Bench, host: str) -> None:
-    check(bench, host, "Stop", {**END, **BLOCK}, told_end(host, "Stop"))
-
-
 AFTER_FAILURE = {
     "gemini": nested("AfterTool", **CONTEXT),
     "qwen": nested(FAILURE, **CONTEXT),
@@ -264,15 +255,6 @@ def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> Non
         ran = bench.run(host, FAILURE, payload, command)
         (receipt,) = ran.receipts
         assert Told(ran.answer, receipt["outcome"], tuple(receipt.get("dropped", ()))) == told
-
-
-def test_a_refusal_on_codex_stands_alone(bench: Bench) -> None:
-    for answer, told in [
-        ({**decide("deny"), **MESSAGE}, Told(decide("deny"), "deny", ("message",))),
-        ({**nested(updatedInput=NEW), **MESSAGE}, Told(refusal("codex", PRE, WOULD_PASS[2:]), "deny", ("message",))),
-    ]:
-        check(bench, "codex", PRE, answer, told)
-    check(bench, "codex", PROMPT, {**BLOCK, **END}, Told(END, "end"))
 
 
 @pytest.mark.parametrize("host", OTHERS)
@@ -328,42 +310,6 @@ def test_claude_code_gets_the_commands_bytes(bench: Bench, event: str, answer: b
     assert (ran.stdout, ran.outcome) == (answer, outcome)
 
 
-CLIENT_SKIPS = " \t\r\n\v\f\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"  # as trim() of JavaScript does
-ODD = st.text(alphabet=CLIENT_SKIPS + "\x1c\x85\u200b\ufffe{x", max_size=4)
-ALLOWS = nested(permissionDecision="allow")
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(before=ODD, behind=ODD, more=st.sampled_from([{}, {"suppressOutput": True}]))
-@example(before="\ufeff \ufeff", behind="", more={})
-@example(before="\ufeff", behind="\u2003\ufeff", more={"suppressOutput": True})
-def test_a_client_finds_no_more_in_an_answer_than_we_did(bench: Bench, before: str, behind: str, more: Any) -> None:
-    ran = bench.say("claude", PRE, f"{before}{json.dumps({**ALLOWS, **more})}{behind}")
-    try:
-        found = json.loads(ran.stdout.decode().strip(CLIENT_SKIPS))
-    except ValueError:
-        return
-    assert found == more
-
-
-def test_claude_code_gets_json_for_status_2_and_no_command_line(bench: Bench) -> None:
-    check(bench, "claude", PRE, "", told_refusal("claude", PRE), status=2, stderr="R")
-    check(bench, "claude", PROMPT, "", told_refusal("claude", PROMPT), status=2, stderr="R")
-    check(bench, "claude", POST, "", told_refusal("claude", POST), status=2, stderr="R")
-    check(bench, "claude", "Stop", "", told_refusal("claude", "Stop"), status=2, stderr="R")
-    failure = "PostToolUseFailure"
-    told = Told(nested(failure, additionalContext="C"), "context")
-    check(bench, "claude", failure, "", told, status=2, stderr="C")
-    check(bench, "claude", START, "", Told({"systemMessage": "R"}, "none"), status=2, stderr="R")
-
-
-def test_claude_codes_person_is_told_of_a_failure(bench: Bench) -> None:
-    text = "hookctl: the hook p/x failed: exit status 3: boom"
-    check(bench, "claude", PRE, "", Told({"systemMessage": text}, "failed"), status=3, stderr="boom")
-    refused = decide("deny", "The hook p/x failed (exit status 3: boom), and a failing one refuses.")
-    check(bench, "claude", PRE, "", Told(refused, "failed"), "--on-failure", "deny", status=3, stderr="boom")
-
-
 @pytest.mark.parametrize(
     ("answer", "left"),
     [
@@ -395,11 +341,6 @@ def test_no_spelling_of_allow_reaches_claude_code(bench: Bench, text: str) -> No
     ran = bench.say("claude", PRE, text)
     assert b"allow" not in ran.stdout
     assert b"approve" not in ran.stdout
-
-
-def test_blanks_and_marks_around_an_answer_hide_no_refusal(bench: Bench) -> None:
-    for around in ("\ufeff", "\u00a0\n", " \ufeff "):
-        check(bench, "droid", PRE, around + json.dumps(decide("deny")) + around, told_refusal("droid", PRE))
 
 
 # A call of several parts
@@ -445,21 +386,3 @@ def test_one_refusal_refuses_a_whole_patch(
     failed = "deny" if "--on-failure" in options else None
     expected = {"none": None, "failed": failed}.get(outcome, outcome)
     assert permission == expected
-
-
-def test_no_change_of_a_patch_of_one_file_is_lost(bench: Bench) -> None:
-    one = ADD.partition("*** Update")[0] + "*** End Patch"
-    ran = bench.run("codex", PRE, bench.tool_call("codex", "apply_patch", {"command": one}), CHANGE, "--may-allow")
-    assert ran.outcome == "deny"
-
-
-def test_a_changed_input_is_json_for_every_host(bench: Bench) -> None:
-    ran = bench.say("droid", PRE, '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"a":1e999}}}')
-    assert b"Infinity" not in ran.stdout
-    assert ran.answer["hookSpecificOutput"]["updatedInput"]["a"] is None
-
-
-def test_a_list_stays_one_in_a_changed_input(bench: Bench) -> None:
-    answer = say('{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"pattern":"b"}}}')
-    ran = bench.run("droid", PRE, bench.tool_call("droid", "Glob", {"patterns": ["a"]}), answer)
-    assert ran.answer == nested(updatedInput={"patterns": ["b"]})

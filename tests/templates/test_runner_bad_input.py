@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import time
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from .lab import PYTHON
-from .runner_bench import Bench, decide, is_root, nested
+from .runner_bench import Bench, is_root
 
 PRE, PROMPT = "PreToolUse", "UserPromptSubmit"
 STRICT = ("--on-failure", "deny")
@@ -67,24 +66,6 @@ def test_nonsense_changes_nothing_unless_it_is_to_refuse(bench: Bench, what: str
     assert is_refusal(claude), "also on the host that speaks the protocol"
 
 
-def test_status_of_a_gone_program_and_of_a_signal(bench: Bench) -> None:
-    assert bench.run("droid", PRE, call(bench), "/gone/program").receipts[0]["status"] == 127
-    assert bench.run("droid", PRE, call(bench), "kill -9 $$").receipts[0]["status"] == 137
-
-
-def test_broken_json_is_no_context(bench: Bench) -> None:
-    ran = bench.run("gemini", PROMPT, bench.payload("gemini", PROMPT), "echo '{broken'")
-    assert ran.outcome == "failed"
-    assert list(ran.answer) == ["systemMessage"]
-    assert bench.run("gemini", PROMPT, bench.payload("gemini", PROMPT), "echo '[note] x'").outcome == "context"
-
-
-def test_invalid_utf8_still_refuses(bench: Bench) -> None:
-    text = NO.replace('"deny"', '"deny","permissionDecisionReason":"\\377\\376"').replace("echo", "printf")
-    assert is_refusal(bench.run("droid", PRE, call(bench), text))
-    assert is_refusal(bench.run("droid", PRE, call(bench), "printf '\\377' >&2; exit 2"))
-
-
 @pytest.mark.parametrize(("command", "is_text"), [("head -c 100000000 /dev/zero", False), ("yes", True)])
 def test_endless_output_is_cut_off(bench: Bench, command: str, is_text: bool) -> None:
     begin = time.monotonic()
@@ -92,12 +73,6 @@ def test_endless_output_is_cut_off(bench: Bench, command: str, is_text: bool) ->
     assert is_refusal(ran)
     assert ran.outcome == ("timeout" if is_text else "failed")
     assert time.monotonic() - begin < 8
-
-
-def test_an_answer_of_several_mib_is_read(bench: Bench) -> None:
-    big = "x" * 3_000_000
-    ran = bench.say("droid", PRE, nested(updatedInput={"command": big}))
-    assert ran.answer["hookSpecificOutput"]["updatedInput"]["command"] == big
 
 
 STUCK = {
@@ -130,12 +105,6 @@ def test_a_refusal_outranks_every_failure(bench: Bench, command: str) -> None:
     assert (is_refusal(ran), ran.outcome) == (True, "deny")
 
 
-def test_an_answer_above_what_the_other_side_reads_is_a_failure(bench: Bench) -> None:
-    """Escaped, each of its characters takes six bytes."""
-    ran = bench.say("droid", PRE, json.dumps(nested(updatedInput={"command": "é" * 3_000_000}), ensure_ascii=False))
-    assert (ran.answer, ran.outcome) == (None, "failed")
-
-
 def test_no_refusal_is_lost_for_its_length(bench: Bench) -> None:
     """What the hook prints is short enough; for a host each of its characters takes twelve bytes."""
     answer = json.dumps({"decision": "block", "reason": "\U0001f600" * 3_000_000}, ensure_ascii=False)
@@ -148,18 +117,6 @@ def test_a_time_out_lets_the_call_go_and_is_told(bench: Bench) -> None:
     ran = bench.run("gemini", PRE, bench.tool_call("gemini", "x", {}), "sleep 60", "--timeout", "0.3")
     assert ran.answer == {"systemMessage": "hookctl: the hook p/x failed: it took too long"}
     assert ran.outcome == "timeout"
-
-
-@pytest.mark.parametrize("seconds", ["99999999999", "1e300"])
-def test_a_very_long_limit_is_no_mistake(bench: Bench, seconds: str) -> None:
-    assert is_refusal(bench.run("droid", PRE, call(bench), NO, "--timeout", seconds))
-
-
-@pytest.mark.parametrize("seconds", ["", "soon", "nan", "-1"])
-def test_an_odd_limit_fails_the_command(bench: Bench, seconds: str) -> None:
-    begin = time.monotonic()
-    assert is_refusal(bench.run("droid", PRE, call(bench), "sleep 20", "--timeout", seconds, *STRICT))
-    assert time.monotonic() - begin < 10
 
 
 def test_children_in_the_background_live_on_and_nobody_waits(bench: Bench) -> None:
@@ -190,39 +147,6 @@ def test_a_host_that_ends_the_runner_ends_the_command(bench: Bench) -> None:
     assert not alive(pid)
 
 
-def test_signals_that_the_host_blocks_or_ignores_cost_no_time(bench: Bench) -> None:
-    code = "import os, sys, signal as s; s.signal(s.SIGCHLD, s.SIG_IGN); "
-    code += "s.pthread_sigmask(s.SIG_BLOCK, {s.SIGCHLD, s.SIGTERM, s.SIGALRM}); os.execv(sys.argv[1], sys.argv[1:])"
-    begin = time.monotonic()
-    done = bench_run(bench, [PYTHON, "-c", code, *bench.command("droid", PRE, NO)])
-    assert b'"deny"' in done.stdout
-    assert time.monotonic() - begin < 5
-    done = bench_run(bench, [PYTHON, "-c", code, *bench.command("droid", PRE, "sleep 60", "--timeout", "1", *STRICT)])
-    assert b'"deny"' in done.stdout
-
-
-QUIRKS = {
-    "changes folder": f"cd /; {NO}",
-    "closes its stdin": f"exec <&-; {NO}",
-    "does not read": f"sleep 0.2; {NO}",
-    "reads half": f"head -c 100 > /dev/null; {NO}",
-    "removes the folder": f"rmdir .git; {NO}",
-    "prints in pieces": NO.replace("echo", "printf").replace('{"hook', "{\"'; sleep 0.2; printf 'hook"),
-}
-
-
-@pytest.mark.parametrize("what", QUIRKS)
-def test_what_a_command_may_do(bench: Bench, what: str) -> None:
-    payload = bench.tool_call("droid", "Execute", {"command": "x" * 5_000_000})
-    assert is_refusal(bench.run("droid", PRE, payload, QUIRKS[what]))
-
-
-def test_a_huge_payload_reaches_the_command_whole(bench: Bench) -> None:
-    payload = bench.tool_call("droid", "Execute", {"command": "x" * 5_000_000})
-    (asked,) = bench.ask("droid", PRE, payload)
-    assert asked["tool_input"] == payload["tool_input"]
-
-
 def test_a_file_of_the_pack_that_is_gone_is_a_failure(bench: Bench) -> None:
     folder = bench.root / "it's files"
     folder.mkdir()
@@ -234,15 +158,6 @@ def test_a_file_of_the_pack_that_is_gone_is_a_failure(bench: Bench) -> None:
     ran = bench.run("droid", PRE, call(bench), "exit 2", *options)
     assert (ran.stdout, ran.outcome, ran.receipts[0]["status"]) == (b"", "failed", None)
     assert is_refusal(bench.run("droid", PRE, call(bench), "exit 2", *options, *STRICT))
-
-
-def test_a_command_too_long_to_start_is_a_failure(bench: Bench) -> None:
-    ran = bench.run(
-        "droid", PRE, call(bench), ":", *STRICT, *[w for n in range(9) for w in ("--env", f"A{n}=" + "x" * 120_000)]
-    )
-    assert not is_refusal(ran)
-    ran = bench.run("droid", PRE, call(bench), "{host}" * 20_000, *STRICT)
-    assert is_refusal(ran)
 
 
 # The payload
@@ -313,39 +228,6 @@ def test_a_state_folder_that_cannot_be_written_costs_the_receipt_alone(bench: Be
     assert is_refusal(bench.run("droid", PRE, call(bench), NO))
 
 
-@pytest.mark.parametrize("how", ["file", "device", "loop"])
-def test_a_state_folder_that_is_none_costs_the_receipt_alone(bench: Bench, how: str) -> None:
-    if how == "file":
-        bench.state.write_text("")
-    else:
-        bench.state.symlink_to("/dev/null" if how == "device" else "state")
-    assert is_refusal(bench.run("droid", PRE, call(bench), NO))
-
-
-@pytest.mark.parametrize("how", ["folder", "pipe", "link"])
-def test_a_log_that_is_none_costs_the_receipt_alone(bench: Bench, how: str) -> None:
-    bench.run("droid", PRE, call(bench), ":")
-    log = bench.folder / "runs.jsonl"
-    log.unlink()
-    if how == "folder":
-        log.mkdir()
-    elif how == "pipe":
-        os.mkfifo(log)
-    else:
-        log.symlink_to(bench.root / "elsewhere")
-    done = subprocess.run(
-        bench.command("droid", PRE, NO),
-        input=json.dumps(call(bench)).encode(),
-        capture_output=True,
-        env=bench.environment,
-        timeout=20,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b'"deny"' in done.stdout
-    assert not (bench.root / "elsewhere").exists()
-
-
 @pytest.mark.parametrize(
     "table",
     [
@@ -365,56 +247,3 @@ def test_without_a_table_nothing_can_be_said(bench: Bench, table: bytes | None) 
         bench.table.write_bytes(table)
     ran = bench.run("droid", PRE, call(bench), NO, *STRICT)
     assert (ran.stdout, ran.receipts) == (b"", [])
-
-
-def test_an_unknown_host_or_event_is_silent(bench: Bench) -> None:
-    ran = bench.run("nobody", PRE, call(bench), NO, *STRICT)
-    assert (ran.stdout, ran.receipts) == (b"", [])
-    assert bench.run("droid", "NoEvent", call(bench), NO).stdout == b""
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["PreToolUse"], ["PreToolUse", "--host"], ["PreToolUse", "--host", "droid"], ["PreToolUse", ":"]]
-)
-def test_missing_words_are_silent(bench: Bench, words: list[str]) -> None:
-    done = bench_run(bench, [PYTHON, "-I", "-S", str(bench.hook), "run", *words])
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def bench_run(bench: Bench, words: list[str], **how: Any) -> "subprocess.CompletedProcess[bytes]":
-    data = json.dumps(call(bench)).encode()
-    return subprocess.run(
-        words, input=data, capture_output=True, env=bench.environment, timeout=30, check=False, cwd=how.get("cwd")
-    )
-
-
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
-def test_closed_descriptors_end_quietly(bench: Bench, closed: str) -> None:
-    words = shlex.join(bench.command("droid", PRE, "cat > /dev/null; " + NO, *STRICT))
-    done = bench_run(bench, ["/bin/sh", "-c", f"{words} {closed}; echo $? > {bench.root}/status"])
-    assert (bench.root / "status").read_text() == "0\n"
-    assert b"Traceback" not in done.stdout + done.stderr
-    assert (b'"deny"' in done.stdout) == (" >&-" not in " " + closed)
-
-
-def test_a_folder_that_is_gone_is_no_hindrance(bench: Bench) -> None:
-    gone = bench.root / "gone"
-    gone.mkdir()
-    words = shlex.join(bench.command("droid", PRE, NO))
-    done = bench_run(bench, ["/bin/sh", "-c", f"cd {gone}; rmdir {gone}; {words}"], cwd=bench.root)
-    assert b'"deny"' in done.stdout
-
-
-def test_without_a_home_the_command_runs(bench: Bench) -> None:
-    del bench.environment["HOME"]
-    assert is_refusal(bench.run("droid", PRE, call(bench), NO))
-
-
-def test_a_reader_that_has_gone_is_no_hindrance(bench: Bench) -> None:
-    words = shlex.join(bench.command("droid", PRE, "sleep 0.3; " + NO))
-    done = bench_run(bench, ["/bin/sh", "-c", f"{words} | :"])
-    assert done.stderr == b""
-
-
-def test_a_refusal_of_the_protocol_is_the_same_everywhere(bench: Bench) -> None:
-    assert bench.run("droid", PRE, call(bench), NO).answer == decide("deny", "refused by a hook")

@@ -130,36 +130,6 @@ def test_a_runner_that_is_gone_refuses_nothing(installed: Installed) -> None:
     assert installed.run("pre-tool")[:2] == (0, "")
 
 
-@EACH
-def test_what_a_person_is_to_allow_is_refused(installed: Installed) -> None:
-    nested: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": "ask"}
-    installed.install("pre-tool", f"echo '{json.dumps({'hookSpecificOutput': nested})}'")
-    ended = installed.run("pre-tool")
-    assert ended.status == 2 and "A person has to allow this" in ended.err
-
-
-@pytest.mark.parametrize("host", ["kiro"])
-def test_context_is_plain_text_where_that_is_read(installed: Installed) -> None:
-    answer = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "be kind, ä"}}
-    installed.install("prompt", f"echo '{json.dumps(answer)}'")
-    assert installed.run("prompt") == (0, "be kind, ä", "")
-
-
-@EACH
-def test_such_a_command_is_known_updated_and_taken_out(installed: Installed, isolated: Path) -> None:
-    installed.install("pre-tool", REFUSES)
-    hooks = installed.hookctl("hooks", "--host", installed.host, "--json").data["hooks"]
-    assert {hook["owner"] for hook in hooks} == {"strict"}
-    installed.install("pre-tool", "exit 2", "")
-    assert installed.run("pre-tool").status == 2
-    found = installed.hookctl("doctor", "--host", installed.host, "--json").data["findings"]
-    assert [one for one in found if one["level"] != "info"] == []
-    fired = installed.hookctl("fire", "pre-tool", "--tool", "Bash", "--host", installed.host)
-    assert "deny" in fired.out or "refuse" in fired.out
-    assert installed.hookctl("uninstall", "strict", "--host", installed.host).code == 0
-    assert not installed.settings.exists()
-
-
 @pytest.mark.parametrize("call", CALLS, ids=[call["name"] for call in CALLS])
 def test_windsurf_asks_before_every_kind_of_tool(call: dict[str, Any], isolated: Path, hookctl: Hookctl) -> None:
     """It has an event for each: a hook on all tools is registered for them all."""

@@ -18,7 +18,7 @@ from hookctl import hosts
 from hookctl.hosts.matchers import fits
 from hookctl.packs.protocol import fit
 
-from .runner_bench import Bench, nested
+from .runner_bench import Bench
 
 FILES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "calls").glob("*.json"))}
 CALLS = [
@@ -135,13 +135,6 @@ def test_a_file_behind_many_others_is_asked_about(bench: Bench) -> None:
     assert len(seen) == 81
 
 
-def test_what_a_model_nests_hides_nothing(bench: Bench) -> None:
-    text = json.dumps(bench.tool_call("pi", "write", {"path": "/x/.env", "content": "a", "z": 0}))
-    data = text.replace('"z": 0', '"z": ' + "[" * 4000 + "]" * 4000).encode()
-    ran = bench.run("pi", "PreToolUse", data, "grep -q /x/.env && exit 2; exit 0")
-    assert ran.answer["decision"] == "deny"
-
-
 @pytest.mark.parametrize(
     ("host", "tool", "input"),
     [
@@ -153,12 +146,6 @@ def test_a_long_call_is_read_once(bench: Bench, host: str, tool: str, input: Any
     payload = bench.tool_call(host, tool, input)
     ran = bench.run(host, "PreToolUse", payload, "exit 2", "--timeout", "8")
     assert ran.answer
-
-
-def test_another_address_is_no_change_where_the_host_has_it_in_a_prompt(bench: Bench) -> None:
-    (call,) = [each["payload"] for each in FILES["gemini"]["calls"] if each["name"] == "fetch"]
-    ran = bench.run("gemini", "PreToolUse", call, f"echo '{json.dumps(nested(updatedInput={'url': 'http://x'}))}'")
-    assert (ran.outcome, ran.answer["decision"]) == ("deny", "deny")
 
 
 def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:

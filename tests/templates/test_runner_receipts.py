@@ -73,13 +73,6 @@ def test_a_receipts_line(bench: Bench, host: str) -> None:
     assert bench.folder.name == name_of(bench.project)
 
 
-def test_what_is_unknown_is_null(bench: Bench) -> None:
-    (receipt,) = bench.run("droid", PRE, {"tool_name": "Execute", "cwd": str(bench.project)}, ":").receipts
-    assert receipt["session"] is None
-    (receipt,) = bench.run("droid", PRE, call(bench), ":", "--files", "/", "--file", "gone").receipts
-    assert (receipt["status"], receipt["outcome"]) == (None, "failed")
-
-
 @pytest.mark.parametrize(
     ("host", "event", "answer", "size"),
     [
@@ -95,26 +88,6 @@ def test_what_is_unknown_is_null(bench: Bench) -> None:
 def test_bytes_are_those_of_the_context(bench: Bench, host: str, event: str, answer: Any, size: int) -> None:
     (receipt,) = bench.say(host, event, answer).receipts
     assert receipt["bytes"] == size
-
-
-def test_what_passes_unchanged_is_not_dropped(bench: Bench) -> None:
-    for answer in (decide("deny", additionalContext="C"), {"continue": False, "systemMessage": "M"}):
-        assert "dropped" not in bench.say("claude", PRE, answer).receipts[0]
-    for event in ("PreCompact", "SessionEnd"):
-        (receipt,) = bench.say("gemini", event, {"decision": "block", "reason": "R"}).receipts
-        assert receipt["dropped"] == ["refuse"], "no host has that, and the receipt says so"
-
-
-def test_no_run_no_receipt(bench: Bench) -> None:
-    assert bench.run("droid", PRE, call(bench), ":", "--matcher", "Write").receipts == []
-    assert (
-        bench.run("qwen", "UserPromptSubmit", bench.payload("qwen", "UserPromptSubmit", prompt=""), ":").receipts == []
-    )
-
-
-def test_a_patch_is_one_receipt(bench: Bench) -> None:
-    text = "*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+x\n*** End Patch"
-    assert len(bench.run("codex", PRE, bench.tool_call("codex", "apply_patch", {"command": text}), ":").receipts) == 1
 
 
 def test_nothing_of_prompts_arguments_and_outputs_is_kept(bench: Bench) -> None:
@@ -147,34 +120,6 @@ def test_a_full_log_is_turned_over_and_the_oldest_lines_are_counted(bench: Bench
     assert counted(bench)[f"{name} runs"] == first + second + 1
 
 
-def test_lines_beyond_the_limit_are_counted_too(bench: Bench) -> None:
-    """Calls at once may make a file longer than its limit."""
-    lines = fill(bench, -200_000, "runs.jsonl.1")
-    lines += fill(bench, -100_000)
-    bench.run("droid", PRE, call(bench), ":")
-    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 1
-    lines += fill(bench, 0) - 1
-    bench.run("droid", PRE, call(bench), ":")
-    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 2
-
-
-def test_a_crowd_loses_no_receipt(bench: Bench) -> None:
-    lines = fill(bench, 1500)
-
-    def one(_: int) -> None:
-        words = bench.command("droid", PRE, ":")
-        data = json.dumps(call(bench)).encode()
-        subprocess.run(words, input=data, env=bench.environment, check=True, timeout=60)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(one, range(40)))
-    assert counted(bench)[f"droid {PRE} p/x runs"] == lines + 40
-
-
-def test_a_log_that_another_process_turned_over_first_costs_no_receipt(bench: Bench) -> None:
-    guard_module("receipts").turn_over(str(bench.root), 0)
-
-
 def test_kills_at_any_moment_leave_exact_totals(bench: Bench) -> None:
     chance, name = random.Random(3), f"droid {PRE} p/x runs"
     data = json.dumps(call(bench)).encode()
@@ -196,18 +141,6 @@ def test_kills_at_any_moment_leave_exact_totals(bench: Bench) -> None:
     assert 0 in seen
     bench.run("droid", PRE, call(bench), ":")
     assert counted(bench)[name] == before + 1
-
-
-def test_a_line_that_was_cut_short_does_not_take_the_next_one_along(bench: Bench) -> None:
-    fill(bench, LIMIT - 2000)
-    with (bench.folder / "runs.jsonl").open("a") as file:
-        file.write('{"bytes":0,"event":"PreToo')
-    before = counted(bench)[f"droid {PRE} p/x runs"]
-    for _ in range(2):
-        subprocess.run(
-            bench.command("droid", PRE, ":"), input=json.dumps(call(bench)).encode(), env=bench.environment, check=True
-        )
-    assert counted(bench)[f"droid {PRE} p/x runs"] == before + 2
 
 
 def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench: Bench) -> None:
@@ -269,14 +202,3 @@ def test_twelve_buckets_of_time(ms: int, bucket: int) -> None:
     name = f"droid {PRE} p/x"
     expected = {"runs": 1, "failures": 1, "ms": ms, "bytes": 7, f"le{bucket}": 1, "t": 1}
     assert counts == {f"{name} {key}": value for key, value in expected.items() if value}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [b"", b"{", b"[]", b'{"kind":"run"}', b"\xff", *(json.dumps({**LINE, **odd}).encode() for odd in
-     ({"id": "a b"}, {"id": 7}, {"ms": -1}, {"ms": "3"}, {"bytes": None}, {"fired": True}, {"host": ""}))],
-)  # fmt: skip
-def test_lines_that_do_not_count(line: bytes) -> None:
-    counts: dict[str, int] = {}
-    guard_module("receipts").add_run(counts, line)
-    assert counts == {}

@@ -19,7 +19,6 @@ from .runner_bench import HOSTS, Bench
 answer_module, child = guard_module("answer"), guard_module("child")
 PRE = "PreToolUse"
 SENT = {"command": "rm x", "timeout": 9}
-OWN_NAMES = {"gemini": "BeforeTool"}
 
 
 def inner(said: Any) -> dict[str, Any]:

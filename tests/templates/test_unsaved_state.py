@@ -102,24 +102,6 @@ def test_it_is_said_in_the_hosts_words_if_it_has_any(lab: Lab, host: str) -> Non
     assert (line["code"], line["error"]) == ("state_error", "Not a directory")
 
 
-def test_an_own_text_for_letting_go_does_not_hide_it(lab: Lab) -> None:
-    lab.config(release_reason="That is enough.").task(remaining=2)
-    path = folder_for_the_session(lab)
-    text = json.loads(lab.call("stop"))["systemMessage"]
-    assert text.startswith("That is enough. hookctl guard: its state cannot be saved") and str(path) in text
-
-
-def test_a_chain_that_is_ended_says_it_too(lab: Lab) -> None:
-    lab.config(mode="guard", max_stop_blocks=3)
-    assert lab.stops("01") == "AA"
-    path = lab.session_file()
-    Path(f"{path}.tmp").mkdir()
-    answer = json.loads(lab.call("stop", stop_hook_active=True))
-    assert answer["continue"] is False and str(path) in answer["stopReason"]
-    last = lab.log()[-1]
-    assert (last["decision"], last["code"], last["path"]) == ("end", "stop_loop", str(path))
-
-
 def test_a_full_disk_is_named(lab: Lab) -> None:
     """Where no file grows: the state cannot be saved, nor a line of the log be written."""
     lab.task(remaining=2)
@@ -167,18 +149,3 @@ def test_a_denial_that_cannot_be_counted_names_path_and_error(lab: Lab) -> None:
         text = json.loads(wrapped.run().stdout)["systemMessage"]
         assert "the count cannot be saved" in text and str(path) in text and "Not a directory" in text
     assert [(line["event"], line["error"]) for line in lab.log()] == [("wrap", "Not a directory")] * 2
-
-
-def test_a_log_that_takes_no_line_gets_it_in_the_folder_above(lab: Lab) -> None:
-    (lab.folder / "events.jsonl").mkdir(parents=True)
-    lab.stop()
-    (line,) = [json.loads(text) for text in (lab.folder.parent / "events.jsonl").read_text().splitlines()]
-    assert line["code"] == "no_work"
-
-
-def test_the_words_have_no_control_characters(lab: Lab) -> None:
-    state = lab.root / "a\x1b[31mb"
-    state.write_text("a file")
-    lab.environment["HOOKCTL_STATE_DIR"] = str(state)
-    text = json.loads(lab.call("stop"))["systemMessage"]
-    assert "\x1b" not in text and "a[31mb" in text

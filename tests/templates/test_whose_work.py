@@ -141,28 +141,6 @@ def test_where_no_hookctl_is_found_no_command_is_named_and_else_it_is(lab: Lab) 
     assert "`hookctl run remaining N`" in said and f"{lab.run}/task.json" in said and "`hookctl run release`" in said
 
 
-def test_a_path_is_told_without_control_characters_and_never_expanded(lab: Lab) -> None:
-    project = lab.root / "a\n{remaining}\x1b[2J"
-    (project / ".hookctl" / "run").mkdir(parents=True)
-    (project / ".hookctl" / "run" / "task.json").write_text('{"remaining": 2}')
-    said = json.loads(lab.call("stop", cwd=str(project)))["reason"]
-    assert "a{remaining}[2J/.hookctl/run/task.json" in said
-
-
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"session": 5, "t": "x", "declined": {}}', "\0" * 100_000])
-def test_a_claim_that_cannot_be_read_is_none(lab: Lab, text: str) -> None:
-    lab.task(remaining=2)
-    assert lab.stop() == "B"
-    (lab.folder / "taken").write_text(text)
-    assert lab.stop(session_id="S2") == "B"
-
-
-def test_a_claim_that_cannot_be_saved_blocks_nobody(lab: Lab) -> None:
-    lab.task(remaining=2)
-    (lab.folder / "taken.tmp").mkdir(parents=True)
-    assert (lab.stops("01"), lab.codes()) == ("RR", ["state_error"] * 2)
-
-
 def test_two_first_stops_at_once_make_one_owner(lab: Lab) -> None:
     lab.task(remaining=2)
     command = lab.command("stop")

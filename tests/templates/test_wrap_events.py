@@ -34,26 +34,6 @@ def test_a_tool_call_starts_the_count_anew_in_mode_off_too(lab: Lab, wrapped: Wr
     assert denials(wrapped, 1) == "A"
 
 
-def test_a_prompt_starts_the_count_anew_though_its_words_are_the_same(lab: Lab, wrapped: Wrapped) -> None:
-    for _ in range(3):
-        lab.call("prompt", message="begin")
-        assert denials(wrapped, 4) == "BBRA"
-
-
-def test_another_hook_s_count_is_its_own(lab: Lab, wrapped: Wrapped) -> None:
-    other = Wrapped(lab, DENIAL + "; true")
-    assert (denials(wrapped, 2), denials(other, 2)) == ("BB", "BB")
-    lab.call("post-tool", tool_name="terminal", tool_input={"command": "true 1"})
-    assert (denials(wrapped, 3), denials(other, 3)) == ("BBR", "BBR")
-
-
-def test_without_a_wrap_the_events_leave_nothing_in_mode_off(lab: Lab) -> None:
-    lab.host = "openhands"
-    lab.config(mode="off")
-    lab.call("post-tool", tool_name="terminal", tool_input={"command": "true 1"})
-    assert not list(lab.state.glob("guard/*/*.json"))
-
-
 @pytest.mark.parametrize(
     ("command", "feedback"),
     [

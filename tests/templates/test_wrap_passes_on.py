@@ -1,9 +1,7 @@
 """What `hook.py wrap` passes on of another tool's hook: everything, byte for byte, as long as it denies nothing."""
 
-import json
 import os
 import resource
-import shlex
 import signal
 import subprocess
 import time
@@ -11,7 +9,7 @@ import time
 import pytest
 
 from .lab import PYTHON, Lab, package_in
-from .wraps import DENIAL, Wrapped, alive
+from .wraps import Wrapped, alive
 
 STATUSES = [("exit 0", 0), ("exit 1", 1), ("exit 3", 3), ("no-such-command-at-all", 127), ("kill -9 $$", 137)]
 BYTES = b'\x00\xff{"half": \xe9 \r\n\x1b[31m' * 7
@@ -34,11 +32,6 @@ def test_what_it_says_is_passed_on_byte_for_byte(lab: Lab) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, BYTES, BYTES[::-1])
 
 
-def test_large_answers_on_both_streams_pass(lab: Lab) -> None:
-    done = Wrapped(lab, "head -c 1000000 /dev/zero >&2; head -c 1000000 /dev/zero").run()
-    assert (len(done.stdout), len(done.stderr)) == (1_000_000, 1_000_000)
-
-
 @pytest.mark.parametrize(
     "stdin",
     [b"", b"no JSON at all", BYTES, b'{"session_id":"S1"}\n', b"x" * (17 * 1024 * 1024)],
@@ -50,26 +43,10 @@ def test_the_other_hook_reads_the_very_bytes(lab: Lab, stdin: bytes) -> None:
     assert (done.returncode, done.stderr) == (0, sum_of.stdout)
 
 
-def test_a_hook_that_reads_nothing_is_no_trouble(lab: Lab) -> None:
-    payload = json.dumps({**lab.payload, "filler": "x" * 300_000}).encode()
-    assert Wrapped(lab, "exec <&-; echo fine").run(payload).stdout == b"fine\n"
-    wrapped = Wrapped(lab)  # nor for the count
-    assert wrapped.run(payload).stdout.strip() == b'{"decision":"block","reason":"go on"}'
-    assert wrapped.codes() == ["blocked"]
-
-
-def test_the_other_hook_knows_that_it_runs_inside_one(lab: Lab) -> None:
-    assert Wrapped(lab, 'echo "$HOOKCTL_CHILD $HOME"').run().stdout.decode() == f"1 {lab.home}\n"
-
-
 def test_it_runs_in_the_folder_that_the_host_has_chosen(lab: Lab) -> None:
     """And not in the project: the guard's own hook goes there."""
     lab.environment["CLAUDE_PROJECT_DIR"] = str(lab.project)
     assert Wrapped(lab, "pwd -P").run().stdout.decode().strip() == str(lab.root.resolve())
-
-
-def test_its_words_are_its_own(lab: Lab) -> None:
-    assert Wrapped(lab, 'echo "$# $0"').run().stdout == b"0 /bin/sh\n"
 
 
 def test_switched_off_everything_passes_for_ever(lab: Lab) -> None:
@@ -127,15 +104,6 @@ def test_where_no_process_can_be_started_it_becomes_the_other_hook(lab: Lab) -> 
     assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
 
 
-def test_where_no_thread_can_be_started_it_becomes_the_other_hook(lab: Lab) -> None:
-    wrapped = Wrapped(lab, "echo x >> ran; cat; exit 3")
-    no_thread = "import threading\ndef fail(self):\n    raise RuntimeError\nthreading.Thread.start = fail\n"
-    lab.hook.write_text(no_thread + lab.hook.read_text())
-    done = wrapped.run(b"stdin")
-    assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
-    assert (lab.root / "ran").read_text() == "x\n"
-
-
 def test_it_leaves_nothing_in_its_folder_and_runs_no_other_program_there(lab: Lab) -> None:
     """Neither a module nor a compiled copy that somebody has put beside it: a repository could bring both."""
     wrapped = Wrapped(lab)
@@ -166,14 +134,6 @@ def test_a_signal_goes_on_to_the_other_hook(lab: Lab, number: int) -> None:
     assert not alive(pid)
 
 
-def test_a_signal_ends_a_hook_that_does_not_mind(lab: Lab) -> None:
-    pid, process = _started(Wrapped(lab, "echo $$ > pid; exec sleep 60"))
-    process.terminate()
-    process.communicate(timeout=20)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert not alive(pid)
-
-
 def _started(wrapped: Wrapped) -> "tuple[int, subprocess.Popen[bytes]]":
     pipe = subprocess.PIPE
     process = subprocess.Popen(
@@ -194,20 +154,3 @@ def test_what_it_leaves_running_keeps_nobody_waiting(lab: Lab) -> None:
     os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
     assert (done.returncode, done.stdout) == (0, b"said\n")
     assert spent < 15
-
-
-def test_a_host_that_keeps_stdin_open_does_not_stop_the_other_hook(lab: Lab) -> None:
-    wrapped, pipe = Wrapped(lab, DENIAL), subprocess.PIPE
-    with subprocess.Popen(wrapped.words(), stdin=pipe, stdout=pipe, env=lab.environment, cwd=lab.root) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(wrapped.payload())
-        process.stdin.flush()
-        assert "systemMessage" in json.loads(process.stdout.read())
-        assert process.wait(20) == 0
-
-
-def test_a_host_that_has_gone_gets_no_traceback(lab: Lab) -> None:
-    wrapped = Wrapped(lab, "head -c 1000000 /dev/zero")
-    line = shlex.join(wrapped.words())
-    done = subprocess.run(["sh", "-c", f"{line} | true"], capture_output=True, env=lab.environment, input=b"{}")
-    assert done.stderr == b""
