@@ -154,6 +154,23 @@ def test_two_packs_come_and_go_in_any_order(
     assert after == {name: about[2:] for name, about in before.items()}
 
 
+def test_hooks_of_others_that_come_between_stay(made: Made, pack: str, hookctl: Hookctl) -> None:
+    for name in ("guard", pack):
+        assert hookctl("install", name, "--host", made.name).code == 0
+    if made.name == "wren":
+        late = '\n# late\n[[hooks]]\ntype = "after_turn"\nname = "late"\ncommand = "late"\n'
+        put(made.file, made.file.read_text() + late)
+        left = made.mine + late
+    else:
+        late = '{"name": "late", "trigger": "Stop", "action": {"type": "command", "command": "late"}}'
+        put(made.file, made.file.read_text().replace('"hooks": [', f'"hooks": [\n    {late},', 1))
+        left = made.mine.replace('"hooks": [', f'"hooks": [\n    {late},', 1)
+    assert "nothing to do" in hookctl("install", pack, "--host", made.name).out
+    for name in ("notify", "guard"):
+        assert hookctl("uninstall", name, "--host", made.name).code == 0
+    assert made.file.read_text() == left
+
+
 def test_a_value_of_a_person_is_kept_and_force_puts_ours_back(made: Made, pack: str, hookctl: Hookctl) -> None:
     assert hookctl("install", pack, "--host", made.name).code == 0
     installed = made.file.read_text()
@@ -165,6 +182,21 @@ def test_a_value_of_a_person_is_kept_and_force_puts_ours_back(made: Made, pack: 
     assert made.file.read_text() == installed
     assert hookctl("uninstall", "notify", "--host", made.name).code == 0
     assert made.file.read_text() == made.mine
+
+
+def test_every_hook_is_listed_with_its_event_and_line(made: Made, pack: str, hookctl: Hookctl) -> None:
+    assert hookctl("install", pack, "--host", made.name).code == 0
+    hooks = hookctl("hooks", "--host", made.name, "--json").data["hooks"]
+    rows = made.file.read_text().splitlines()
+    events = {"bell": "stop", "look": "pre-tool", "notify/asked": "pre-tool", "notify/done": "stop"}
+    for hook in hooks:
+        name = next((name for name in events if name in (hook["command"] or "")), "")
+        if name:
+            assert hook["event"] in (events.pop(name), *hosts.load(made.name).events.values()), hook
+            where = rows[hook["line"] - 1]
+            assert where == "[[hooks]]" or where.strip().startswith("{"), hook
+    assert set(events) <= ({"look"} if made.name == "kite" else set()), hooks
+    assert [hook for hook in hooks if hook["matcher"] == "Bash"]
 
 
 @pytest.mark.parametrize("edits", [False, True])
@@ -204,3 +236,27 @@ def test_doctor_finds_nothing_and_names_a_hook_without_an_event(made: Made, isol
     line = 14 if made.name == "wren" else 4
     (lost,) = [hook for hook in hookctl("hooks", "--host", made.name, "--json").data["hooks"] if not hook["event"]]
     assert (lost["state"], lost["line"]) == ("unknown_event", line)
+
+
+@pytest.mark.parametrize("old", ['flat = ["*"]', "positions = true"])
+def test_a_list_has_no_say_in_what_only_maps_have(made: Made, isolated: Path, hookctl: Hookctl, old: str) -> None:
+    file = isolated / "hosts" / f"{made.name}.toml"
+    put(file, file.read_text().replace("[registration]\n", f"[registration]\n{old}\n"))
+    assert hookctl("hosts").code == 4
+    put(file, file.read_text().replace(f"{old}\n", "").replace("event = ", "# event = "))
+    assert hookctl("hosts").code == 4, "names without an event"
+
+
+def test_a_hook_without_an_event_does_not_run_and_can_be_disabled_like_any_other(made: Made, hookctl: Hookctl) -> None:
+    name = "before_tool" if made.name == "wren" else "BeforeTool"
+    text = put(made.file, made.mine.replace(f'"{name}"', "5", 1)).read_text()
+    (hook,) = [one for one in hookctl("hooks", "--json").data["hooks"] if not one["event"]]
+    assert (hook["state"], hook["reason"]) == ("unknown_event", "it names no event")
+    shown = hookctl("hooks").out
+    assert "no event\n" in shown and "it names no event" in shown
+    assert "1 hook names no event" in hookctl("hooks", "--event", "subagent-stop").out
+    assert hookctl("disable", hook["id"]).code == 0
+    assert len(made.items()) == 1
+    assert hookctl("hooks", "--json").data["hooks"][-1]["state"] == "disabled"
+    assert hookctl("enable", hook["id"]).code == 0
+    assert made.file.read_text() == text
