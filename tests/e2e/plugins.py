@@ -35,8 +35,7 @@ def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: s
 def machine_of(place: Place) -> Machine:
     """The machine of a place, for an agent that is started in its project."""
     state = str(place.home / ".local/state/hookctl")
-    environ = {"HOME": str(place.home), "GEMINI_CLI_TRUST_WORKSPACE": "true"}  # as its driver has it
-    return Machine(Folders(state, state, environ, str(place.project)), {})
+    return Machine(Folders(state, state, {"HOME": str(place.home)}, str(place.project)), {})
 
 
 def write_plugin(folder: Path, hooks: dict[str, Any]) -> None:

@@ -79,6 +79,12 @@ def _extension(driver: ModuleType) -> Callable[[Client, Place, Path], object]:
     )
 
 
+def _gemini(client: Client, place: Place, plugin: Path) -> None:
+    _extension(gemini)(client, place, plugin)
+    trusted = {str(place.project): "TRUST_FOLDER"}  # which its driver says in a variable
+    (place.home / ".gemini/trustedFolders.json").write_text(json.dumps(trusted))
+
+
 def _extension_off(driver: ModuleType) -> Callable[[Client, Place], object]:
     return lambda client, place: by_own_means(
         driver, client, place, "extensions", "disable", "--scope", "workspace", "probe"
@@ -113,7 +119,7 @@ CASES = [
     Case(copilot, _copilot, _copilot_off, "probe@market"),
     Case(
         gemini,
-        _extension(gemini),
+        _gemini,
         _extension_off(gemini),
         "probe",
         manifest="gemini-extension.json",
