@@ -337,18 +337,6 @@ def test_a_serial_host_goes_on_after_a_refusal_that_it_would_not_hear(hookctl: H
     assert result["outcome"] == "none"
 
 
-def test_the_name_of_a_script_is_answered_with_its_id(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(Stop=["sh '/x/bell.sh' --token sk-abcdefghijk", "/x/two.sh", "/y/two.sh"]))
-    id = hookctl("hooks", "--json").data["hooks"][0]["id"][:8]
-    for verb in (["fire", "stop", "--hook"], ["disable"]):
-        said = hookctl(*verb, "bell.sh")
-        assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
-        assert "did you mean" not in hookctl(*verb, "two.sh").err
-    hookctl("disable", id)
-    said = hookctl("enable", "bell.sh")
-    assert said.code == 2 and f"did you mean {id} (bell.sh --token ***)?" in said.err
-
-
 def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(PreToolUse=[("Edit", REFUSES), "true"], Stop=["true"]))
     ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}
