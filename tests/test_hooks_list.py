@@ -12,7 +12,6 @@ from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.hosts.loading import never_runs
-from hookctl.settings.effective import Source
 from hookctl.survey import ids
 from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.listing import list_hooks
@@ -30,9 +29,8 @@ def listed(*entries: tuple[str, dict[str, Any]], host: str = "claude", scope: st
         events.setdefault(event, []).append(group)
     known, path = hosts.load(host), f"/{host}/{scope}.json"
     document = formats.parse("json", json.dumps({"hooks": events}, indent=1).encode(), where=path)
-    source = Source(scope, path, document, known)
     file = HookFile(known, scope, path, **more)
-    return list(list_hooks_of(file, source, loading.read(known, document)))
+    return list(list_hooks_of(file, document, loading.read(known, document).entries))
 
 
 def only(*entries: tuple[str, dict[str, Any]], **more: Any) -> Hook:

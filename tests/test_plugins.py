@@ -15,8 +15,10 @@ from hookctl.hosts import codex
 from hookctl.settings.file_rules import FileRules
 from hookctl.survey.gathering import Reading
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Hook, Obstacle
-from hookctl.survey.plugins import find_places, find_plugin_hooks
+from hookctl.survey.machine import Machine
+from hookctl.survey.model import Hook
+from hookctl.survey.plugins import read_plugins
+from hookctl.system.folders import Folders
 from tests.conftest import Hookctl, put
 
 OWN = {"type": "command", "command": "echo hi"}
@@ -33,11 +35,9 @@ def work(isolated: Path) -> Path:
     return isolated / "work"
 
 
-def find(home: Path, host: str, start: Path | None = None, **more: Any) -> Reading:
-    loaded = hosts.load(host)
-    folder = str(start or home.parent / "work")
-    places = find_places(loaded, {"HOME": str(home)}, folder, folder)
-    return find_plugin_hooks(loaded, places, **more)
+def find(home: Path, host: str, start: Path | None = None) -> Reading:
+    folders = Folders(str(home / "state"), str(home / "data"), {"HOME": str(home)}, str(start or home.parent / "work"))
+    return read_plugins(Machine(folders, {}), hosts.load(host))
 
 
 def listed(found: Reading) -> list[Hook]:
@@ -124,6 +124,7 @@ def _installed(value: bool) -> Callable[[Path, Path], object]:
 
 
 def _gemini(home: Path, work: Path) -> None:
+    write(home / ".gemini/settings.json", {"security": {"folderTrust": {"enabled": False}}})
     plugin(home / ".gemini/extensions/probe", "gemini-extension.json", "AfterAgent")
 
 
@@ -267,11 +268,8 @@ def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work
     plugin(work / ".claude/skills/theirs")
     plugin(home / ".claude/skills/none", manifest="")
     assert states(home, "claude") == [("mine@skills-dir", "runs"), ("theirs@skills-dir", "runs")]
-    hooks = listed(find(home, "claude", untrusted={"project": Obstacle("folder_untrusted", "not yet")}))
-    assert [hook.state for hook in hooks] == ["runs", "folder_untrusted"]
     write(home / ".claude/settings.json", {"enabledPlugins": {"theirs@skills-dir": False}})
-    hooks = listed(find(home, "claude", untrusted={"project": Obstacle("folder_untrusted", "not yet")}))
-    assert [hook.state for hook in hooks] == ["runs", "off"]
+    assert states(home, "claude") == [("mine@skills-dir", "runs"), ("theirs@skills-dir", "off")]
     write(home / ".claude/settings.json", {"enabledPlugins": {"mine@skills-dir": False}})
     assert states(home, "claude") == [("mine@skills-dir", "off"), ("theirs@skills-dir", "runs")]
 
@@ -372,8 +370,7 @@ def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path,
         put(path, "export default () => {}\n")
     put(home / ".pi/agent/extensions/hookctl.js", "// ours is among the settings\n")
     write(home / ".pi/agent/settings.json", {"packages": ["npm:some"], "extensions": ["/x.ts"]})
-    untrusted = Obstacle("folder_untrusted", "it is not trusted")
-    hooks = listed(find(home, "pi", untrusted={"project": untrusted}))
+    hooks = listed(find(home, "pi"))
     assert [(hook.owner, hook.state) for hook in hooks] == [
         ("a.js", "runs"),
         ("index.ts", "folder_untrusted"),
@@ -528,6 +525,7 @@ def test_a_manifest_may_cost_the_whole_plugin(host: str, manifest: str, reason: 
     put(home / ".codex/config.toml", '[plugins."probe@market"]\n')
     folder = plugin(home / place, event=event)
     put(folder / name, manifest)
+    write(home / ".gemini/settings.json", {"security": {"folderTrust": {"enabled": False}}})
     (hook,) = listed(find(home, host))
     assert (hook.state == "ignored") is bool(reason)
     assert not reason or hook.reason.endswith(f"{name} {reason}")

@@ -161,6 +161,19 @@ def read(host: Host, document: Document) -> Contents:
     return Contents(tuple(_with_faults(host, entries, faults)), tuple(faults))
 
 
+def read_alone(host: Host, events: dict[str, Any]) -> list[Entry]:
+    """Every hook of a map of events at the root of a host's shape, as a plugin has one.
+
+    What a fault costs beside its own item is known of settings files alone.
+    """
+    entries: list[Entry] = []
+    faults: list[Fault] = []
+    for event, items in events.items():
+        _read_event(host, (*host.shape.root, event), items, entries, faults)
+    faults = [fault._replace(reach=ITEM) for fault in faults if fault.reach != NOWHERE]
+    return list(_with_faults(host, entries, faults))
+
+
 def describe(document: Document, fault: Fault) -> str:
     """A fault with its line and the name of its place."""
     if not fault.path:
@@ -350,18 +363,6 @@ def _suggest_event(host: Host, event: str) -> str:
 
 
 # One hook.
-
-
-def judge_alone(
-    host: Host, path: Path, event: str, fields: dict[str, Any], group: dict[str, Any]
-) -> Entry:
-    """A hook of a file with events of its own, as a plugin's, with what costs it."""
-    faults = [*_judge_event(host, path, event)] if event not in host.handlers.no_events else []
-    faults += [
-        *_judge_matcher(host, path, event, group),
-        *_judge_handler(host, path, event, fields),
-    ]
-    return Entry(path, event, fields, group, tuple(fault._replace(reach=ITEM) for fault in faults))
 
 
 def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:

@@ -146,16 +146,22 @@ def event_maps(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any]]]:
 
 def elements(shape: Shape, root: Any) -> tuple[HookEntry, ...]:
     """Our hooks in a file, even if they were moved or edited."""
-    hooks = []
-    for path, handler, group in handlers(shape, root):
-        command = without_sh(shape, handler.get("command"))
-        match = _HEAD.match(command) if isinstance(command, str) else None
-        if match:
-            fields = {**handler, "command": command}
-            if group is not handler and len(group["hooks"]) == 1 and "matcher" in group:
-                fields["matcher"] = group["matcher"]
-            hooks.append(HookEntry(path, match[1], fields))
-    return tuple(hooks)
+    found = (element(shape, *handler) for handler in handlers(shape, root))
+    return tuple(hook for hook in found if hook)
+
+
+def element(
+    shape: Shape, path: Path, handler: dict[str, Any], group: dict[str, Any]
+) -> HookEntry | None:
+    """A handler as a hook of ours; None if it is none."""
+    command = without_sh(shape, handler.get("command"))
+    match = _HEAD.match(command) if isinstance(command, str) else None
+    if not match:
+        return None
+    fields = {**handler, "command": command}
+    if group is not handler and len(group["hooks"]) == 1 and "matcher" in group:
+        fields["matcher"] = group["matcher"]
+    return HookEntry(path, match[1], fields)
 
 
 def without_sh(shape: Shape, command: Any) -> Any:

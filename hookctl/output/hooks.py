@@ -13,8 +13,9 @@ from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
 from hookctl.output.runs import show_ms
+from hookctl.receipts.model import Runs
 from hookctl.survey.inventory import Inventory
-from hookctl.survey.model import RUNS, WANTED, Hook, Receipts
+from hookctl.survey.model import RUNS, WANTED, Hook
 from hookctl.survey.scripts import name_program
 
 _LONGEST = 60  # characters of a command or a matcher
@@ -104,7 +105,7 @@ def _name(hook: Hook, command: str) -> str:
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
 
 
-def describe_receipts(receipts: Receipts) -> str:
+def describe_receipts(receipts: Runs) -> str:
     """What the receipts of a hook say, in a sentence."""
     parts = [f"ran {amount(receipts.runs, 'time')}"]
     if receipts.failures:

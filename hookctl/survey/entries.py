@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hookctl.documents import Document
 from hookctl.errors import nearest
 from hookctl.hosts import Host, loading, matchers, shapes
-from hookctl.hosts.loading import Contents, Entry, Fault
+from hookctl.hosts.loading import Entry, Fault
 from hookctl.model import Path
 from hookctl.packs.protocol import EVENTS
-from hookctl.settings.effective import Source
 from hookctl.survey.model import IGNORED, NO_TOOL, UNKNOWN_EVENT, Hook, HookFile, Obstacle
 
 
 def list_hooks_of(
     file: HookFile,
-    source: Source,
-    contents: Contents,
+    document: Document,
+    entries: Sequence[Entry],
     obstacle: Obstacle | None = None,
     *,
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file.
+    """The hooks that stand in a file, from its entries.
 
     `obstacle` costs all of them, `hidden` those of an event, and `closed` single ones.
     """
-    host, document = source.host, source.document
-    ours = {element.path: element for element in shapes.elements(host.shape, document.value)}
-    lines = document.lines(entry.path for entry in contents.entries)
-    for entry, line in zip(contents.entries, lines, strict=True):
-        own = ours.get(entry.path)
+    host, own = file.host, None
+    lines = document.lines(entry.path for entry in entries)
+    for entry, line in zip(entries, lines, strict=True):
+        if not file.plugin:  # there is none of ours
+            own = shapes.element(host.shape, entry.path, entry.fields, entry.group)
         found = [obstacle] if obstacle else [hidden[entry.event]] if entry.event in hidden else []
         if not obstacle:
-            found += judge_entry(host, document, entry, closed.get(entry.path))
+            found += _judge_entry(host, document, entry, closed.get(entry.path))
         yield Hook(
             file,
             entry.path,
@@ -47,7 +46,7 @@ def list_hooks_of(
         )
 
 
-def judge_entry(
+def _judge_entry(
     host: Host, document: Document, entry: Entry, closed: Obstacle | None
 ) -> Iterator[Obstacle]:
     """What keeps a hook from running: its event, its fields, an approval, and its matcher."""

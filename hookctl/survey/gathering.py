@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import CONFLICT, MISSING
@@ -186,9 +186,9 @@ class _HostReader:
                 continue
             if loading.refusal(variant, document):
                 continue  # the host reads no such text anywhere
-            source, obstacle = Source(scope, path, document, variant), Obstacle(HIDDEN, reason)
-            contents = loading.read(variant, document)
-            yield from list_hooks_of(HookFile(variant, scope, path), source, contents, obstacle)
+            file = HookFile(variant, scope, path)
+            entries = loading.read(variant, document).entries
+            yield from list_hooks_of(file, document, entries, Obstacle(HIDDEN, reason))
 
     def _list_unread_paths(self) -> Iterator[tuple[str, str, str]]:
         """Settings that the host does not read here: path, scope and why."""
@@ -219,8 +219,8 @@ class _HostReader:
     def _list_hooks(
         self, found: _Found, sources: list[Source], found_switches: Sequence[Switch]
     ) -> Iterator[Hook]:
-        source, contents = found.source, found.contents
-        if not contents.entries:
+        source, entries = found.source, found.contents.entries
+        if not entries:
             return
         file = HookFile(
             source.host,
@@ -231,13 +231,13 @@ class _HostReader:
             readers=tuple(self._find_readers(source)),
         )
         if found.obstacle:
-            yield from list_hooks_of(file, source, contents, found.obstacle)
+            yield from list_hooks_of(file, source.document, entries, found.obstacle)
             return
         closed = {}
         if not self._stopping:  # nobody can approve anything in a client that does not start
-            closed = self._find_closed(source, contents.entries, found_switches)
+            closed = self._find_closed(source, entries, found_switches)
         hidden = _find_hidden_events(source, sources)
-        yield from list_hooks_of(file, source, contents, hidden=hidden, closed=closed)
+        yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
 
     def _find_shared(
         self, source: Source, found_switches: Sequence[Switch]
@@ -264,17 +264,9 @@ class _HostReader:
         closed |= _find_refused(source.scope, entries, found_switches)
         if not source.host.trust.covers(source.scope):
             return closed
-        host, machine = source.host, self._machine
-        asked = []
-        for entry in entries:
-            if not entry.faults or entry.faults[0].kind == "event":
-                asked.append(HookEntry(entry.path, "", entry.fields))
-        waiting = approval.closed(
-            host, source.path, source.document.value, machine.environ, machine.read, asked
-        )
-        for each in waiting:
-            closed.setdefault(each.element.path, _explain_closed(source, each, machine))
-        return closed
+        value = source.document.value
+        waiting = find_waiting(self._machine, source.host, source.path, value, entries)
+        return {**waiting, **closed}
 
 
 # What stops the hooks of several files.
@@ -337,10 +329,27 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     return named
 
 
-def _explain_closed(source: Source, closed: approval.Closed, machine: Machine) -> Obstacle:
-    trust = source.host.trust
+def find_waiting(
+    machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
+) -> dict[Path, Obstacle]:
+    """The hooks of a file that the host approves one by one, and that it does not run yet.
+
+    `name` is what the host calls the file, `root` what it says.
+    """
+    asked = []
+    for entry in entries:
+        if not entry.faults or entry.faults[0].kind == "event":
+            asked.append(HookEntry(entry.path, "", entry.fields))
+    waiting: dict[Path, Obstacle] = {}
+    for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
+        waiting.setdefault(each.element.path, _explain_closed(host, each, machine))
+    return waiting
+
+
+def _explain_closed(host: Host, closed: approval.Closed, machine: Machine) -> Obstacle:
+    trust = host.trust
     if closed.why == approval.OFF:
-        config = hosts.config_folder(source.host, machine.environ)
+        config = hosts.config_folder(host, machine.environ)
         where = trust.config.format(config=config)
         return Obstacle(OFF, f"it has enabled = false in {where}", "set it to true there")
     was = "nobody has approved it"

@@ -6,16 +6,13 @@ when the hook moves in its file. Where several hooks have the same, the second o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.hosts.hook_id import digest, shorten
-from hookctl.masking import masked_text
+from hookctl.hosts.hook_id import digest
 from hookctl.survey.model import Hook
 
 _MOST = 5  # hooks that an error names
-_LONGEST = 60  # characters of a command
 _LEAST = 4  # characters of an ID
 
 
@@ -46,28 +43,9 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
 
 
 def suggest(hooks: Sequence[Hook], text: str) -> str:
-    """The ID that may be meant by the name of a hook or its script, or the nearest name; or ''."""
-    found = {}
-    for hook in hooks:
-        if described := _describe_named(hook, text):
-            found[hook.id] = described
-    if len(found) != 1:
-        names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
-        return nearest(text, names).strip()
-    ((id, described),) = found.items()
-    return f"did you mean {shorten(id)} ({described})?"
-
-
-def _describe_named(hook: Hook, text: str) -> str:
-    """A hook with a name, or with the file name of its script, in a few words; '' for another."""
-    if hook.fields.get("name") == text:
-        return text
-    words = hook.command.split()
-    for number, word in enumerate(words):
-        if os.path.basename(word.strip("'\"")) == text:
-            shown = masked_text(" ".join([text, *words[number + 1 :]]))
-            return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-    return ""
+    """The nearest name of one of our hooks or packs, as a question; or ''."""
+    names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
+    return nearest(text, names).strip()
 
 
 def _begins(hook: Hook, beginning: str) -> bool:

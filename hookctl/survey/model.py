@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
+from hookctl.receipts.model import Runs
 from hookctl.settings.effective import Source
 from hookctl.survey.scripts import name_program
 
@@ -77,17 +78,6 @@ class Unreadable(NamedTuple):
     stops_client: bool = False
 
 
-class Receipts(NamedTuple):
-    """What the receipts of one hook add up to."""
-
-    runs: int = 0
-    failures: int = 0
-    median_ms: float | None = None
-    p95_ms: float | None = None
-    bytes: int = 0  # that went into the context
-    last_run: float | None = None  # in seconds since the epoch
-
-
 class Hook(NamedTuple):
     """A hook that stands in a file: a host would run it here, or would not."""
 
@@ -101,7 +91,7 @@ class Hook(NamedTuple):
     obstacles: tuple[Obstacle, ...] = ()  # its own, the one that counts first
     note: str = ""  # what to know about it where it runs
     id: str = ""
-    receipts: Receipts = Receipts()
+    receipts: Runs = Runs()
 
     @property
     def host(self) -> str:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, codex, loading, shapes
+from hookctl.hosts import Host, loading
+from hookctl.hosts.loading import Entry
 from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
-from hookctl.survey.entries import judge_entry
-from hookctl.survey.model import IGNORED, NOT_APPROVED, OFF, Hook, HookFile, Obstacle
+from hookctl.survey.entries import list_hooks_of
+from hookctl.survey.gathering import find_waiting
+from hookctl.survey.machine import Machine
+from hookctl.survey.model import IGNORED, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import Plugin, find_first
 from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
 from hookctl.survey.plugin_tables import PluginTable
 from hookctl.survey.roots import expand
 
-_GROUPED, _FLAT = Shape(root=()), Shape(root=(), flat=("*",))
 _MOST_HANDLERS = 500  # of one file
-
-# Path, handler and group.
-_Entry = tuple[Path, dict[str, Any], dict[str, Any]]
 
 
 class _Part(NamedTuple):
@@ -48,18 +47,17 @@ class HookFinder:
 
     def __init__(
         self,
+        machine: Machine,
         host: Host,
         table: PluginTable,
         reader: PluginReader,
         disabled: Mapping[str, Obstacle],
-        project: str,
     ) -> None:
-        self._project = project.rstrip("/")
+        self._machine = machine
         self._disabled = disabled
         self._host = host
         self._table = table
         self._reader = reader
-        self._shape = _FLAT if table.flat == "all" else _GROUPED
 
     def find(
         self,
@@ -72,21 +70,15 @@ class HookFinder:
         manifest = self._read_manifest(plugin.folder)
         obstacle = obstacle or self._judge_manifest(manifest)
         for part in self._find_parts(plugin, manifest):
-            file = HookFile(
-                self._host._replace(shape=self._shape),
-                "plugin",
-                part.path,
-                plugin=plugin.name,
-                shared=shared,
-                note=self._table.note or self._note_on_trust(plugin),
-                readers=readers,
-                variables=self._variables(plugin),
+            note = self._table.note or self._note_on_trust(plugin)
+            yield from self._read_hooks(
+                plugin, part, obstacle, shared=shared, note=note, readers=readers
             )
-            yield from self._read_hooks(file, part, plugin, obstacle)
 
     def _note_on_trust(self, plugin: Plugin) -> str:
         """What to know of a plugin that a project switches on, where that needs an approval."""
-        is_projects = plugin.on.startswith(self._project + "/")
+        project = self._machine.start_of(self._host).rstrip("/")
+        is_projects = plugin.on.startswith(f"{project}/")
         return self._host.trust.gate if is_projects and self._host.trust.covers("project") else ""
 
     # The manifest of a plugin.
@@ -191,68 +183,43 @@ class HookFinder:
 
     # The hooks in a file.
 
-    def _find_handlers(self, part: _Part) -> list[_Entry]:
-        events = value_at(part.document.value, part.above)
-        found = shapes.handlers(self._shape, events)
-        if self._table.flat == "some":
-            alone = [entry for entry in shapes.handlers(_FLAT, events) if "hooks" not in entry[1]]
-            found = sorted([*found, *alone], key=lambda entry: entry[0][:2])
-        if len(found) > _MOST_HANDLERS:
-            self._reader.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
-        return found[:_MOST_HANDLERS]
-
     def _read_hooks(
-        self, file: HookFile, part: _Part, plugin: Plugin, obstacle: Obstacle | None
+        self, plugin: Plugin, part: _Part, obstacle: Obstacle | None, **more: Any
     ) -> Iterator[Hook]:
-        host, found = file.host, self._find_handlers(part)
-        lines = part.document.lines((*part.above, *path) for path, _, _ in found)
-        for entry, line in zip(found, lines, strict=True):
-            path, fields, group = entry
-            event, matcher = str(path[0]), group.get("matcher")
-            own = [obstacle] if obstacle else []
-            if not obstacle:
-                place = loading.judge_alone(host, (*part.above, *path), event, fields, group)
-                closed = self._find_closed(plugin, part, entry)
-                own += judge_entry(host, part.document, place, closed)
-            yield Hook(
-                file,
-                (*part.above, *path),
-                event,
-                fields,
-                matcher if isinstance(matcher, str) else "",
-                line,
-                obstacles=tuple(own),
-            )
+        """The hooks of a part; `more` are the fields of their HookFile."""
+        shape = Shape(root=part.above, flat=("*",) if self._table.flat else ())
+        host = self._host._replace(shape=shape)
+        entries = loading.read_alone(host, value_at(part.document.value, part.above))
+        if len(entries) > _MOST_HANDLERS:
+            self._reader.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
+        entries = entries[:_MOST_HANDLERS]
+        variables = dict.fromkeys(self._table.roots, plugin.folder)
+        file = HookFile(host, "plugin", part.path, plugin=plugin.name, variables=variables, **more)
+        closed = self._find_closed(plugin, part, entries)
+        closed |= dict(self._find_disabled(entries, variables))
+        yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
 
-    def _find_closed(self, plugin: Plugin, part: _Part, entry: _Entry) -> Obstacle | None:
-        """Why a hook waits for an approval, or is switched off by its name."""
-        _, handler, _ = entry
-        name = handler.get("name", expand(str(handler.get("command")), self._variables(plugin)))
-        obstacle = self._disabled.get(name) if isinstance(name, str) else None
-        if obstacle is None and self._table.approvals:
-            obstacle = self._judge_approval(plugin, part, entry)
-        return obstacle
+    def _find_disabled(
+        self, entries: Sequence[Entry], variables: Mapping[str, str]
+    ) -> Iterator[tuple[Path, Obstacle]]:
+        """The hooks that are switched off by their name, or their command as it is run."""
+        for entry in entries:
+            name = entry.fields.get("name", expand(str(entry.fields.get("command")), variables))
+            if isinstance(name, str) and name in self._disabled:
+                yield entry.path, self._disabled[name]
 
-    def _variables(self, plugin: Plugin) -> dict[str, str]:
-        return dict.fromkeys(self._table.roots, plugin.folder)
-
-    def _judge_approval(self, plugin: Plugin, part: _Part, entry: _Entry) -> Obstacle | None:
-        """Why Codex does not run a hook yet; None if it is approved as it is."""
-        path, handler, group = entry
-        config = self._reader.document(self._reader.expand(self._host.trust.config)[0])
-        state = codex.state_path(f"{plugin.id}:{part.name}", ("hooks", *path))
-        if config is not None and value_at(config.value, (*state, "enabled")) is False:
-            reason = f"it has enabled = false in {config.where}"
-            return Obstacle(OFF, reason, "set it to true there")
-        approved = codex.approved(config, state) if config is not None else None
-        if approved is None:
-            return Obstacle(NOT_APPROVED, "nobody has approved it", self._host.trust.action)
-        try:
-            is_as_approved = approved == codex.trusted_hash(str(path[0]), group, handler)
-        except (KeyError, TypeError):  # it has no command, or no number: Codex does not load it
-            return None
-        reason, fix = "it was changed since it was approved", self._host.trust.action
-        return None if is_as_approved else Obstacle(NOT_APPROVED, reason, fix)
+    def _find_closed(
+        self, plugin: Plugin, part: _Part, entries: Sequence[Entry]
+    ) -> dict[Path, Obstacle]:
+        """The hooks that wait for an approval, which has the names of plugin and file."""
+        if not self._table.approvals:
+            return {}
+        host = self._host._replace(shape=Shape())  # as in a file with nothing else
+        above, root = len(part.above), {"hooks": value_at(part.document.value, part.above)}
+        moved = [entry._replace(path=("hooks", *entry.path[above:])) for entry in entries]
+        name = f"{plugin.id}:{part.name}"
+        waiting = find_waiting(self._machine, host, name, root, moved)
+        return {(*part.above, *path[1:]): found for path, found in waiting.items()}
 
 
 def _show_as_map(document: Document, host: Host) -> Document:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.documents import Path, value_at
 from hookctl.hosts import Host
 from hookctl.settings.file_rules import FileRules, is_rule
+from hookctl.settings.switches import Switch
+from hookctl.survey.gathering import judge_switches
 from hookctl.survey.model import MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, printable
 from hookctl.survey.plugin_tables import Packages, PluginTable
-
-# What the settings have against a file of a scope.
-FindOff = Callable[[str, str], Obstacle | None]
 
 
 class ModuleFinder:
@@ -28,12 +27,12 @@ class ModuleFinder:
         host: Host,
         reader: PluginReader,
         obstacles: Mapping[str, Obstacle | None],
-        find_off: FindOff,
+        switches: Sequence[Switch],
     ) -> None:
         self._host = host
         self._reader = reader
         self._obstacles = obstacles
-        self._find_off = find_off
+        self._switches = switches
         self._seen: set[str] = set()  # files that are listed
 
     def find(self, table: PluginTable) -> Iterator[Hook]:
@@ -45,7 +44,8 @@ class ModuleFinder:
                 name = os.path.basename(path)
                 if name not in own and os.path.isfile(path) and path not in self._seen:
                     self._seen.add(path)
-                    obstacle = self._find_off(scope, path) or self._obstacles[scope]
+                    off = judge_switches(scope, path, self._switches)
+                    obstacle = off or self._obstacles[scope]
                     yield self._describe(path, name, (), 1, path, obstacle)
         for row in table.packages:
             for path in self._reader.expand(row.file):
@@ -64,7 +64,9 @@ class ModuleFinder:
             name = entry.get(row.name) if isinstance(entry, dict) and row.name else entry
             if not isinstance(name, str) or (rules and not self._is_new(name, rules)):
                 continue
-            off = self._find_off(scope, rules.locate(name)) if rules else _judge_entry(row, entry)
+            off = _judge_entry(row, entry)
+            if rules:
+                off = judge_switches(scope, rules.locate(name), self._switches)
             line = document.position((*key, number))[0]
             obstacle = off or self._obstacles[scope]
             yield self._describe(path, name, (*key, number), line, name, obstacle)

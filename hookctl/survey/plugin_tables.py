@@ -80,7 +80,7 @@ class PluginTable(NamedTuple):
     strict: Sequence[str] = ()  # `manifest`, `name`, `hooks`: without a valid one nothing is loaded
     inside: Sequence[str] = ("hooks",)  # where the events stand in the manifest
     bare: bool = False  # whether a hooks file may be the map of events itself
-    flat: str = ""  # whether `all` items of an event's list are hooks themselves, or `some`
+    flat: bool = False  # whether items of an event's list may be hooks themselves
     roots: Sequence[str] = ()  # variables for the plugin's folder in a command
     first_only: bool = False  # of several with one name only the first counts
     note: str = ""  # what to know about a hook that runs

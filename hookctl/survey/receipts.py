@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.packs.runner import find_event
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
-from hookctl.survey.model import Hook, Receipts
+from hookctl.survey.model import Hook
 
 _NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
 
@@ -25,23 +25,15 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
     counted = []
     for hook in hooks:
         runs = nearby if hook.scope in _NEARBY else everywhere
-        counted.append(hook._replace(receipts=_add_up(_find_runs(hook, runs))))
+        counted.append(hook._replace(receipts=_find_runs(hook, runs)))
     return counted
 
 
-def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs | None:
+def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs:
     """The runs of one hook: a pack's have its PACK/ID, anybody else's the ID in the list."""
     if hook.own_id:
-        return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id))
+        return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id), Runs())
     for name, found in runs.items():
         if (name.host, name.id) == (hook.host, hook.id):  # which the event is part of
             return found
-    return None
-
-
-def _add_up(runs: Runs | None) -> Receipts:
-    if runs is None:
-        return Receipts()
-    return Receipts(
-        runs.runs, runs.failures, runs.median_ms, runs.p95_ms, runs.bytes, runs.last_run
-    )
+    return Runs()

@@ -19,6 +19,7 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 
 _LONGEST = 200  # characters of a command that are shown
+_COUNTED = ("runs", "failures", "median_ms", "p95_ms", "bytes", "last_run")  # of its receipts
 
 
 HELP = """
@@ -104,7 +105,6 @@ def _sort_key(inventory: Inventory) -> Any:
 
 def _describe(hook: Hook) -> dict[str, Any]:
     """A hook as `--json` shows it."""
-    receipts = hook.receipts
     return {
         "id": hook.id,
         "host": hook.host,
@@ -118,7 +118,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
         "state": hook.state,
         "reason": hook.reason,
         "fix": hook.fix,
-        **receipts._asdict(),
+        **{name: getattr(hook.receipts, name) for name in _COUNTED},
         "name": hook.own_id,
         "plugin": hook.plugin,
         "also_read_by": [

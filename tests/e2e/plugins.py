@@ -6,6 +6,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hookctl.survey.machine import Machine
+from hookctl.system.folders import Folders
+
 from .agent import Place
 from .clients import Client
 
@@ -27,6 +30,12 @@ def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: s
     )
     assert done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def machine_of(place: Place) -> Machine:
+    """The machine of a place, for an agent that is started in its project."""
+    state = str(place.home / ".local/state/hookctl")
+    return Machine(Folders(state, state, {"HOME": str(place.home)}, str(place.project)), {})
 
 
 def write_plugin(folder: Path, hooks: dict[str, Any]) -> None:

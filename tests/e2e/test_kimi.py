@@ -10,7 +10,7 @@ from hookctl import hosts
 from hookctl.survey.inventory import take_inventory
 from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import Hook
-from hookctl.survey.plugins import find_places, find_plugin_hooks
+from hookctl.survey.plugins import read_plugins
 from hookctl.system.folders import Folders
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
@@ -20,7 +20,7 @@ from .clients import Client
 from .dialects import Call
 from .kimi import Place, play, shell
 from .model_server import Script
-from .plugins import by_own_means
+from .plugins import by_own_means, machine_of
 from .probe import make_probe
 from .product import codes, hookctl, hookctl_json, leave_work
 from .test_kimi_facts import OPERATORS, entry
@@ -184,9 +184,7 @@ def test_hooks_of_plugins_are_listed_as_the_client_runs_them(kimi: Client, place
         return sorted(ran.read_text().split()) if ran.exists() else []
 
     def states() -> list[tuple[str, str]]:
-        host = hosts.load("kimi")
-        places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
-        hooks = list_hooks(find_plugin_hooks(host, places).hooks)
+        hooks = list_hooks(read_plugins(machine_of(place), hosts.load("kimi")).hooks)
         return sorted((hook.owner, hook.state) for hook in hooks)
 
     command = f'echo "$KIMI_PLUGIN_ROOT" >> {ran}'

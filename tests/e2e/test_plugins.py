@@ -14,14 +14,14 @@ import pytest
 from hookctl import hosts
 from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import Hook
-from hookctl.survey.plugins import find_places, find_plugin_hooks
+from hookctl.survey.plugins import read_plugins
 
 from . import claude, codex, copilot, droid, gemini, openhands, qwen
 from . import opencode as opencode_driver
 from . import pi as pi_driver
 from .agent import Place
 from .clients import Client
-from .plugins import by_own_means, write_marketplace, write_plugin
+from .plugins import by_own_means, machine_of, write_marketplace, write_plugin
 from .product import hookctl_json
 
 pytestmark = pytest.mark.e2e
@@ -79,6 +79,12 @@ def _extension(driver: ModuleType) -> Callable[[Client, Place, Path], object]:
     )
 
 
+def _gemini(client: Client, place: Place, plugin: Path) -> None:
+    _extension(gemini)(client, place, plugin)
+    trusted = {str(place.project): "TRUST_FOLDER"}  # which its driver says in a variable
+    (place.home / ".gemini/trustedFolders.json").write_text(json.dumps(trusted))
+
+
 def _extension_off(driver: ModuleType) -> Callable[[Client, Place], object]:
     return lambda client, place: by_own_means(
         driver, client, place, "extensions", "disable", "--scope", "workspace", "probe"
@@ -113,7 +119,7 @@ CASES = [
     Case(copilot, _copilot, _copilot_off, "probe@market"),
     Case(
         gemini,
-        _extension(gemini),
+        _gemini,
         _extension_off(gemini),
         "probe",
         manifest="gemini-extension.json",
@@ -128,9 +134,7 @@ QUICK = (claude, codex)
 
 def listed(case: Case, place: Place, *, readable: bool = True) -> list[Hook]:
     """The hooks of plugins as hookctl lists them in the project; all of it has to be readable."""
-    host = hosts.load(case.host)
-    places = find_places(host, {"HOME": str(place.home)}, str(place.project), str(place.project))
-    found = find_plugin_hooks(host, places)
+    found = read_plugins(machine_of(place), hosts.load(case.host))
     assert found.unreadable == () or not readable
     return list_hooks(found.hooks)
 
