@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import backups, files, folders, owners
+from hookctl.system import backups, files, folders
 from hookctl.system.files import Changed, Snapshot
 from tests.conftest import put
 
@@ -100,22 +100,10 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     assert len(files.read(str(path)).data or b"") == files.LIMIT
 
 
-@pytest.mark.parametrize(("code", "hint"), [(errno.EACCES, "read access"), (errno.ESTALE, "Fix the path")])
-def test_a_file_that_cannot_be_read_says_so(
-    target: Path, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
-) -> None:
+@pytest.mark.parametrize("code", [errno.EACCES, errno.ESTALE])
+def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     fail(monkeypatch, "open", code)
-    assert hint in refused("unreadable", files.read, str(target)).hint
-
-
-@pytest.mark.parametrize(("caller", "hint"), [(0, "Make it writable"), (1, "It belongs to {owner}: make the change")])
-def test_a_file_that_cannot_be_written_names_another_owner(
-    target: Path, monkeypatch: pytest.MonkeyPatch, caller: int, hint: str
-) -> None:
-    uid = target.stat().st_uid
-    monkeypatch.setattr(os, "geteuid", lambda: uid + caller)
-    error = files.cannot_write(str(target), PermissionError(errno.EACCES, "no"))
-    assert hint.format(owner=owners.user_name(uid)) in (error.hint or "")
+    assert "read access" in refused("unreadable", files.read, str(target)).hint
 
 
 # Links
@@ -226,12 +214,6 @@ def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes |
     assert (error.exit_code, error.path) == (1, str(target))
     assert written_at(target) == before
     assert (target.read_bytes(), names(target.parent)) == (b"old", listed)
-
-
-def test_a_rename_that_is_forbidden_names_the_commands_that_show_why() -> None:
-    error = OSError(errno.EPERM, "no", "/their folder/.x.hookctl", None, "/their folder/x")
-    hint = files.cannot_write("/their folder/x", error).hint
-    assert hint == "`lsattr '/their folder/x'` and `ls -ld '/their folder'` show what forbids it."
 
 
 def test_folders_that_are_private_already_need_no_chmod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -477,7 +459,6 @@ def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
     swept = leftover(tmp_path, monkeypatch, gone)
     machine = swept.name.split(".")[-4]
     kept = [
-        leftover(tmp_path, monkeypatch, os.getpid()),  # alive
         leftover(tmp_path, monkeypatch, 1),  # alive, and somebody else's
         put(tmp_path / swept.name.replace(machine, "0" * 8), b""),  # another machine's
         put(tmp_path / swept.name.removeprefix("."), b""),
@@ -488,23 +469,23 @@ def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
         put(tmp_path / f".x.{machine}.{'9' * 40}.0000.hookctl", b""),
         put(tmp_path / "settings.json", b""),
     ]
-    folder = tmp_path / swept.name.replace(swept.name[-12:-8], "beef")
-    folder.mkdir()
+    put(tmp_path / swept.name.replace(swept.name[-12:-8], "beef") / "half", b"")  # a folder goes whole
+    leftover(tmp_path, monkeypatch, os.getpid())  # goes too: a run sweeps when it writes nothing
     link = tmp_path / f".x.{machine}.{gone}.0000.hookctl"
     link.symlink_to("settings.json")
-    assert files.sweep(str(tmp_path)) == [str(swept)]
-    assert names(tmp_path) == sorted(path.name for path in [*kept, folder, link])
+    assert files.sweep(str(tmp_path))
+    assert names(tmp_path) == sorted(path.name for path in [*kept, link])
 
 
 @AS_ROOT
 def test_another_users_temporary_file_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = leftover(tmp_path, monkeypatch, dead())
     os.chown(path, 1234, 1234)
-    assert files.sweep(str(tmp_path)) == []
+    assert files.sweep(str(tmp_path)) and path.exists()
 
 
 def test_a_folder_that_is_not_there_needs_no_sweep(tmp_path: Path) -> None:
-    assert files.sweep(str(tmp_path / "no")) == []
+    assert files.sweep(str(tmp_path / "no"))
 
 
 # Backups

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import piped
+from hookctl.system import processes
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
@@ -552,13 +552,6 @@ def test_a_hook_that_does_not_want_to_end_is_killed(hookctl: Hookctl, settings: 
     assert_ended(int((home / "pid").read_text()))
 
 
-def test_what_a_command_says_last_is_read_after_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(piped._Talk, "go_on", lambda self, seconds: time.sleep(seconds))
-    with piped.Runner() as runner:
-        output = runner.run(["/bin/sh", "-c", "echo out; echo err >&2"], b"", os.environ, "/", 50)
-    assert (output.status, output.out, output.err) == (0, b"out\n", b"err\n")
-
-
 def assert_ended(pid: int) -> None:
     end = time.monotonic() + 20
     while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
@@ -581,7 +574,7 @@ def test_output_is_bounded_and_a_hook_that_reads_nothing_is_fine(
     result = only(hookctl("fire", "stop", "--payload", large, "--json"))
     first, second = result["hooks"]
     assert (first["outcome"], second["outcome"]) == ("failed", "none")
-    assert len(first["stdout"]) == piped.LIMIT
+    assert len(first["stdout"]) == processes.LIMIT
 
 
 def test_secrets_are_masked_in_all_that_is_shown(hookctl: Hookctl, settings: Path) -> None:

@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hookctl.system import source
 from tests.conftest import Hookctl
 
 ROOT = Path(__file__).parents[1]
 PYTHON = shlex.quote(sys.executable)
-
-
-@pytest.mark.parametrize(
-    "noted, words",
-    [
-        ({"url": "file:///src/my%20hookctl", "dir_info": {}}, "'/src/my hookctl[yaml]'"),
-        ({"url": "file:///src/hookctl", "dir_info": {"editable": True}}, "-e '/src/hookctl[yaml]'"),
-        (
-            {"url": "https://git.example/h.git", "vcs_info": {"vcs": "git", "commit_id": "0123abc"}},
-            "'hookctl[yaml] @ git+https://git.example/h.git@0123abc'",
-        ),
-        (
-            {"url": "https://files.example/hookctl-1.whl", "archive_info": {}},
-            "'hookctl[yaml] @ https://files.example/hookctl-1.whl'",
-        ),
-        ({"url": "https://x.example/;rm x", "archive_info": {}}, "'hookctl[yaml] @ https://x.example/;rm x'"),
-        ({}, "PyYAML"), ({"url": ""}, "PyYAML"), ({"url": 3}, "PyYAML"),
-    ],
-)  # fmt: skip
-def test_the_advice_names_the_source_that_hookctl_came_from(
-    noted: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(source, "_direct_url", lambda: noted)
-    assert source.install_command("yaml", "PyYAML") == f"{PYTHON} -m pip install {words}"
-
-
-@pytest.mark.parametrize("text", [None, "{", "[]", "null", json.dumps({"url": "file:///x", "dir_info": {}})])
-def test_what_the_installer_noted_may_be_anything(text: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Distribution:
-        def read_text(self, name: str) -> str | None:
-            return text
-
-    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Distribution())
-    advice = source.install_command("yaml", "PyYAML")
-    assert advice.endswith("'/x[yaml]'" if text and "file:" in text else " PyYAML")
 
 
 def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:
