@@ -151,9 +151,9 @@ def test_what_it_says_fits_80_columns(run: Run) -> None:
         assert [line for line in lines if len(line) > 80 and "/" not in line] == [], (
             "a path is copied, and never broken"
         )
-    assert f"run folder {run.folder}" in lines
-    (first,) = [number for number, line in enumerate(lines) if line.startswith("running    until ")]
-    assert lines[first + 1].startswith(" " * 11), "it stays in its column"
+    assert f"run folder  {run.folder}" in lines
+    (first,) = [number for number, line in enumerate(lines) if line.startswith("running     until ")]
+    assert lines[first + 1].startswith(" " * 12), "it stays in its column"
 
 
 # A repository could bring links.
