@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import sys
-import time
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -81,23 +79,6 @@ def progress(line: str) -> None:
 def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether stdout is still read."""
     return _write(sys.stdout, _render([line]))
-
-
-def is_unread(seconds: float) -> bool:
-    """Wait this long; returns True at once when stdout is no longer read."""
-    if sys.stdout is None:
-        return True
-    try:
-        poll = select.poll()
-        poll.register(sys.stdout.fileno(), 0)
-        events = poll.poll(seconds * 1000)
-    except (OSError, ValueError):  # stdout is no file
-        events = [(0, select.POLLNVAL)]
-    flags = events[0][1] if events else 0
-    if flags & select.POLLNVAL:  # what cannot be polled
-        time.sleep(seconds)
-        return False
-    return bool(flags)
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:

@@ -101,8 +101,7 @@ def shared_file(loaded: None, open_to_others: Path, settings: Path, monkeypatch:
 # Whose file it is, its mode, whether the caller is in its group; and afterwards, or who would lose or get access.
 OWNERS = [
     (OWNER, 0o660, [SHARED], f"user {OWNER}"),
-    (0, 0o660, [SHARED], (CALLER, SHARED, 0o660)),  # root can read every file, so it loses nothing
-    (OWNER, 0o666, [SHARED], (CALLER, SHARED, 0o666)),
+    (0, 0o660, [SHARED], "user 0"),
     (CALLER, 0o660, [], f"group {SHARED}"),  # the caller's own group would be let in
     (CALLER, 0o600, [], (CALLER, CALLER, 0o600)),  # a group without rights of its own may change
 ]

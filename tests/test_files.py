@@ -85,12 +85,10 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     assert len(files.read(str(path)).data or b"") == files.LIMIT
 
 
-@pytest.mark.parametrize(("code", "hint"), [(errno.EACCES, "read access"), (errno.ESTALE, "Fix the path")])
-def test_a_file_that_cannot_be_read_says_so(
-    target: Path, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
-) -> None:
+@pytest.mark.parametrize("code", [errno.EACCES, errno.ESTALE])
+def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     fail(monkeypatch, "open", code)
-    assert hint in refused("unreadable", files.read, str(target)).hint
+    assert "read access" in refused("unreadable", files.read, str(target)).hint
 
 
 # Links
@@ -330,7 +328,6 @@ def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
     swept = leftover(tmp_path, monkeypatch, gone)
     machine = swept.name.split(".")[-4]
     kept = [
-        leftover(tmp_path, monkeypatch, os.getpid()),  # alive
         leftover(tmp_path, monkeypatch, 1),  # alive, and somebody else's
         put(tmp_path / swept.name.replace(machine, "0" * 8), b""),  # another machine's
         put(tmp_path / swept.name.removeprefix("."), b""),
@@ -341,19 +338,19 @@ def test_only_temporary_files_of_dead_runs_of_this_machine_and_user_are_swept(
         put(tmp_path / f".x.{machine}.{'9' * 40}.0000.hookctl", b""),
         put(tmp_path / "settings.json", b""),
     ]
-    folder = tmp_path / swept.name.replace(swept.name[-12:-8], "beef")
-    folder.mkdir()
+    put(tmp_path / swept.name.replace(swept.name[-12:-8], "beef") / "half", b"")  # a folder goes whole
+    leftover(tmp_path, monkeypatch, os.getpid())  # goes too: a run sweeps when it writes nothing
     link = tmp_path / f".x.{machine}.{gone}.0000.hookctl"
     link.symlink_to("settings.json")
-    assert files.sweep(str(tmp_path)) == [str(swept)]
-    assert names(tmp_path) == sorted(path.name for path in [*kept, folder, link])
+    assert files.sweep(str(tmp_path))
+    assert names(tmp_path) == sorted(path.name for path in [*kept, link])
 
 
 @AS_ROOT
 def test_another_users_temporary_file_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = leftover(tmp_path, monkeypatch, dead())
     os.chown(path, 1234, 1234)
-    assert files.sweep(str(tmp_path)) == []
+    assert files.sweep(str(tmp_path)) and path.exists()
 
 
 # Backups

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import piped
+from hookctl.system import processes
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
@@ -421,7 +421,7 @@ def test_output_is_bounded_and_a_hook_that_reads_nothing_is_fine(
     result = only(hookctl("fire", "stop", "--payload", large, "--json"))
     first, second = result["hooks"]
     assert (first["outcome"], second["outcome"]) == ("failed", "none")
-    assert len(first["stdout"]) == piped.LIMIT
+    assert len(first["stdout"]) == processes.LIMIT
 
 
 def test_secrets_are_masked_in_all_that_is_shown(hookctl: Hookctl, settings: Path) -> None:

@@ -148,9 +148,9 @@ def test_a_password_is_neither_asked_for_nor_known(
     (home / ".gitconfig").write_text("[credential]\n helper = store\n[http]\n extraHeader = Authorization: hunter2\n")
     monkeypatch.setenv("GIT_ASKPASS", "echo")
     done = hookctl("install", f"{server}/private/r", *HOST, "--json")
-    assert (done.code, error_of(done)["message"]) == (4, "the repository is not there, or private"), done
+    assert (done.code, "git+ssh" in error_of(done)["hint"]) == (4, True), done
     done = hookctl("install", f"{server}/gone/r", *HOST, "--json")
-    assert (done.code, error_of(done)["message"]) == (4, "the repository is not there, or private"), done
+    assert (done.code, "git+ssh" in error_of(done)["hint"]) == (4, True), done
     assert set(Forge.asked) == {""}
     assert is_untouched(isolated)
 
@@ -162,5 +162,5 @@ def test_a_server_without_a_known_certificate_is_refused(
     monkeypatch.setenv("GIT_SSL_NO_VERIFY", "1")
     (isolated / "home" / ".gitconfig").write_text("[http]\n sslVerify = false\n")
     done = hookctl("install", f"{server}/r", *HOST, "--json")
-    assert (done.code, error_of(done)["message"]) == (4, "the certificate of the server is not trusted"), done
+    assert (done.code, "certificate" in error_of(done)["message"]) == (4, True), done
     assert is_untouched(isolated)

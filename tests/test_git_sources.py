@@ -511,7 +511,7 @@ def test_a_repository_that_is_too_large_is_ended(
     repository.commit()
     monkeypatch.setattr(fetch, "MOST", 2**20)
     if by == "the system":
-        monkeypatch.setattr(fetch._Git, "_watch", lambda run: None)
+        monkeypatch.setattr(fetch.Commit, "_watch", lambda run: None)
     else:  # several files, say
         monkeypatch.setattr(fetch, "_limit", lambda: None)
         script = isolated / "ssh-bin" / "ssh"
@@ -607,9 +607,10 @@ def test_a_fetch_ends_in_time_with_all_its_processes(
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("git+https://127.0.0.1:9/o/r", "cannot be reached"), ("git+https://nowhere.invalid/o/r", "cannot be reached"),
-        ("git+file:///nowhere/r", "no such repository"), ("{}@nowhere", "no such revision"),
-        ("{}@" + "0" * 40, "no such revision"), ("{}@main~1", "no revision"),
+        ("git+https://127.0.0.1:9/o/r", "git cannot fetch it"),
+        ("git+https://nowhere.invalid/o/r", "git cannot fetch it"),
+        ("git+file:///nowhere/r", "git cannot fetch it"), ("{}@nowhere", "no such revision"),
+        ("{}@" + "0" * 40, "no such revision"), ("{}@main~1", "no git address"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_fetched_is_said_and_nothing_is_written(

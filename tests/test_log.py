@@ -10,11 +10,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from hookctl import events, report
+from hookctl import events
 from hookctl.system import folders
 from hookctl.system.project import session_hash
 from hookctl.verbs.log import log
@@ -180,7 +181,7 @@ def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
     real = events.read
     monkeypatch.setattr(events, "read", lambda state: reads.append(state) or real(state))
 
-    def unread(seconds: float) -> bool:
+    def sleep(seconds: float) -> None:
         look = next(looks)
         if look == 1:
             append(path, event(1))
@@ -188,24 +189,31 @@ def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
             path.rename(path.with_name("away"))
         if look == 4:
             path.with_name("away").rename(path)
-        return look == 5
+        if look == 5:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "is_unread", unread)
-    assert log(folders.here(), follow=True, json=True) is None
+    monkeypatch.setattr("hookctl.verbs.log.time", SimpleNamespace(sleep=sleep))
+    with pytest.raises(KeyboardInterrupt):
+        log(folders.here(), follow=True, json=True)
     assert [json.loads(line)["t"] for line in capsys.readouterr().out.splitlines()] == [0, 1]
     assert len(reads) == 4
 
 
-@pytest.mark.parametrize("log", [True, False], ids=["a log", "no log"])
-def test_follow_ends_where_its_reader_goes_although_nothing_comes(guard: Path, log: bool) -> None:
-    if log:
-        write(guard / "x" / "events.jsonl", event())
+def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
     follower = Follower()
-    if log:
-        follower.line()
-    assert follower.running.stdout and follower.running.stderr
     time.sleep(0.3)
+    write(guard / "x" / "events.jsonl", event(code="first"))
+    assert " first: " in follower.line()
+    assert follower.end()[0] == 130
+
+
+def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
+    path = write(guard / "x" / "events.jsonl", event(code="first"))
+    follower = Follower()
+    assert " first: " in follower.line()
+    assert follower.running.stdout and follower.running.stderr
     follower.running.stdout.close()
+    append(path, event(code="second"))
     assert follower.running.wait(20) == 0
     assert follower.running.stderr.read() == ""
     follower.running.stderr.close()

@@ -97,19 +97,14 @@ def test_every_run_counts_once_whatever_turns_the_file_over(
         assert (runs.runs if runs else 0, runs.ms if runs else 0) == (len(times), sum(times))
     if runs := read_runs(str(state)).get(HOOK):
         assert sum(runs.buckets) == len(times)
-        ends = [0, *runs.ends, float("inf")]
-        for share, value in ((0.5, runs.median_ms), (0.95, runs.p95_ms)):
-            exact = sorted(times)[max(0, -int(-share * len(times) // 1) - 1)]
-            bucket = sum(exact > end for end in runs.ends)
-            assert value is not None and ends[bucket] <= value <= ends[bucket + 1], "in the right bucket at least"
 
 
-def test_percentiles_of_runs_that_left_the_file_come_from_their_buckets(tmp_path: Path) -> None:
+def test_percentiles_are_of_the_runs_whose_receipts_are_there(tmp_path: Path) -> None:
     totals = {f"claude PreToolUse p/x {name}": number for name, number in
               {"runs": 100, "ms": 9000, "le3": 90, "le11": 10, "t": 77}.items()}  # fmt: skip
     put(tmp_path / "guard" / ("a" * 16) / "run-totals.json", json.dumps({"file": "1 2 3", "counts": totals}))
     runs = read_runs(str(tmp_path))[HOOK]
-    assert (runs.median_ms, runs.p95_ms, runs.last_run) == (50 + round(50 * 50 / 90), 30_000, 77)
+    assert (runs.runs, runs.median_ms, runs.last_run) == (100, None, 77)
     write(tmp_path, *(line(ms=60) for _ in range(RECENT + 5)))
     runs = read_runs(str(tmp_path))[HOOK]
     assert (runs.runs, runs.median_ms, len(runs.recent)) == (100 + RECENT + 5, 60, RECENT)

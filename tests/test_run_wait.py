@@ -5,67 +5,68 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from hookctl.verbs.run import Clock, Look, watch
+from hookctl.packs import run_files
+from hookctl.verbs import run
 from tests.conftest import Hookctl, put
 
-TWO, ONE, NONE = Look(2), Look(1), Look(0)
+TWO, ONE, NONE = (2, ""), (1, ""), (0, "")
 
 
 class Timer:
-    """A clock that only pauses move, and what the pauses were."""
+    """A clock that only pauses move, and what happens in them."""
 
-    def __init__(self) -> None:
-        self.time, self.pauses = 100.0, 0
+    def __init__(self, happens: Callable[[int], object] = lambda pauses: None) -> None:
+        self.time, self.pauses, self.happens = 100.0, 0, happens
+
+    def monotonic(self) -> float:
+        return self.time
 
     def sleep(self, seconds: float) -> None:
         assert 0 < seconds <= 1
         self.time += seconds
         self.pauses += 1
-
-
-def play(looks: list[Look], timeout: float, stall: float | None) -> tuple[str, int, float]:
-    """How the wait ends, what was left then, and after how many seconds."""
-    timer, script = Timer(), iter(looks)
-    last = [NONE]
-
-    def look() -> Look:
-        last[0] = next(script, last[0])
-        return last[0]
-
-    ended = watch(look, lambda seen: 0.0, timeout, stall, Clock(lambda: timer.time, timer.sleep))
-    return ended.outcome, ended.last.remaining, timer.time - 100
+        self.happens(self.pauses)
 
 
 @pytest.mark.parametrize(
     ("looks", "timeout", "stall", "expected"),
     [
-        ([NONE], 10, None, ("done", 0, 0)),
-        ([NONE], 0, 0, ("done", 0, 0)),
-        ([TWO, TWO, ONE, NONE], 10, None, ("done", 0, 3)),
-        ([TWO], 10, None, ("timeout", 2, 10)),
-        ([TWO], 2.5, None, ("timeout", 2, 2.5)),
-        ([TWO], 10, 4, ("stalled", 2, 4)),
-        ([TWO, TWO, TWO, ONE, ONE], 100, 4, ("stalled", 1, 7)),
-        ([Look(2, "a"), Look(2, "b"), Look(2, "b")], 100, 4, ("stalled", 2, 5)),
-        ([TWO], 3, 4, ("timeout", 2, 3)),
-        ([TWO, Look(2, "", "STOP")], 10, 1, ("stopped", 2, 1)),
+        ([NONE], "10s", "", ("done", 0, 0)),
+        ([NONE], "0s", "0s", ("done", 0, 0)),
+        ([TWO, TWO, ONE, NONE], "10s", "", ("done", 0, 3)),
+        ([TWO], "10s", "", ("timeout", 2, 10)),
+        ([TWO], "2.5s", "", ("timeout", 2, 2.5)),
+        ([TWO], "10s", "4s", ("stalled", 2, 4)),
+        ([TWO, TWO, TWO, ONE, ONE], "100s", "4s", ("stalled", 1, 7)),
+        ([(2, "a"), (2, "b"), (2, "b")], "100s", "4s", ("stalled", 2, 5)),
+        ([TWO], "3s", "4s", ("timeout", 2, 3)),
     ],
 )
 def test_how_a_wait_ends(
-    looks: list[Look], timeout: float, stall: float | None, expected: tuple[str, int, float]
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, looks: list[tuple[int, str]], timeout: str, stall: str,
+    expected: tuple[str, int, float],
+) -> None:  # fmt: skip
+    script = iter(looks)
+    monkeypatch.setattr(run_files, "read_progress", lambda files: next(script, looks[-1]))
+    monkeypatch.setattr(run, "time", Timer())
+    data = hookctl("run", "wait", "--timeout", timeout, *(["--stall", stall] if stall else []), "--json").data
+    assert (data["outcome"], data["remaining"], data["seconds"]) == expected
+
+
+def test_it_never_waits_busily_and_sees_a_stop(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert play(looks, timeout, stall) == expected
-
-
-def test_it_never_waits_busily() -> None:
-    timer = Timer()
-    watch(lambda: TWO, lambda seen: 0.0, 60, None, Clock(lambda: timer.time, timer.sleep))
-    assert timer.pauses == 60
+    hookctl("run", "remaining", "2")
+    stop = isolated / "work" / ".hookctl" / "run" / "STOP"
+    timer = Timer(lambda pauses: pauses == 60 and stop.touch())
+    monkeypatch.setattr(run, "time", timer)
+    outcome = hookctl("run", "wait")
+    assert (outcome.code, outcome.out, timer.pauses) == (0, "STOP is set, 2 remaining\n", 60)
 
 
 @pytest.mark.parametrize(

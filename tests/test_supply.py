@@ -7,38 +7,9 @@ import shlex
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
-
-import pytest
-
-from hookctl.system import source
 
 ROOT = Path(__file__).parents[1]
 PYTHON = shlex.quote(sys.executable)
-
-
-@pytest.mark.parametrize(
-    "noted, words",
-    [
-        ({"url": "file:///src/my%20hookctl", "dir_info": {}}, "'/src/my hookctl[yaml]'"),
-        ({"url": "file:///src/hookctl", "dir_info": {"editable": True}}, "-e '/src/hookctl[yaml]'"),
-        (
-            {"url": "https://git.example/h.git", "vcs_info": {"vcs": "git", "commit_id": "0123abc"}},
-            "'hookctl[yaml] @ git+https://git.example/h.git@0123abc'",
-        ),
-        (
-            {"url": "https://files.example/hookctl-1.whl", "archive_info": {}},
-            "'hookctl[yaml] @ https://files.example/hookctl-1.whl'",
-        ),
-        ({"url": "https://x.example/;rm x", "archive_info": {}}, "'hookctl[yaml] @ https://x.example/;rm x'"),
-        ({}, "PyYAML"), ({"url": ""}, "PyYAML"), ({"url": 3}, "PyYAML"),
-    ],
-)  # fmt: skip
-def test_the_advice_names_the_source_that_hookctl_came_from(
-    noted: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(source, "_direct_url", lambda: noted)
-    assert source.install_command("yaml", "PyYAML") == f"{PYTHON} -m pip install {words}"
 
 
 def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:

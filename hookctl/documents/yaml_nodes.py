@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -101,9 +103,7 @@ def reader(where: str = "") -> Any:
             "settings here are YAML, and reading YAML is an optional part of hookctl"
             " that is not installed"
         )
-        from hookctl.system.source import install_command  # late: only for this hint
-
-        hint = f"Run `{install_command('yaml', 'PyYAML')}`, then the command again."
+        hint = f"Run `{shlex.quote(sys.executable)} -m pip install PyYAML`, then the command again."
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None
     return yaml
 

@@ -34,7 +34,7 @@ from hookctl.firing.verdict import judge
 from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import split_words
 from hookctl.system import project
-from hookctl.system.piped import LIMIT, Runner
+from hookctl.system.processes import LIMIT, Keeper
 
 _USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
 _NOT_STARTED = 127  # the exit status of a shell that finds no program
@@ -66,7 +66,7 @@ class Stand:
         fired: list[Fired] = []
         serial, refused_by = is_serial(call.host, call.protocol), ""
         change: Any = None
-        with Runner() as runner:
+        with Keeper() as keeper:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
                 if why_not:
@@ -74,7 +74,7 @@ class Stand:
                     continue
                 show(shot)
                 told = _with_input(shot.call, change)
-                ran = self._run(runner, shot, told, environ)
+                ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)
                 fired.append(Fired(shot, ran, reading))
                 if shot.is_out:
@@ -85,12 +85,12 @@ class Stand:
                     change = reading.change
         return _judge_all(call, fired)
 
-    def _run(self, runner: Runner, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
+    def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
         folder = self._folder_of(shot)
         variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
-            output = runner.run(words, call.data, variables, folder, limit_of(shot))
+            output = keeper.talk(words, call.data, variables, folder, limit_of(shot))
         except (OSError, ValueError) as error:  # as a shell has it
             return Ran(_NOT_STARTED, err=f"not started: {error}\n")
         out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))

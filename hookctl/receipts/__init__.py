@@ -5,6 +5,5 @@ that leave its files. This room may import `events` and the rooms below it. It w
 
 - model.py has the values: a hook's name, one run, and all runs of a hook with median and 95th
   percentile.
-- reading.py reads them from the disk, exactly, also while hooks run; metrics.py writes them as
-  metrics of Prometheus.
+- reading.py reads them from the disk, exactly, also while hooks run.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate
 from typing import NamedTuple
 
 # The last of them say how a hook is now; the first fifty may be from before it was repaired.
@@ -44,36 +43,14 @@ class Runs(NamedTuple):
 
     @property
     def median_ms(self) -> int | None:
-        """The time that half of the runs do not exceed."""
-        return self.percentile(0.5)
+        """The time that half of the runs whose receipts are there do not exceed."""
+        return self._find_percentile(0.5)
 
     @property
     def p95_ms(self) -> int | None:
-        """The time that 95 of 100 runs do not exceed."""
-        return self.percentile(0.95)
+        """The time that 95 of 100 of them do not exceed."""
+        return self._find_percentile(0.95)
 
-    def percentile(self, share: float) -> int | None:
-        """The time that this share of all runs does not exceed; None without a run.
-
-        It is exact as long as all receipts are there. The totals have the bucket of each older run,
-        so it always lies in the right bucket.
-        """
-        sums = list(accumulate(self.buckets))
-        if not sums or not sums[-1]:
-            return None
-        rank = max(1, math.ceil(share * sums[-1]))
-        bucket = next(number for number, total in enumerate(sums) if total >= rank)
-        number = self.buckets[bucket]
-        return self._find_in_bucket(bucket, rank - (sums[bucket] - number), number)
-
-    def _find_in_bucket(self, bucket: int, rank: int, number: int) -> int:
-        """The time of one of the runs in a bucket, by its rank there."""
-        low = self.ends[bucket - 1] if bucket else 0
-        high = self.ends[bucket] if bucket < len(self.ends) else math.inf
-        lowest = low if bucket else -1
-        times = sorted(ms for ms in self.times if lowest < ms <= high)
-        if times:
-            return times[math.ceil(rank * len(times) / number) - 1]
-        if math.isinf(high):
-            return low
-        return low + round((high - low) * rank / number)
+    def _find_percentile(self, share: float) -> int | None:
+        times = sorted(self.times)
+        return times[math.ceil(share * len(times)) - 1] if times else None

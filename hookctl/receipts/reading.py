@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Mapping
@@ -17,13 +16,8 @@ from hookctl.system.package_data import guard_module
 KIND = "run"  # of a receipt among the lines of the log
 
 
-class _Count:
-    """What is being added up, by the hook's name as the totals have it."""
-
-    def __init__(self, since: float | None) -> None:
-        self.since = since
-        self.numbers: dict[str, int] = {}
-        self.receipts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+Numbers = dict[str, int]  # by the hook's name and what is counted, as the totals have them
+Receipts = dict[str, list[dict[str, Any]]]  # by the hook's name
 
 
 def read_runs(state: str, project: str = "", since: float | None = None) -> dict[HookName, Runs]:
@@ -31,17 +25,17 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
 
     With a time only those since then whose receipts are still there; else all that ever were.
     """
-    count = _Count(since)
+    numbers: Numbers = {}
+    receipts: Receipts = defaultdict(list)
     for folder in _list_folders(state):
         if project in ("", os.path.basename(folder)):
             with events.lock_held(os.path.join(folder, _template().FILE)):
-                _count_folder(count, folder)
-    names = dict.fromkeys(name.rpartition(" ")[0] for name in count.numbers)
+                _count_folder(numbers, receipts, folder, since)
     runs = {}
-    for name in sorted(names):
+    for name in sorted({name.rpartition(" ")[0] for name in numbers}):
         words = name.split(" ")
         if len(words) == len(HookName._fields):
-            runs[HookName(*words)] = _make_runs(name, count)
+            runs[HookName(*words)] = _make_runs(name, numbers, receipts[name])
     return runs
 
 
@@ -72,60 +66,35 @@ def _list_folders(state: str) -> list[str]:
     return sorted({os.path.dirname(path) for path in paths})
 
 
-def _count_folder(count: _Count, folder: str) -> None:
+def _count_folder(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:
     """Add the totals, and the lines that they do not have yet."""
     template = _template()
     totals = guard_module("rotation").read_totals(folder, template.describe_log())
-    if count.since is None:
-        _add_totals(count.numbers, totals["counts"])
+    if since is None:
+        for name, number in totals["counts"].items():
+            known = numbers.get(name, 0)
+            numbers[name] = max(number, known) if name.endswith(" t") else number + known
     for name in (f"{template.FILE}.1", template.FILE):
         path = os.path.join(folder, name)
         lines = events.read_lines(path)
         counted = events.counted_size(totals, path)
         old = len(lines) - len(events.read_lines(path, counted)) if counted else 0
-        for number, run in enumerate(_find_runs(lines)):
-            if run is None or (count.since is not None and run[1]["t"] < count.since):
+        for number, run in enumerate(map(template.read_run, lines)):
+            if run is None or (since is not None and run[1]["t"] < since):
                 continue
             hook, receipt = run
-            count.receipts[hook].append(receipt)
-            if count.since is not None or number >= old:
-                template.count_run(count.numbers, hook, receipt)
+            receipts[hook].append(receipt)
+            if since is not None or number >= old:
+                template.count_run(numbers, hook, receipt)
 
 
-def _find_runs(lines: list[bytes]) -> list[tuple[str, dict[str, Any]] | None]:
-    """The hook and receipt in each line; None where there is none.
-
-    To read all lines at once takes half of the time; it is done where each is one receipt.
-    """
-    template = _template()
-    try:
-        receipts = json.loads(b"[" + b",".join(lines) + b"]")
-    except (ValueError, RecursionError):
-        receipts = []
-    if len(receipts) == len(lines) and all(type(receipt) is dict for receipt in receipts):
-        return [template.find_run(receipt) for receipt in receipts]
-    return [template.read_run(line) for line in lines]
-
-
-def _add_totals(numbers: dict[str, int], totals: Mapping[str, int]) -> None:
-    """Add what the runner counted before it dropped lines; a time is the latest."""
-    for name, number in totals.items():
-        if name.endswith(" t"):
-            numbers[name] = max(number, numbers.get(name, 0))
-        else:
-            numbers[name] = number + numbers.get(name, 0)
-
-
-def _make_runs(name: str, count: _Count) -> Runs:
-    ends, receipts = _template().BUCKETS, sorted(count.receipts[name], key=itemgetter("t"))
+def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> Runs:
+    ends, receipts = _template().BUCKETS, sorted(receipts, key=itemgetter("t"))
     return Runs(
-        runs=count.numbers.get(f"{name} runs", 0),
-        failures=count.numbers.get(f"{name} failures", 0),
-        ms=count.numbers.get(f"{name} ms", 0),
-        bytes=count.numbers.get(f"{name} bytes", 0),
-        buckets=tuple(count.numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
+        **{word: numbers.get(f"{name} {word}", 0) for word in ("runs", "failures", "ms", "bytes")},
+        buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
         ends=ends,
-        last_run=count.numbers.get(f"{name} t"),
+        last_run=numbers.get(f"{name} t"),
         times=tuple(receipt["ms"] for receipt in receipts),
         recent=tuple(map(_make_run, receipts[-RECENT:])),
     )

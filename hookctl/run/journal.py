@@ -85,7 +85,7 @@ def close_journal(
     Where not even that can be written the journal stays whole, and the next run completes it.
     """
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
-    unswept = tuple(folder for folder in parents if files.is_unswept(folder))
+    unswept = tuple(folder for folder in parents if not files.sweep(folder))
     rest = Journal((), {}, tuple(remaining), unswept, tuple(packages))
     try:
         _shorten_journal(folders, rest)

@@ -1,8 +1,7 @@
 """Owner, group, mode and access list of a file that is replaced: no user gains or loses access.
 
 A rename puts a file in place of the old one that belongs to the caller. Where the caller cannot
-give it the old owner, group or access list, it may take the old one's place only if no user's
-rights depend on the difference.
+give it the old owner, group or access list, the file is refused.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ import shlex
 import stat
 
 from hookctl.errors import FAILED, HookctlError
-
-ACCESS_LIST = "system.posix_acl_access"
-_ROOT = 0  # it may read and write every file, whatever the mode says
+from hookctl.system.owners import ACCESS_LIST, list_extended
 
 
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
@@ -24,9 +21,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     Raises `owner_would_change` (exit 1) where a user would gain or lose access.
     """
     old = os.stat(path)
-    mode = stat.S_IMODE(old.st_mode)
-    if chmod is not None:
-        mode = chmod
+    mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
     new = os.fstat(handle)
     if new.st_gid != old.st_gid:
         with contextlib.suppress(OSError):
@@ -40,44 +35,20 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
 
 
 def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
-    """Refuse another owner or group where a user's rights would change under this `mode`."""
+    """Refuse another owner, and another group unless it has no rights of its own."""
     if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
         return
-    _, group, others = _rights(mode)
-    if ACCESS_LIST in _list_extended(path):
+    if ACCESS_LIST in list_extended(path):
         raise _refuse(path, old, "its access list names rights of the owner and the group")
-    if old.st_gid != new.st_gid and group != others:
+    if old.st_gid != new.st_gid and mode >> 3 & 7 != mode & 7:
         raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
-    if old.st_uid not in (new.st_uid, _ROOT) and _loses_rights(old, mode):
-        raise _refuse(path, old, f"user {old.st_uid}, its owner, would lose rights to it")
-
-
-def _loses_rights(old: os.stat_result, mode: int) -> bool:
-    """Whether the old owner has fewer rights once another user is the owner."""
-    owner, group, others = _rights(mode)
-    rights = group if _is_member(old.st_uid, old.st_gid) else others
-    return bool(owner & ~rights)
-
-
-def _is_member(user: int, group: int) -> bool:
-    """Whether the system's tables have a user in a group."""
-    import pwd  # late: Windows has none
-
-    try:
-        entry = pwd.getpwuid(user)
-        return group in os.getgrouplist(entry.pw_name, entry.pw_gid)
-    except (KeyError, OSError):
-        return False
-
-
-def _rights(mode: int) -> tuple[int, int, int]:
-    """The rights of owner, group and others."""
-    return mode >> 6 & 7, mode >> 3 & 7, mode & 7
+    if old.st_uid != new.st_uid:
+        raise _refuse(path, old, f"user {old.st_uid} would not be its owner any more")
 
 
 def _copy_extended(path: str, handle: int) -> None:
     """Copy the extended attributes; an access list that only the folder gave is removed."""
-    names = _list_extended(path)
+    names = list_extended(path)
     for name in names:
         try:
             os.setxattr(handle, name, os.getxattr(path, name))
@@ -85,19 +56,13 @@ def _copy_extended(path: str, handle: int) -> None:
             if name == ACCESS_LIST:
                 reason = f"its access list cannot be copied ({error.strerror})"
                 raise _refuse(path, os.stat(path), reason) from None
-    if ACCESS_LIST in names or ACCESS_LIST not in _list_extended(handle):
+    if ACCESS_LIST in names or ACCESS_LIST not in list_extended(handle):
         return
     try:
         os.removexattr(handle, ACCESS_LIST)
     except OSError as error:
         reason = f"the access list of its folder would count for it ({error.strerror})"
         raise _refuse(path, os.stat(path), reason) from None
-
-
-def _list_extended(file: str | int) -> list[str]:
-    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
-        return os.listxattr(file)
-    return []
 
 
 def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:

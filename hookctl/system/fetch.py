@@ -13,10 +13,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from hookctl.errors import FAILED, HookctlError
+from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
 from hookctl.system import files, git, owners
 from hookctl.system.folders import Folders
@@ -27,10 +27,11 @@ MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
-_SILENT, _TELL_AGAIN = 1.0, 10.0  # seconds until progress is shown
+_SILENT = 1.0  # seconds until progress is shown
 _OLD = 24 * 3600.0  # seconds: what a run that was killed has left
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
+_HEAD = "ref: refs/heads/none\n"
 # Variables that say how the network is reached; every other one stays away from git.
 _NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 # The certificates to trust, as other programs are told them, and as git is.
@@ -71,48 +72,21 @@ _CONFIG = """\
     lowSpeedTime = 30
 """
 # What git says, what it means, and what to do.
-_REASONS = (
-    (
-        r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z",
-        "the repository is larger than 64 MiB",
-        "Tell its author: a pack needs less.",
-    ),
-    (
-        r"over limit|possible repository corruption|out of memory",
+_TOO_LARGE = ("the repository is larger than 64 MiB", "Tell its author: a pack needs less.")
+_REASONS = {
+    r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z": _TOO_LARGE,
+    r"over limit|possible repository corruption|out of memory": (
         "git needs too much memory for the repository, or it is broken",
         "Tell its author: a pack needs no file of that size.",
     ),
-    (
-        r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref",
+    r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref": (
         "the repository has no such revision",
         "Name a branch, a tag, or a commit with all its 40 digits.",
     ),
-    (
-        r"dubious ownership",
-        "the repository belongs to another user",
-        "Clone it as yourself, and give the path of the pack in it.",
-    ),
-    (
-        r"could not read Username|Authentication failed|Permission denied"
-        r"|returned error: 40[134]|^fatal: repository '.*' not found",
-        "the repository is not there, or private",
-        "Check the address; a private one needs git+ssh:// and a key in ssh-agent.",
-    ),
-    (
-        r"[Cc]ertificate",
-        "the certificate of the server is not trusted",
-        "Name the file of your authority's certificates with SSL_CERT_FILE.",
-    ),
-    (
-        r"Host key verification failed",
-        "ssh does not know the host's key",
-        "Connect once with ssh, and compare the key.",
-    ),
-    (
-        r"Could not resolve|unable to access|Could not connect|Connection (refused|timed out)",
-        "the repository cannot be reached",
-        "Check the address and the network.",
-    ),
+}
+_HINT = (
+    "Check the address and the network. A private repository needs git+ssh:// and a key in "
+    "ssh-agent; SSL_CERT_FILE names the certificates of your authority."
 )
 Tell = Callable[[str], None]
 
@@ -135,19 +109,53 @@ class TreeEntry(NamedTuple):
         """Whether it is a folder of the same repository."""
         return self.mode == "040000"
 
-    @property
-    def is_executable(self) -> bool:
-        """Whether its owner may run it."""
-        return self.mode == "100755"
-
 
 class Commit:
-    """A commit that was fetched; its files can be read as long as it is open."""
+    """One commit in an empty repository of ours; its files can be read as long as it is open."""
 
-    def __init__(self, run: _Git, id: str) -> None:
-        self._run = run
-        self.id = id
-        self.folder = run.folder_for_files  # private and empty; it goes with the commit
+    id = ""
+
+    def __init__(self, folder: str, address: Address, folders: Folders, tell: Tell) -> None:
+        """Make the repository, and the environment that says nothing else."""
+        self._folder, self._address, self._tell = folder, address, tell
+        self._begin, self._is_told = time.monotonic(), False
+        self.folder = os.path.join(folder, "files")  # private and empty; it goes with the commit
+        for name in ("git/objects", "git/refs", "home", "files"):
+            os.makedirs(os.path.join(folder, name))
+        repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
+        for name, text in (("HEAD", _HEAD), ("config", _CONFIG.format(scheme=address.scheme))):
+            with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        top = git.find_top(os.path.realpath(folders.cwd))
+        # At home, the user's own programs lie in it.
+        path = git.search_path(folders.environ, "" if top == folders.home else top)
+        self._program = shutil.which("git", path=path)
+        environ = folders.environ
+        known = (*_NETWORK, *map(str.lower, _NETWORK), "SSH_AUTH_SOCK")
+        self._environ = {
+            **{name: environ[name] for name in known if environ.get(name)},
+            **{ours: environ[name] for name, ours in _CERTIFICATES.items() if environ.get(name)},
+            "PATH": path,
+            "HOME": home,
+            "XDG_CONFIG_HOME": home,
+            "TMPDIR": home,
+            "LC_ALL": "C",
+            "GIT_DIR": repository,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": address.scheme,
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "GIT_SSH_COMMAND": _SSH,
+            "GIT_SSH_VARIANT": "ssh",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_ALLOC_LIMIT": MEMORY,
+        }
 
     def list_folder(self, folder: str) -> list[TreeEntry]:
         """What lies in a folder of it, '' for the top."""
@@ -162,7 +170,7 @@ class Commit:
         return found
 
     def _list(self, tree: str, *names: str) -> list[TreeEntry]:
-        data = self._run.read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *names)
+        data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *names)
         entries = []
         for line in data.split(b"\0")[:-1]:
             about, _, name = line.partition(b"\t")
@@ -174,58 +182,9 @@ class Commit:
     def write(self, entry: TreeEntry, path: str) -> None:
         """Put the bytes of a file at a path that is free."""
         with open(path, "xb") as file:
-            self._run.run(["cat-file", "blob", entry.object], file.fileno())
-            if entry.is_executable:
+            self._run(["cat-file", "blob", entry.object], file.fileno())
+            if entry.mode == "100755":
                 os.fchmod(file.fileno(), 0o700)
-
-
-class _Git:
-    """Runs git in an empty repository of ours, with a limit of time and of bytes."""
-
-    def __init__(self, program: str, folder: str, address: Address, tell: Tell) -> None:
-        self._program = program
-        self._folder = folder
-        self._address = address
-        self._tell = tell
-        self._begin = self._told = time.monotonic()
-        self._environ: dict[str, str] = {}
-        self.folder_for_files = os.path.join(folder, "files")
-
-    def prepare(self, environ: Mapping[str, str], path: Sequence[str]) -> None:
-        """Make the repository, and the environment that says nothing else."""
-        for name in ("git/objects", "git/refs", "home", "files"):
-            os.makedirs(os.path.join(self._folder, name))
-        repository = os.path.join(self._folder, "git")
-        with open(os.path.join(repository, "HEAD"), "w", encoding="utf-8") as file:
-            file.write("ref: refs/heads/none\n")
-        with open(os.path.join(repository, "config"), "w", encoding="utf-8") as file:
-            file.write(_CONFIG.format(scheme=self._address.scheme))
-        known = (*_NETWORK, *map(str.lower, _NETWORK), "SSH_AUTH_SOCK")
-        home = os.path.join(self._folder, "home")
-        self._environ = {
-            **{name: environ[name] for name in known if environ.get(name)},
-            **{ours: environ[name] for name, ours in _CERTIFICATES.items() if environ.get(name)},
-            "PATH": os.pathsep.join(path),
-            "HOME": home,
-            "XDG_CONFIG_HOME": home,
-            "TMPDIR": home,
-            "LC_ALL": "C",
-            "GIT_DIR": repository,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_SYSTEM": os.devnull,
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_ALLOW_PROTOCOL": self._address.scheme,
-            "GIT_PROTOCOL_FROM_USER": "0",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "",
-            "GIT_SSH_COMMAND": _SSH,
-            "GIT_SSH_VARIANT": "ssh",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_LITERAL_PATHSPECS": "1",
-            "GIT_ALLOC_LIMIT": MEMORY,
-        }
 
     def require_whole(self) -> None:
         """Refuse a partial clone on this machine.
@@ -234,41 +193,40 @@ class _Git:
         """
         for end in ("/.git", "", ".git/.git", ".git"):  # as upload-pack looks for it
             path = self._address.path.rstrip("/") + end
-            found = self.read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
+            found = self._read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
             if found:
                 folder = os.fsdecode(found).removesuffix("\n")
                 names = ("--name-only", "--get-regexp", _PARTIAL)
-                if self.read(f"--git-dir={folder}", "config", *names, fine=(0, 1)):
+                if self._read(f"--git-dir={folder}", "config", *names, fine=(0, 1)):
                     hint = "Make a whole clone, and give its path."
                     raise self._error("the repository is a partial clone", hint)
                 return
 
-    def fetch(self) -> str:
-        """Fetch the revision, and nothing before it; the commit that it is."""
+    def fetch(self) -> None:
+        """Fetch the revision, and nothing before it."""
         wanted = self._address.revision or "HEAD"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
-        with open(os.devnull, "wb") as nowhere:
-            self.run(
-                ["fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}"], nowhere.fileno()
-            )
-        answer = self.read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
-        commit = answer.decode().strip()
-        if not is_commit(commit) or (is_commit(wanted) and commit != wanted):
+        self._read("fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}")
+        self.id = (
+            self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}").decode().strip()
+        )
+        if not is_commit(self.id) or (is_commit(wanted) and self.id != wanted):
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
-        return commit
 
-    def read(self, *arguments: str, fine: tuple[int, ...] = (0,)) -> bytes:
+    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,)) -> bytes:
         """What git prints, where it ends with a status that is fine."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
-            self.run(arguments, file.fileno(), fine)
+            self._run(arguments, file.fileno(), fine)
             if file.seek(0, os.SEEK_END) > _MOST_NAMES:
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             file.seek(0)
             return file.read()
 
-    def run(self, arguments: Sequence[str], output: int, fine: tuple[int, ...] = (0,)) -> None:
+    def _run(self, arguments: Sequence[str], output: int, fine: tuple[int, ...] = (0,)) -> None:
         """Run git, or raise an error with what it says."""
+        if not self._program:
+            raise self._no_git("git is not installed")
         seconds = PATIENCE - (time.monotonic() - self._begin)
         with tempfile.TemporaryFile(dir=self._folder) as said, Keeper() as keeper:
             try:
@@ -286,32 +244,32 @@ class _Git:
                 message = f"git was not done after {PATIENCE:.0f} seconds"
                 raise self._error(message, "Check the network, and try again.") from None
             except OSError as error:
-                raise _no_git(f"git cannot be started ({error.strerror})", self._address) from None
+                raise self._no_git(f"git cannot be started ({error.strerror})") from None
             if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
 
     def _watch(self) -> None:
         """Say that it goes on, and end it where it brings too much."""
-        size = _size_of(os.path.join(self._folder, "git"))
-        if size > MOST:
-            raise self._error("the repository is larger than 64 MiB", _REASONS[0][2])
-        now = time.monotonic()
-        is_first = self._told == self._begin
-        if now - self._told > (_SILENT if is_first else _TELL_AGAIN):
-            self._told = now
-            so_far = "" if is_first else f": {size / 2**20:.1f} MiB so far"
-            self._tell(f"fetching {self._address.url}{so_far}")
+        if _size_of(os.path.join(self._folder, "git")) > MOST:
+            raise self._error(*_TOO_LARGE)
+        if not self._is_told and time.monotonic() - self._begin > _SILENT:
+            self._is_told = True
+            self._tell(f"fetching {self._address.url}")
 
     def _explain(self, said: str) -> HookctlError:
         """The error for what git says, and the server, who could say anything."""
         lines = [line for line in said.splitlines() if line]
-        for pattern, message, hint in _REASONS:
-            if re.search(pattern, "\n".join(lines), re.MULTILINE):
-                return self._error(message, hint)
-        lines = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
-        reason = lines[0].removeprefix("fatal: ")[:200] if lines else "it says nothing"
-        return self._error(f"git cannot fetch it: {reason}", "Check the address.")
+        for pattern, reason in _REASONS.items():
+            if re.search(pattern, "\n".join(lines)):
+                return self._error(*reason)
+        fatal = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
+        reason = "".join(fatal[:1]).removeprefix("fatal: ")[:200]
+        return self._error(f"git cannot fetch it: {reason}", _HINT)
+
+    def _no_git(self, message: str) -> HookctlError:
+        hint = "Install git, or clone it elsewhere and give the path of the pack in it."
+        return HookctlError("git_missing", message, path=self._address.text, hint=hint)
 
     def _error(self, message: str, hint: str) -> HookctlError:
         return HookctlError("fetch_failed", message, path=self._address.text, hint=hint)
@@ -343,38 +301,25 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
 
     Raises `git_missing` and `fetch_failed`. Nothing is left in the cache afterwards.
     """
-    top = git.find_top(os.path.realpath(folders.cwd))
-    if top == folders.home:  # with the user's own programs in it
-        top = ""
-    path = git.search_path(folders.environ, top)
-    program = git.find_program(folders.environ, top)
-    if not program:
-        raise _no_git("git is not installed", address)
     if address.scheme == "file":
         _require_own_repository(address)
     with _cache_folder(folders.cache) as folder:
-        run = _Git(program, folder, address, tell)
-        run.prepare(folders.environ, path)
+        commit = Commit(folder, address, folders, tell)
         if address.scheme == "file":
-            run.require_whole()
-        yield Commit(run, run.fetch())
+            commit.require_whole()
+        commit.fetch()
+        yield commit
 
 
 def _require_own_repository(address: Address) -> None:
     """Refuse a repository here that another user could fill while git reads it."""
     for path in (address.path, os.path.join(address.path, ".git")):
-        try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # git says so
             status = os.stat(path)
-        except OSError as error:
-            if path == address.path:
-                message = f"there is no such repository ({error.strerror})"
-                hint = "Check the path."
-                raise HookctlError("fetch_failed", message, path=address.text, hint=hint) from None
-            continue
-        if owners.is_foreign(status):
-            message = f"this repository belongs to {owners.user_name(status.st_uid)}"
-            hint = "Clone it as yourself, and give the path of the pack in it."
-            raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
+            if owners.is_foreign(status):
+                message = f"this repository belongs to {owners.user_name(status.st_uid)}"
+                hint = "Clone it as yourself, and give the path of the pack in it."
+                raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
 
 
 @contextlib.contextmanager
@@ -387,11 +332,7 @@ def _cache_folder(cache: str) -> Iterator[str]:
         _clear(cache)
         folder = tempfile.TemporaryDirectory(prefix="git-", dir=cache, ignore_cleanup_errors=True)
     except OSError as error:
-        message = f"nothing can be fetched to this folder ({error.strerror})"
-        hint = "Give yourself write access to it, or name another one with XDG_CACHE_HOME."
-        raise HookctlError(
-            "write_failed", message, path=cache, hint=hint, exit_code=FAILED
-        ) from None
+        raise files.cannot_write(cache, error) from None
     with folder as path:
         yield path
 
@@ -404,8 +345,3 @@ def _clear(cache: str) -> None:
             is_old = time.time() - os.lstat(path).st_mtime > _OLD
             if name.startswith("git-") and is_old:
                 shutil.rmtree(path, ignore_errors=True)
-
-
-def _no_git(message: str, address: Address) -> HookctlError:
-    hint = "Install git, or clone the repository elsewhere and give the path of the pack in it."
-    return HookctlError("git_missing", message, path=address.text, hint=hint)

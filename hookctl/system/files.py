@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,6 @@ from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
-from hookctl.system import owners
 
 try:  # hashlib loads OpenSSL, which takes longer than any of our modules
     from _sha256 import sha256  # up to Python 3.11
@@ -121,7 +119,9 @@ def read_resolved(target: str, path: str) -> Snapshot:
     except FileNotFoundError:
         return Snapshot(target, None)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        message = f"the file cannot be read ({error.strerror})"
+        hint = "Fix the path, or give yourself read access to it."
+        raise HookctlError("unreadable", message, path=path, hint=hint) from None
     if len(data) > LIMIT:
         message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=path, hint=hint)
@@ -168,15 +168,6 @@ def wait_until_filled(path: str) -> None:
         time.sleep(_POLL)
 
 
-def _unreadable(path: str, error: OSError) -> HookctlError:
-    message, hint = f"the file cannot be read ({error.strerror})", "Fix the path."
-    if error.errno == errno.ELOOP:
-        message, hint = "symbolic link loop", "Fix the link."
-    elif isinstance(error, PermissionError):
-        hint = "Give yourself read access to it."
-    return HookctlError("unreadable", message, path=path, hint=hint)
-
-
 def replace(
     old: Snapshot, data: bytes | None, *, mode: int = PRIVATE, chmod: int | None = None
 ) -> None:
@@ -209,7 +200,7 @@ def replace(
 
 def cannot_write(path: str, error: OSError) -> HookctlError:
     """The error of a file that may not, or cannot, be written."""
-    code = "write_failed"
+    code, message = "write_failed", f"cannot be written ({error.strerror})"
     hint = "The file has its old bytes. Fix the cause and run the command again."
     if error.errno in _NOT_PERMITTED:
         code = "read_only"
@@ -217,15 +208,7 @@ def cannot_write(path: str, error: OSError) -> HookctlError:
             "Make it writable, or change it where it is generated "
             "(`hookctl plan` shows what is to be added)."
         )
-        if owner := owners.other_owner(path):
-            hint = f"It belongs to {owner}: make the change as {owner}."
-    message = f"cannot be written ({error.strerror})"
-    if error.filename2 is not None:
-        message = f"cannot be replaced: rename of the new file failed ({error.strerror})"
-        if error.errno in _NOT_PERMITTED:
-            quoted, folder = shlex.quote(path), shlex.quote(os.path.dirname(path))
-            hint = f"`lsattr {quoted}` and `ls -ld {folder}` show what forbids it."
-    elif str(error.filename).endswith(SUFFIX):
+    if error.filename2 is None and str(error.filename).endswith(SUFFIX):
         path = os.path.dirname(path)
         message = f"no file can be made in this folder ({error.strerror})"
     return HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
@@ -485,31 +468,25 @@ def temporary_name(path: str) -> str:
     return os.path.join(folder, f".{start}.{unique}{SUFFIX}")
 
 
-def sweep(folder: str) -> list[str]:
-    """Remove the temporary files of this user's killed runs on this machine; their paths."""
-    removed = []
-    for path, pid in _temporary_files(folder):
-        if _is_alive(pid) or not _is_mine(path):
-            continue
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-            removed.append(path)
-    return removed
-
-
-def sweep_folders(folder: str) -> None:
-    """Remove the temporary folders of killed runs on this machine."""
+def sweep(folder: str) -> bool:
+    """Remove what this user's killed runs on this machine left there; False where that fails."""
     import shutil  # late: most calls write nothing
 
+    is_clean = True
     for path, pid in _temporary_files(folder):
-        is_ours = pid == os.getpid() or not _is_alive(pid)
-        if os.path.isdir(path) and not os.path.islink(path) and is_ours:
-            shutil.rmtree(path)
-
-
-def is_unswept(folder: str) -> bool:
-    """Whether a temporary file of this very process could not be removed from the folder."""
-    return any(pid == os.getpid() for _, pid in _temporary_files(folder))
+        try:
+            status = os.lstat(path)
+            if status.st_uid != os.geteuid() or not _is_over(pid):
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                shutil.rmtree(path)
+            elif stat.S_ISREG(status.st_mode):
+                os.unlink(path)
+        except FileNotFoundError:  # another run was faster
+            continue
+        except OSError:
+            is_clean = False
+    return is_clean
 
 
 def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
@@ -526,19 +503,12 @@ def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
             yield os.path.join(folder, name), int(pid)
 
 
-def _is_alive(pid: int) -> bool:
+def _is_over(pid: int) -> bool:
+    """Whether a process is dead, or this very one, which sweeps when it writes nothing."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
         return True
-    return True
-
-
-def _is_mine(path: str) -> bool:
-    try:
-        status = os.lstat(path)
-    except OSError:
+    except (OSError, OverflowError):
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+    return pid == os.getpid()

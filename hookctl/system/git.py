@@ -45,7 +45,7 @@ def find_rules(
 ) -> dict[str, tuple[str, int]] | None:
     """Those of these files that git ignores, each with file and line of the rule; None: unknown."""
     top = find_top(project)
-    program = find_program(environ, top) if top else ""
+    program = shutil.which("git", path=search_path(environ, top)) if top else None
     names = {}
     for path in paths:
         real = os.path.realpath(path)
@@ -81,23 +81,14 @@ def _fold(names: list[str]) -> tuple[str, ...]:
     return tuple(os.path.commonpath(found) for found in by_folder.values())
 
 
-def find_program(environ: Mapping[str, str], top: str) -> str:
-    """The path of git; '' if there is none but one that the project at `top` brings."""
-    for folder in search_path(environ, top):
-        program = shutil.which("git", path=folder)
-        if program:
-            return program
-    return ""
-
-
-def search_path(environ: Mapping[str, str], top: str) -> list[str]:
-    """The folders of PATH, without relative ones and those of the project at `top`."""
+def search_path(environ: Mapping[str, str], top: str) -> str:
+    """PATH without relative folders and those of the project at `top`."""
     folders = []
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         is_project = bool(top) and f"{os.path.realpath(folder)}/".startswith(f"{top.rstrip('/')}/")
         if os.path.isabs(folder) and not is_project:
             folders.append(folder)
-    return folders
+    return os.pathsep.join(folders)
 
 
 def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> dict[str, str]:

@@ -7,6 +7,7 @@ and a sticky folder passes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
@@ -17,9 +18,7 @@ from hookctl.model import PathFault
 
 _ROOT = 0
 _MOST_LINKS = 40
-_ACL = "system.posix_acl_access"
-_ACL_USER, _ACL_GROUP = 0x02, 0x08  # the tags of a named user and a named group
-_ACL_WRITE = 0x02
+ACCESS_LIST = "system.posix_acl_access"
 
 
 def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
@@ -84,11 +83,11 @@ def _find_fault_of(part: str) -> PathFault | None:
     if status.st_mode & stat.S_IWOTH:
         return PathFault(part, "is writable by everybody", f"chmod o-w {shlex.quote(part)}")
     if not status.st_mode & stat.S_IWGRP:
-        return None  # with an ACL, these bits are its mask
-    if not _is_own_group(status.st_gid):
-        reason = f"is writable by the group {_group_name(status.st_gid)}"
+        return None  # with an access list, these bits are its mask
+    if group := _find_foreign_group(status.st_gid):
+        reason = f"is writable by the group {group}"
         return PathFault(part, reason, f"chmod g-w {shlex.quote(part)}")
-    if _has_foreign_acl(part):
+    if ACCESS_LIST in list_extended(part):
         return PathFault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
     return None
 
@@ -98,48 +97,29 @@ def is_foreign(status: os.stat_result) -> bool:
     return status.st_uid not in (_ROOT, os.geteuid())
 
 
-def _is_own_group(gid: int) -> bool:
-    """Whether a group is root's, or has no member but the caller; one without a name may have."""
+def _find_foreign_group(gid: int) -> str:
+    """The group's name; '' if it is root's, or has no member but the caller.
+
+    A group without a name may have any members.
+    """
     if gid == _ROOT:
-        return True
+        return ""
     import grp  # late: Windows has none
     import pwd
 
     try:
-        members = {*grp.getgrgid(gid).gr_mem}
+        group = grp.getgrgid(gid)
     except KeyError:
-        return False
-    members |= {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid}
-    return members <= {"root", user_name(os.geteuid())}
+        return str(gid)
+    members = {*group.gr_mem} | {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid}
+    return "" if members <= {"root", user_name(os.geteuid())} else group.gr_name
 
 
-def _has_foreign_acl(part: str) -> bool:
-    """Whether an access control list lets another user or group write."""
-    try:
-        entries = os.getxattr(part, _ACL)[4:]
-    except (OSError, AttributeError):
-        return False
-    for start in range(0, len(entries), 8):
-        tag, rights, number = (
-            int.from_bytes(entries[start + low : start + high], "little")
-            for low, high in ((0, 2), (2, 4), (4, 8))
-        )
-        if not rights & _ACL_WRITE:
-            continue
-        if tag == _ACL_USER and number not in (_ROOT, os.geteuid()):
-            return True
-        if tag == _ACL_GROUP and not _is_own_group(number):
-            return True
-    return False
-
-
-def other_owner(path: str) -> str:
-    """The user whom a path belongs to; '' for the caller, or where there is no such path."""
-    try:
-        uid = os.stat(path).st_uid
-    except OSError:
-        return ""
-    return "" if uid == os.geteuid() else user_name(uid)
+def list_extended(file: str | int) -> list[str]:
+    """The names of a file's extended attributes."""
+    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
+        return os.listxattr(file)
+    return []
 
 
 def user_name(uid: int) -> str:
@@ -150,15 +130,6 @@ def user_name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
-
-
-def _group_name(gid: int) -> str:
-    import grp  # late: Windows has none
-
-    try:
-        return grp.getgrgid(gid).gr_name
-    except KeyError:
-        return str(gid)
 
 
 def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
@@ -186,8 +157,7 @@ def require_own_home(*paths: str) -> None:
             continue
         user = user_name(status.st_uid)
         message = f"this is {user}'s, and you are root: what root makes there, {user} cannot use"
-        if not user.isdecimal():
-            hint = f"Nothing was written. Run it as {user}: `sudo -u {user} -H hookctl ...`."
-        else:
-            hint = f"Nothing was written. Run it as that user: `sudo -u '#{user}' hookctl ...`."
+        hint = (
+            f"Nothing was written. Run it as {user}: `sudo -u '#{status.st_uid}' -H hookctl ...`."
+        )
         raise HookctlError("other_user", message, path=path, hint=hint, exit_code=FAILED)

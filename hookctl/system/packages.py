@@ -236,7 +236,8 @@ def sweep(folder: str, kept: Container[str] = ()) -> bool:
         for name in find_unnamed(folder):
             if name not in kept:
                 _remove(os.path.join(folder, name))
-        files.sweep_folders(folder)
+        if not files.sweep(folder):
+            return False
         if not os.listdir(folder):
             os.rmdir(folder)
     except FileNotFoundError:

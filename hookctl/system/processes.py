@@ -1,4 +1,4 @@
-"""Runs commands as children: a check, whose whole process group ends in time, and an agent.
+"""Runs commands as children: checks and hooks, whose process group ends in time, and an agent.
 
 The agent keeps the terminal, and signals that ask us to end reach it.
 """
@@ -15,9 +15,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+LIMIT = 1 << 20  # bytes that are kept of each output
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
 _LOOK = 0.2  # seconds between two looks at a child that is watched
+_DRAIN = 0.3  # seconds for what a command has said last
+_CHUNK = 1 << 16  # bytes
 _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -40,18 +43,30 @@ class Noting:
             signal.signal(number, handler)
 
 
+class Output(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    status: int | None  # 128 + N for signal N; None where it was ended at the limit of time
+    seconds: float
+    out: bytes
+    err: bytes
+    is_cut: bool  # it printed more than is kept
+
+
 class Keeper(Noting):
-    """Waits for a child or for time to pass; a signal to stop ends the wait with KeyboardInterrupt.
+    """Waits for a child or for time to pass; a signal to end ends the wait with KeyboardInterrupt.
 
     While it is entered, signals are only noted. So none can strike between the start of a child and
     the moment when we know its process id.
     """
 
     def __init__(self) -> None:
-        # A child's status, or None for a signal to stop.
+        # A child's status, or None for a signal to end.
         self._events: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._is_ending = False
 
     def _note_signal(self, number: int, *_: Any) -> None:
+        self._is_ending = True
         self._events.put(None)
 
     def sleep(self, seconds: float) -> None:
@@ -69,7 +84,7 @@ class Keeper(Noting):
         errors: int | None = None,
         cwd: str | None = None,
         prepare: Callable[[], None] | None = None,
-        watch: Callable[[], None] | None = None,
+        watch: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a command without a shell, a terminal or input; its status, negative for a signal.
 
@@ -88,27 +103,69 @@ class Keeper(Noting):
             cwd=cwd,
             preexec_fn=prepare,
         )
-        threading.Thread(target=lambda: self._events.put(process.wait()), daemon=True).start()
+        return self._keep(process, seconds, watch)
+
+    def talk(
+        self,
+        command: Sequence[str],
+        data: bytes,
+        environ: Mapping[str, str],
+        folder: str,
+        seconds: float,
+    ) -> Output:
+        """Run a command with a text on stdin, and keep what it prints last up to a size.
+
+        After a normal end children in the background live on, and what they hold open is not
+        waited for. Raises as `run` does, but not at the limit of time.
+        """
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environ,
+            start_new_session=True,
+            cwd=folder,
+        )
+        out, err = bytearray(), bytearray()
+        _start(_feed, process.stdin, data)
+        readers = [_start(_drain, process.stdout, out), _start(_drain, process.stderr, err)]
+        status = None
+        with contextlib.suppress(TimeoutError):
+            status = self._keep(process, seconds, lambda: None)
+        taken = time.monotonic() - begin
+        for reader in readers:
+            reader.join(_DRAIN)
+        if status is not None and status < 0:
+            status = 128 - status
+        is_cut = max(len(out), len(err)) > LIMIT
+        return Output(status, taken, bytes(out[-LIMIT:]), bytes(err[-LIMIT:]), is_cut)
+
+    def _keep(
+        self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
+    ) -> int:
+        """The status of a child; nothing of it is left where the wait ends before it does."""
+        events = self._events = queue.SimpleQueue()  # the child before may still be written down
+        _start(lambda: events.put(process.wait()))
+        end = time.monotonic() + seconds
         try:
-            return self._wait(seconds) if watch is None else self._watch(seconds, watch)
+            while not self._is_ending:
+                remaining = end - time.monotonic()
+                try:
+                    return self._wait(min(_LOOK, remaining))
+                except TimeoutError:
+                    if remaining <= _LOOK:
+                        raise
+                watch()
+            raise KeyboardInterrupt
         except BaseException:
             _end_group(process.pid)
             # It may be another user's process, which we may not end.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE)
             raise
-
-    def _watch(self, seconds: float, watch: Callable[[], None]) -> int:
-        """The status of the child; meanwhile `watch` is called."""
-        end = time.monotonic() + seconds
-        while True:
-            remaining = end - time.monotonic()
-            try:
-                return self._wait(min(_LOOK, remaining))
-            except TimeoutError:
-                if remaining <= _LOOK:
-                    raise
-            watch()
 
     def _wait(self, seconds: float) -> int:
         """The status of the child; TimeoutError after that time, KeyboardInterrupt on a signal."""
@@ -119,6 +176,29 @@ class Keeper(Noting):
         if status is None:
             raise KeyboardInterrupt
         return status
+
+
+def _start(work: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _feed(pipe: Any, data: bytes) -> None:
+    """Write all of it, unless the command ends before it has read it."""
+    rest = memoryview(data)
+    with contextlib.suppress(OSError), pipe:
+        while rest:
+            rest = rest[pipe.write(rest) :]
+
+
+def _drain(pipe: Any, kept: bytearray) -> None:
+    """Read to the end, and keep the last of it."""
+    with pipe:
+        for piece in iter(lambda: pipe.read(_CHUNK), b""):
+            kept += piece
+            if len(kept) > 4 * LIMIT:
+                del kept[: -2 * LIMIT]
 
 
 def _end_group(group: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -18,8 +19,6 @@ from hookctl.system.project import named, session_hash, state_folder
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
-# In "blocks" is what other hooks and goals force, too.
-_COUNTED = {"blocks": ("kept going ", "time"), "attempts": ("", "stop")}
 
 _Filter = Callable[[dict[str, Any]], bool]
 
@@ -59,7 +58,11 @@ def log(
         accepted["project"] = [os.path.basename(state_folder(folders.state, named(of_project)))]
 
     def is_wanted(event: dict[str, Any]) -> bool:
-        if event["t"] < earliest or not _is_of_session(event, session):
+        hash = str(event.get("session") or "")  # its first digits name it too
+        is_session = (
+            not session or session in (hash, hash[:_SHORT]) or hash == session_hash(session)
+        )
+        if event["t"] < earliest or not is_session:
             return False
         return all(not words or event.get(field) in words for field, words in accepted.items())
 
@@ -72,14 +75,9 @@ def log(
     if lines:
         columns = _choose_columns(lines)
         return Result({"events": lines}, tuple(_make_line(event, columns) for event in lines))
-    what = "no decision of the guard and no run of a hook"
+    what = "the log has nothing to show"
     if not runs:
-        what = "the guard has decided nothing"
-    is_narrowed = session or since or code or decision or of_project
-    what += " of that kind" if is_narrowed else " yet"
-    others = 0 if runs else len(_select(folders, is_wanted, True))
-    if others:
-        what += f"; `hookctl log --runs` shows {amount(others, 'run')} of hooks"
+        what += "; `hookctl log --runs` has the runs of hooks too"
     return Result({"events": []}, (what,))
 
 
@@ -103,8 +101,7 @@ def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bo
                 return
         shown |= current  # a rotation may hide a line for a moment; it is not shown again
         last_marks = marks
-        if report.is_unread(_PAUSE):
-            return
+        time.sleep(_PAUSE)
 
 
 def _select(
@@ -117,14 +114,6 @@ def _select(
     paths = events.project_paths(folders.state)
     wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
-
-
-def _is_of_session(event: dict[str, Any], text: str) -> bool:
-    """Whether a line is of the named session: its id, its hash, or the hash's first digits."""
-    if not text:
-        return True
-    session = str(event.get("session") or "")
-    return session in (text, session_hash(text)) or session[:_SHORT] == text
 
 
 def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> None:
@@ -154,6 +143,14 @@ def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
     return Line(f"{event.get('code', '')}: {_explain(event)}", label=label)
 
 
+def _show_field(event: dict[str, Any], field: str) -> str:
+    if field == "project" and event["project_path"]:
+        return os.path.basename(event["project_path"]) or "/"
+    if field in ("project", "session"):
+        return str(event.get(field) or "-")[:_SHORT]
+    return str(event.get(field, ""))
+
+
 def _describe_run(event: dict[str, Any]) -> Iterator[str]:
     """How long a run took, and whatever of it is out of the ordinary."""
     yield f"{event.get('ms', '?')} ms"
@@ -168,32 +165,20 @@ def _describe_run(event: dict[str, Any]) -> Iterator[str]:
         yield "started by `hookctl fire`"
 
 
-def _show_field(event: dict[str, Any], field: str) -> str:
-    if field == "project" and event["project_path"]:
-        return os.path.basename(event["project_path"]) or "/"
-    if field in ("project", "session"):
-        return str(event.get(field) or "-")[:_SHORT]
-    return str(event.get(field, ""))
-
-
 def _explain(event: dict[str, Any]) -> str:
     """The reason of a decision, and its counts in brackets."""
-    reason = events.reason_of(event)
+    reason, counts = events.reason_of(event), []
     if event.get(events.IGNORED) is True:
         reason += "; the reminder before it was ignored"
     if isinstance(event.get("path"), str):
         reason += f": {event['path']}: {event.get('error', '')}"
-    counts = ", ".join(_counts(event))
-    return f"{reason} ({counts})".lstrip() if counts else reason
-
-
-def _counts(event: dict[str, Any]) -> Iterator[str]:
-    for field, (does, word) in _COUNTED.items():
-        count = event.get(field)
-        if count:
-            yield f"{does}{amount(count, word)}"
+    if event.get("blocks"):  # what other hooks and goals force is among them
+        counts.append(f"kept going {amount(event['blocks'], 'time')}")
+    if event.get("attempts"):
+        counts.append(amount(event["attempts"], "stop"))
     if event.get("refusals", 1) != 1:
         since = f" since {clock.local(event['since'])}" if event.get("since") else ""
-        yield f"{event['refusals']} calls{since}"
+        counts.append(f"{event['refusals']} calls{since}")
     if event.get("progress"):
-        yield f"{event['progress']} progress"
+        counts.append(f"{event['progress']} progress")
+    return f"{reason} ({', '.join(counts)})".lstrip() if counts else reason

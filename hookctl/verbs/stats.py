@@ -5,10 +5,12 @@ Also for a monitoring system.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import accumulate
+from typing import Any
 
 from hookctl import clock, events
 from hookctl.errors import usage_error
@@ -16,7 +18,6 @@ from hookctl.events import Kind
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, labelled, table, tilde
 from hookctl.output.runs import list_runs
-from hookctl.receipts import metrics
 from hookctl.receipts.model import HookName, Runs
 from hookctl.receipts.reading import read_runs
 from hookctl.system.folders import Folders
@@ -30,15 +31,16 @@ _METRICS = {
     "trips": "Tool calls that the guard refused because they came too often.",
     "ignored": "Reminders to call a tool after which the agent stopped again without that call.",
 }
+_HOOK_METRICS = {  # each with the field that has its number
+    "hook_runs": ("Runs of hooks.", "runs"),
+    "hook_failures": ("Runs of hooks that failed or ran out of time.", "failures"),
+    "hook_context_bytes": ("Bytes that hooks put into the model's context.", "bytes"),
+}
+_DURATION = "hookctl_hook_duration_seconds"
+_NUMBERS = ("runs", "failures", "ms", "median_ms", "p95_ms", "bytes", "last_run")
 
 
-class Tally(NamedTuple):
-    """How often the guard decided in one way in one project."""
-
-    project: str  # its hash
-    kind: Kind
-    number: int
-
+Tally = tuple[str, Kind, int]  # how often the guard decided in one way in one project, by its hash
 
 HELP = """
 --since TIME  Only newer entries of the log: 7d, 2h.
@@ -67,18 +69,20 @@ def stats(
         found, older = events.count_all(folders.state), 0
     else:  # of which some may lie before the span
         found, older = events.count_since(folders.state, earliest, only)
-    tallies = sorted(
-        Tally(name, kind, n) for (name, kind), n in found.items() if only in ("", name)
-    )
+    tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
-    data = {**_summarize(tallies), "hooks": _list_hooks(runs)}
+    hooks = [
+        {**name._asdict(), **{number: getattr(found, number) for number in _NUMBERS}}
+        for name, found in runs.items()
+    ]
+    data = {**_summarize(tallies), "hooks": hooks}
     paths = events.project_paths(folders.state)
     for name, page in data["projects"].items():
         page["path"] = paths.get(name)
     if older:
         data["trips_perhaps_older"] = older
     if prometheus:
-        return Result(data, (*_export(tallies), *metrics.export(runs)))
+        return Result(data, (*_export(tallies), *_export_runs(runs)))
     text: list[str | Line] = []
     if tallies or not runs:
         text += _show(data, tallies, suffix=" in that time" if since else " yet")
@@ -87,29 +91,12 @@ def stats(
     return Result(data, tuple(text))
 
 
-def _list_hooks(runs: Mapping[HookName, Runs]) -> list[dict[str, Any]]:
-    """The numbers of each hook."""
-    hooks = []
-    for name, found in runs.items():
-        numbers = {
-            "runs": found.runs,
-            "failures": found.failures,
-            "ms": found.ms,
-            "median_ms": found.median_ms,
-            "p95_ms": found.p95_ms,
-            "bytes": found.bytes,
-            "last_run": found.last_run,
-        }
-        hooks.append({**name._asdict(), **numbers})
-    return hooks
-
-
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:
     """The counts of all of them, in all, by host and by project."""
-    hosts = sorted({tally.kind.host for tally in tallies if tally.kind.host})
-    projects = sorted({tally.project for tally in tallies})
-    by_host = {host: _add_up(t for t in tallies if t.kind.host == host) for host in hosts}
-    by_project = {name: _add_up(t for t in tallies if t.project == name) for name in projects}
+    hosts = sorted({kind.host for _, kind, _ in tallies if kind.host})
+    projects = sorted({project for project, _, _ in tallies})
+    by_host = {host: _add_up(one for one in tallies if one[1].host == host) for host in hosts}
+    by_project = {name: _add_up(one for one in tallies if one[0] == name) for name in projects}
     return {**_add_up(tallies), "hosts": by_host, "projects": by_project}
 
 
@@ -170,13 +157,11 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     refused = amount(data["trips"], "tool call")
     if "trips_perhaps_older" in data:
         refused = f"at most {refused}: {data['trips_perhaps_older']} may be from before"
-    if data["ended"]:
-        refused += f"; {amount(data['ended'], 'turn')} asked to end for that"
     yield "refused", refused
-    if data["went_on"]:
-        yield "went on", f"{amount(data['went_on'], 'turn')} asked to end"
-    nudges = amount(data["nudges"], "reminder")
-    yield "reminded", f"{nudges}, {data['ignored']} ignored"
+    for word in ("ended", "went_on"):
+        if data[word]:
+            yield word.replace("_", " "), f"{amount(data[word], 'turn')} asked to end"
+    yield "reminded", f"{amount(data['nudges'], 'reminder')}, {data['ignored']} ignored"
     if data["state_errors"]:
         yield "not saved", f"{data['state_errors']}: the guard's state could not be written"
 
@@ -192,26 +177,46 @@ def _table(title: str, pages: Iterable[tuple[str, Mapping[str, Any]]]) -> list[l
 def _export(tallies: list[Tally]) -> Iterator[str]:
     """The text format of Prometheus, for the textfile folder of its node exporter."""
     samples: dict[str, Counter[str]] = {name: Counter() for name in _METRICS}
-    for tally in tallies:
-        name, labels = _sample(tally)
-        samples[name][labels] += tally.number
-    for name, description in _METRICS.items():
-        metric = f"hookctl_{name}_total"
-        yield f"# HELP {metric} {description}"
-        yield f"# TYPE {metric} counter"
-        for labels, count in sorted(samples[name].items()):
-            yield f"{metric}{{{labels}}} {count}"
+    for project, kind, number in tallies:
+        metric, labels = "decisions", {"project": project, "host": kind.host}
+        if kind.code == _REFUSED and kind.decision == "refuse":
+            metric = "trips"
+            del labels["host"]
+        elif kind.code == events.IGNORED:
+            metric = "ignored"
+        else:
+            labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
+        samples[metric][_write_labels(labels)] += number
+    for metric, description in _METRICS.items():
+        yield from _write_counter(metric, description, sorted(samples[metric].items()))
 
 
-def _sample(tally: Tally) -> tuple[str, str]:
-    """The metric that counts, and its labels."""
-    kind = tally.kind
-    metric, labels = "decisions", {"project": tally.project, "host": kind.host}
-    if kind.code == _REFUSED and kind.decision == "refuse":
-        metric = "trips"
-        del labels["host"]
-    elif kind.code == events.IGNORED:
-        metric = "ignored"
-    else:
-        labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
-    return metric, metrics.write_labels(labels)
+def _export_runs(runs: Mapping[HookName, Runs]) -> Iterator[str]:
+    """The same of the runs of hooks: by host, event and id, and never with a command."""
+    samples = [(_write_labels(name._asdict()), found) for name, found in runs.items()]
+    for metric, (description, field) in _HOOK_METRICS.items():
+        counts = [(labels, getattr(found, field)) for labels, found in samples]
+        yield from _write_counter(metric, description, counts)
+    yield f"# HELP {_DURATION} How long the runs of hooks took."
+    yield f"# TYPE {_DURATION} histogram"
+    for labels, found in samples:
+        ends = [f"{end / 1000:g}" for end in found.ends] + ["+Inf"]
+        for end, number in zip(ends, accumulate(found.buckets), strict=True):
+            yield f'{_DURATION}_bucket{{{labels},le="{end}"}} {number}'
+        yield f"{_DURATION}_sum{{{labels}}} {found.ms / 1000:.3f}"
+        yield f"{_DURATION}_count{{{labels}}} {sum(found.buckets)}"
+
+
+def _write_counter(
+    metric: str, description: str, counts: Iterable[tuple[str, int]]
+) -> Iterator[str]:
+    yield f"# HELP hookctl_{metric}_total {description}"
+    yield f"# TYPE hookctl_{metric}_total counter"
+    for labels, count in counts:
+        yield f"hookctl_{metric}_total{{{labels}}} {count}"
+
+
+def _write_labels(values: Mapping[str, str]) -> str:
+    """The labels of a sample, as they stand in braces."""
+    pairs = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return ",".join(pairs)
