@@ -212,8 +212,6 @@ def _decide_on_file(
         has_rules_only = bool(pack.rules) and not pack.has_hooks
         if not content.wants and not has_rules_only and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
-        if draft.conflicts:
-            return
     if target.shared:
         _require_reachable_programs(target, content.wants)
     if draft.disabled:
@@ -228,10 +226,6 @@ def _decide_on_file(
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, content)
     _record_pack(draft, pack, content)
-    if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
-        from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
-
-        update_other_packs(draft, pack.name)
     draft.wants = content.wants
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]

@@ -21,7 +21,6 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.hook_env import update_other_packs
 from hookctl.planner.own_files import (
     folders_of_others,
     own_top,
@@ -151,7 +150,6 @@ def _decide_on_file(
             raise _with_manual_steps(error, draft.host, draft.entries, packs) from None
         draft.packs.pop(name, None)
     draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
-    update_other_packs(draft)
     draft.kept += _describe_placeholders(draft)
     _remove_files(records, others, packs, known, draft)
 
