@@ -156,22 +156,13 @@ def test_what_stays_always_answers_and_the_last_one_takes_everything_along(
     assert not place.settings(scope).exists()
 
 
-def test_the_records_of_another_state_folder_keep_what_they_need(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.install("one")
+def test_the_guard_of_another_state_folder_keeps_its_programs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.install("guard")
-    for turn in range(2):
-        with monkeypatch.context() as patch:
-            patch.setenv("HOOKCTL_STATE_DIR", str(place.root / "other"))
-            assert place.hookctl("install", str(place.root / "two"), "--host", "gemini", "--yes").code == 0
-            assert place.hookctl("install", "--host", "gemini").code == 0
-            assert place.asked() == ["no by one"]
-            assert place.hookctl("uninstall", "two").code == 0
-            assert place.hookctl("uninstall", "--host", "gemini").code == 0
-        assert place.asked() == ["no by one"]
-        assert place.blocks("user", f"prompt {turn}")
-        place.hookctl("uninstall", "one")
-        assert place.blocks("user", f"prompt {turn} again")
-        place.install("one")
+    with monkeypatch.context() as patch:
+        patch.setenv("HOOKCTL_STATE_DIR", str(place.root / "other"))
+        assert place.hookctl("install", "--host", "gemini").code == 0
+        assert place.hookctl("uninstall", "--host", "gemini").code == 0
+    assert place.blocks("user")
 
 
 def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:

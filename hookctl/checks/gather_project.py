@@ -97,7 +97,7 @@ def gather(
     known_programs = set(_list_own_programs(project, read))
     with contextlib.suppress(HookctlError):
         for target in dict.fromkeys(file.target for file in found if file.record):
-            known_programs |= list_programs(records, target, folders, read).keys()
+            known_programs |= list_programs(records, target, folders).keys()
     return ProjectFacts(
         project,
         workplace,

@@ -91,7 +91,7 @@ class Approvals:
         So are those for a file that is on no record: its HOME was moved.
         """
         own = {draft.target.path, draft.snapshot.path, draft.key}
-        own |= {draft.record.known_as} if draft.record else set()
+        own |= {draft.known.known_as} if draft.known else set()
         known = {*self._records, *(record.known_as for record in self._records.values())} - own
         approvals = []
         for entry in entries:

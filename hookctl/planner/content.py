@@ -25,8 +25,8 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, config_values, merge_config, read_own
-from hookctl.settings.targets import GUARD, config_name, pack_folder, short_hash
+from hookctl.planner.own_files import File, merge_config, read_own
+from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
 
@@ -59,7 +59,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
         if snapshot.data is None:  # 0.2.0 had it elsewhere
-            former = known.config if known else draft.orphaned
+            former = known.config if known else ""
             snapshot = read_own(draft.sources, draft.target, former or config)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
@@ -94,18 +94,12 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
 
 
 def _choose_config(draft: Draft, records: Records) -> str:
-    """The path of the guard's configuration: the known one, an orphan's, or the target's."""
+    """The path of the guard's configuration: the known one, or the target's."""
     folder = pack_folder(draft.folders, draft.target, GUARD)
     known = draft.packs.get(GUARD)
-    for path in (known.config if known else "", draft.orphaned):
-        if os.path.dirname(path) == folder:
-            return path
-    path = os.path.join(folder, config_name(draft.target, records, draft.key))
-    state = draft.folders.state
-    there = config_values(read_own(draft.sources, draft.target, path))
-    if not draft.target.shared and there.get("state_dir", state) != state:  # another one's
-        path = os.path.join(folder, f"{draft.host.name}-{short_hash(state + draft.key)}.json")
-    return path
+    if known and os.path.dirname(known.config) == folder:
+        return known.config
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings: Settings) -> bool:

@@ -20,7 +20,7 @@ from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.planner.content import Content, guard_content
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.notices import find_notices
 from hookctl.planner.own_files import (
     file_action,
@@ -75,8 +75,8 @@ def plan_install(
     if any(draft.host.trust.gate for draft in drafts):
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
-    plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
+    every = [*with_approvals, *rules_drafts]
+    plan = assemble_plan(records, every, install=True, force=choice.force)
     if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import with_book  # late: few have anything disabled
 
@@ -175,8 +175,8 @@ def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> No
     """Refuse a file that two hosts read as their own: their hooks and keys differ."""
     path, title = draft.snapshot.path, draft.host.title
     others = {other.snapshot.path: other.host.name for other in drafts}
-    if draft.record is not None:
-        others[path] = draft.record.host
+    if draft.known is not None:
+        others[path] = draft.known.host
     if draft.snapshot.links > 1:
         others |= {key: record.host for key, record in records.items()}
     for other, name in others.items():
@@ -226,7 +226,6 @@ def _decide_on_file(
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, content)
     _record_pack(draft, pack, content)
-    draft.wants = content.wants
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 
@@ -291,7 +290,7 @@ def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
 
 def _was_written_here(draft: Draft) -> bool:
     """Whether this machine has written the file before."""
-    return draft.record is not None and bool(draft.record.sha256_after)
+    return draft.known is not None and bool(draft.known.sha256_after)
 
 
 def _install_files(
@@ -309,9 +308,7 @@ def _install_files(
                 draft.tell(
                     "shared_files", f"{text}; `hookctl upgrade {pack.name}` renews its hooks"
                 )
-    draft.add_runtime(
-        install_files(draft.sources, draft.target, content.folder, known, content.files, names)
-    )
+    install_files(draft, content.folder, known, content.files, names)
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
         _renew_plugin(draft)
@@ -339,7 +336,7 @@ def _renew_former(draft: Draft, pack: Pack, content: Content) -> tuple[str, ...]
         return tuple(os.path.relpath(path, content.folder) for path in paths)
     if known.former and is_of_other_version(draft.sources, draft.target):
         former = known._replace(files=known.former, former=())
-        draft.add_runtime(uninstall_files(draft.sources, draft.target, former))
+        uninstall_files(draft, former)
         return ()
     return known.former
 

@@ -6,41 +6,29 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 
-from hookctl.documents import MISSING, Document
+from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
-from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.model import Entry, PackRecord, Record
-from hookctl.packs import guard
 from hookctl.planner.own_files import own_top
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, Target, top
+from hookctl.settings.targets import Target, top
 from hookctl.system import files
 
 
 def find_record(
-    sources: Sources, records: Records, target: Target, snapshot: files.Snapshot, document: Document
-) -> tuple[str, Record | None, str]:
-    """The key and record of a settings file, and the configuration of an unrecorded guard in it.
-
-    A file that was moved is known by the configuration that its hooks have. Where its project is
-    gone, it is known by the bytes of our last write, or by commands of ours.
-    """
+    sources: Sources, records: Records, target: Target, document: Document
+) -> tuple[str, Record | None]:
+    """The key and record of a settings file; one that was moved is known by commands of ours."""
     key, record = store.find_record(records, target.path)
-    orphaned = ""
     if record is None:
         if records.projects.get(key) and not target.shared:
             # The project's own ledger may have the file, at another scope.
             _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        orphaned = _find_orphan(sources.folders.data, document, target)
-        users = _users_of(records, orphaned) if orphaned else []
-        moved = [user for user in users if not os.path.lexists(user)]
-        moved = moved or _find_moved(records, target, snapshot)
-        if moved:
+        moved = _find_moved(records, target)
+        if len(moved) == 1:
             key, record = moved[0], records[moved[0]]
-        if moved or users:
-            orphaned = ""
     _require_same_scope(record, target)
     if record is not None:
         record = _follow_project(record, target)
@@ -48,55 +36,18 @@ def find_record(
             from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
 
             record = with_returned(target.host, record, document)
-    return key, record, orphaned
+    return key, record
 
 
-def _find_orphan(data: str, document: Document, target: Target) -> str:
-    """The configuration below our data folder that a guard's hook in the file has, or ''."""
-    root = {} if document.value is MISSING else document.value
-    for hook in shapes.elements(target.host.shape, root):
-        event = hook.id.partition("/")[2]
-        path = guard.config_path(str(hook.fields.get("command")), hook.id, event, target)
-        if path.startswith(f"{data}/"):
-            return path
-    return ""
-
-
-def _users_of(records: Mapping[str, Record], config: str) -> list[str]:
-    """The keys of the records whose guard has this configuration."""
-    return [
-        key
-        for key, record in records.items()
-        if GUARD in record.packs and record.packs[GUARD].config == config
-    ]
-
-
-def _find_moved(
-    records: Mapping[str, Record], target: Target, snapshot: files.Snapshot
-) -> list[str]:
-    """The key of the only record whose file may have been moved here; none for several."""
-    if target.shared:
-        return []
-    missing = {}
-    for key, record in records.items():
+def _find_moved(records: Mapping[str, Record], target: Target) -> list[str]:
+    """The keys of records whose file is gone, with commands that the target's file has."""
+    found = []
+    for key, record in records.items() if not target.shared else ():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        if is_alike and _is_missing(key, record):
-            missing[key] = record
-    candidates = []
-    for key, record in missing.items():
-        if snapshot.sha and record.sha256_after == snapshot.sha:
-            candidates.append(key)
-    if not candidates:
-        candidates = [
-            key for key, record in missing.items() if store.has_our_command(target.path, record)
-        ]
-    return candidates if len(candidates) == 1 else []
-
-
-def _is_missing(key: str, record: Record) -> bool:
-    if os.path.lexists(key):
-        return False
-    return not os.path.isdir(record.project)
+        is_gone = not os.path.lexists(key) and not os.path.isdir(record.project)
+        if is_alike and is_gone and store.has_our_command(target.path, record):
+            found.append(key)
+    return found
 
 
 def _require_same_scope(record: Record | None, target: Target) -> None:

@@ -20,7 +20,7 @@ from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.own_files import (
     folders_of_others,
     own_top,
@@ -87,8 +87,7 @@ def plan_uninstall(
     rules = RulesBlocks(sources, records, drafts)
     for draft, removal in zip(drafts, left, strict=True):
         rules.uninstall(draft, removal.packs, loaded)
-    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
-    plan = assemble_plan(sources, records, plans, install=False)
+    plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
     if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
 
@@ -184,7 +183,7 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
 def _unrecorded_config(records: Records, draft: Draft) -> str:
     """The configuration of a guard without a record."""
     folder = pack_folder(draft.folders, draft.target, GUARD)
-    return draft.orphaned or os.path.join(folder, config_name(draft.target, records, draft.key))
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
@@ -192,7 +191,7 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
-    is_orphan = draft.record is None and any(want.id in ids for want in wants)
+    is_orphan = draft.known is None and any(want.id in ids for want in wants)
     visible = draft.pack_entries(wraps=False)
     current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
@@ -222,7 +221,7 @@ def _remove_files(
     draft: Draft,
 ) -> None:
     """Remove the packs' files, unless another registration uses them."""
-    in_use = folders_of_others(draft.sources, records, others, draft.target, draft.key)
+    in_use = folders_of_others(others, draft.key)
     for name in packs:
         pack_record = known.get(name)
         if pack_record is None and name == GUARD and draft.edits:
@@ -231,7 +230,7 @@ def _remove_files(
             # The record of who made the topmost one is lost.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
-            draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))
+            uninstall_files(draft, pack_record, in_use)
 
 
 def _with_manual_steps(

@@ -362,7 +362,7 @@ def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -
 def _conflicts(plan: Plan) -> Iterator[HookctlError]:
     """An error for each value that another pack wants differently."""
     for file in plan.files:
-        for conflict in file.decision.conflicts:
+        for conflict in file.conflicts:
             name = ".".join(map(str, conflict.path))
             message = f"{name}: {' and '.join(conflict.claims)} want different values"
             hint = "Give both the same value, or uninstall one of them."
