@@ -77,28 +77,6 @@ def install(
     return builder.decision()
 
 
-def leaf_after_install(
-    entries: Sequence[Entry],
-    current: Current,
-    pack: str,
-    wants: Sequence[Wanted],
-    path: Path,
-    *,
-    force: bool = False,
-) -> Any:
-    """The value of the wanted leaf at `path` after such an install; None if it has none."""
-    builder = _DecisionBuilder(entries, current, pack, force=force)
-    builder.leave_unwanted({want.id or want.path for want in wants})
-    for want in wants:
-        if want.path == path:
-            _install_leaf(builder, want)
-            break
-    for edit in reversed(builder.edits):
-        if isinstance(edit, Put) and edit.path == path:
-            return edit.value
-    return current.values.get(path)
-
-
 def uninstall(
     entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
 ) -> Decision:

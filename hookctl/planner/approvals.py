@@ -79,7 +79,7 @@ class Approvals:
                 if fitting is not None:  # beside the switch of a disabled hook they wait for it
                     approvals = [entry for entry in approvals if _is_alone(config, entry)]
                 containers = [entry for entry in config.entries if entry.kind == "container"]
-                visible = config.visible_entries([*approvals, *containers])
+                visible = (*approvals, *containers)
                 decision = engine.uninstall(visible, config.read_current((), visible), pack)
                 config.apply_decision(decision._replace(kept=()), visible)
 

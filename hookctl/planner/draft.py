@@ -33,7 +33,6 @@ from hookctl.model import (
 from hookctl.planner.own_files import describe_changes
 from hookctl.planner.records import (
     find_record,
-    first_record,
     next_record,
     with_folders_above,
     with_own_folders,
@@ -107,47 +106,22 @@ class Draft:
         path, host = self.target.path, self.host.name
         self.messages += [Message(text, code, level, host, path) for text in texts]
 
-    def pack_entries(self, *, wraps: bool = True) -> tuple[Entry, ...]:
-        """The entries of packs' hooks and values, without approvals in the same file.
-
-        With `wraps=False` the wrapped hooks of other tools are left out too.
-        """
+    def pack_entries(self) -> tuple[Entry, ...]:
+        """The entries of packs' hooks and values: neither approvals nor other tools' hooks."""
         entries: list[Entry] = []
         for entry in self.entries:
-            if entry.path[:2] != APPROVALS and (wraps or not entry.id.startswith(WRAP)):
+            if entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
                 entries.append(entry)
-        return self.visible_entries(entries)
-
-    def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
-        """The chosen entries, without the containers that only other entries are in.
-
-        So no decision removes the record of a container that another entry is in.
-        `apply_decision` adds the hidden entries again.
-        """
-        others = []
-        for entry in self.entries:
-            if entry not in chosen and entry.kind != "container":
-                others.append(entry)
-        if not others:
-            return tuple(chosen)
-        used_here, used_elsewhere = _containers_of(chosen), _containers_of(others)
-        visible = []
-        for entry in chosen:
-            is_hidden = entry.path in used_elsewhere and entry.path not in used_here
-            if entry.kind != "container" or not is_hidden:
-                visible.append(entry)
-        return tuple(visible)
+        return tuple(entries)
 
     def read_current(
         self,
-        wants: Iterable[Wanted] = (),
-        entries: Iterable[Entry] | None = None,
+        wants: Iterable[Wanted],
+        entries: Iterable[Entry],
         *,
         null_is_nothing: bool = False,
     ) -> Current:
         """What the file, as edited so far, has where these wants and entries belong."""
-        if entries is None:
-            entries = self.pack_entries()
         return look(self.host, self.document, wants, entries, null_is_nothing=null_is_nothing)
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
@@ -177,10 +151,7 @@ class Draft:
         self.kept += decision.kept
 
     def _keep_top_keys(self, decision: Decision) -> Decision:
-        """The decision, but keys that the host demands stay while other tools' hooks need them.
-
-        Hooks that stood there without such a key before us did not need it from us.
-        """
+        """The decision, but keys that the host demands stay while other tools' hooks need them."""
         required = {(key,) for key in self.host.registration.top}
         removed_hooks = set()
         kept_paths = set()
@@ -190,19 +161,9 @@ class Draft:
             elif isinstance(edit, DropValue) and edit.path in required:
                 kept_paths.add(edit.path)
         hooks = {path for path, *_ in shapes.handlers(self.host.shape, self.document.value)}
-        if not kept_paths or hooks <= removed_hooks or self._had_hooks_before_us():
+        if not kept_paths or hooks <= removed_hooks:
             return decision
         return _without_edits_of(self.host, decision, kept_paths)
-
-    def _had_hooks_before_us(self) -> bool:
-        """Whether the file had other tools' hooks before our first write."""
-        if self.known is None or not self.known.sha256_before:
-            return False
-        backup = self.sources.backup(self.known.sha256_before)
-        if backup is None:
-            return False
-        before = formats.parse(self.known.format, backup, where=self.snapshot.path)
-        return bool(shapes.handlers(self.host.shape, before.value))
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
@@ -294,27 +255,15 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
     if not (draft.packs or has_entries or draft.placeholders):
         return _bytes_without_us(draft), None
     after = draft.document.data if draft.is_edited else draft.snapshot.data
-    if draft.known is None:
-        record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
-        if record.created_file and draft.adds_files:
-            path = draft.snapshot.path
-            record = with_folders_above(draft.sources, records, draft.target, record, path)
-    else:
-        record = next_record(
-            draft.known,
-            draft.target,
-            draft.snapshot,
-            after,
-            draft.entries,
-            draft.packs,
-            is_recreated=draft.is_recreated,
-        )
+    record = next_record(draft, after)
+    if draft.known is None and record.created_file and draft.adds_files:
+        record = with_folders_above(records, draft, record)
     record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
     if draft.adds_files:
         # Something was ours that the ledger did not know.
         was_lost = any(action.action == "take-back" for action in draft.actions)
         if draft.changes or was_lost or draft.known is None:
-            record = with_own_folders(draft.sources, records, draft.target, record, lost=was_lost)
+            record = with_own_folders(records, draft, record, lost=was_lost)
     return after, record
 
 

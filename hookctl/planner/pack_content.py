@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 
-from hookctl.model import Consent
+from hookctl.model import Consent, PackRecord
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
 from hookctl.packs.risks import risky_env
@@ -43,7 +43,6 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     # It tells what the pack's hooks are to be, in a clone too.
     files[MANIFEST] = File(pack.manifest)
     digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
-    visible = draft.pack_entries(wraps=False)
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)
@@ -56,7 +55,17 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
-    return Content(wants, folder, files, settings, source, digest, visible, consent, commit)
+    record = PackRecord(
+        version=pack.version,
+        settings=settings,
+        folder=folder,
+        files=tuple(sorted(files)),
+        source=source,
+        digest=digest,
+        consent=consent,
+        commit=commit,
+    )
+    return wants, files, record
 
 
 def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hookctl.ledger import committed, store
+from hookctl.ledger import committed
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.draft import Draft
@@ -42,18 +42,15 @@ def plan_project_files(
         changes = _remove_files_for_git(draft, {})
         draft.file_actions += describe_changes(changes)
         return changes
-    if _shared_records(before) == _shared_records(after):
-        return []
-    path = committed.ledger_path(target.project)
-    real_path = read_inside(target.project, path).path
     old, data = records.ledgers[target.project], committed.dump(target.project, after)
-    if old == data:
+    if data in (old, committed.dump(target.project, before)):
         return []
+    path = read_inside(target.project, committed.ledger_path(target.project)).path
     if data is not None:
         changes = _add_files_for_git(target)
     else:
         changes = _remove_files_for_git(draft, before)
-    ledger = Change(real_path, old, data, target.new_file_mode)
+    ledger = Change(path, old, data, target.new_file_mode)
     draft.file_actions += describe_changes([ledger, *changes])
     return [*changes, ledger]
 
@@ -65,11 +62,6 @@ def _project_records(records: Mapping[str, Record | None], project: str) -> dict
         if record and record.scope == "project" and record.project == project:
             ours[key] = record
     return ours
-
-
-def _shared_records(records: Mapping[str, Record]) -> dict[str, Record]:
-    """The part of each record that is committed."""
-    return {key: store.shared_part(record) for key, record in records.items()}
 
 
 def _add_files_for_git(target: Target) -> list[Change]:

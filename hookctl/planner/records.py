@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
-from hookctl.model import Entry, PackRecord, Record
+from hookctl.model import Record
 from hookctl.planner.own_files import own_top
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, top
 from hookctl.system import files
+
+if TYPE_CHECKING:
+    from hookctl.planner.draft import Draft
 
 
 def find_record(
@@ -71,59 +75,28 @@ def _follow_project(record: Record, target: Target) -> Record:
     return record._replace(project=target.project, created_dirs=tuple(created_dirs))
 
 
-def first_record(
-    target: Target,
-    snapshot: files.Snapshot,
-    after: bytes | None,
-    entries: tuple[Entry, ...],
-    packs: dict[str, PackRecord],
-) -> Record:
-    """The record of a settings file that had none."""
-    is_created = snapshot.data is None and after is not None
-    created_dirs: Iterable[str] = ()
-    if is_created:
-        created_dirs = files.missing_folders(os.path.dirname(snapshot.path))
-    return Record(
-        host=target.host.name,
-        scope=target.scope,
-        format=target.host.format,
-        created_file=is_created,
-        created_dirs=tuple(created_dirs),
-        packs=packs,
-        sha256_before=snapshot.sha,
-        sha256_after=files.digest(after),
-        entries=entries,
-        known_as=target.path,
-        project=target.project,
-    )
+def next_record(draft: Draft, after: bytes | None) -> Record:
+    """The record of a settings file after a write.
 
-
-def next_record(
-    record: Record,
-    target: Target,
-    snapshot: files.Snapshot,
-    after: bytes | None,
-    entries: tuple[Entry, ...],
-    packs: dict[str, PackRecord],
-    *,
-    is_recreated: bool,
-) -> Record:
-    """The record after a write.
-
-    With `is_recreated`, the file was made again without our entries: it counts as if we had never
-    written it.
+    One that was made again without our entries counts as if we had never written it.
     """
-    if is_recreated and snapshot.data is not None:
+    target, snapshot, known = draft.target, draft.snapshot, draft.known
+    record = known or Record(target.host.name, target.scope, target.host.format)
+    if draft.is_recreated and snapshot.data is not None:
         record = _as_never_written(record, snapshot)
-    result = record._replace(packs=packs, entries=entries, known_as=target.path)
-    if snapshot.data == after:
-        return result
+    record = record._replace(
+        packs=draft.packs, entries=draft.entries, known_as=target.path, project=target.project
+    )
+    if known and snapshot.data == after:
+        return record
     if snapshot.data is None and after is not None:
         missing = files.missing_folders(os.path.dirname(snapshot.path))
         created_dirs = _join_unique(missing, record.created_dirs)
-        result = result._replace(created_file=True, created_dirs=created_dirs)
-    before = _first_digest(record, snapshot, is_recreated=is_recreated)
-    return result._replace(sha256_before=before, sha256_after=files.digest(after))
+        record = record._replace(created_file=True, created_dirs=created_dirs)
+    before = snapshot.sha
+    if known and not draft.is_recreated:
+        before = _first_digest(known, snapshot)
+    return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
 def _as_never_written(record: Record, snapshot: files.Snapshot) -> Record:
@@ -136,32 +109,24 @@ def _as_never_written(record: Record, snapshot: files.Snapshot) -> Record:
     )
 
 
-def _first_digest(record: Record, snapshot: files.Snapshot, *, is_recreated: bool) -> str:
+def _first_digest(record: Record, snapshot: files.Snapshot) -> str:
     """The digest of the bytes before our first write, or '' if another program wrote since."""
     # A clone knows no hashes, but has our entries; else only adopted values are on record.
     has_only_adopted = all(entry.mode == "adopted" for entry in record.entries)
-    was_never_written = record.sha256_before == record.sha256_after and has_only_adopted
-    if is_recreated or was_never_written:
+    if record.sha256_before == record.sha256_after and has_only_adopted:
         return snapshot.sha
-    if snapshot.sha != record.sha256_after:
-        return ""
-    return record.sha256_before
+    return record.sha256_before if snapshot.sha == record.sha256_after else ""
 
 
 def with_own_folders(
-    sources: Sources,
-    records: Mapping[str, Record],
-    target: Target,
-    record: Record,
-    *,
-    lost: bool = False,
+    records: Mapping[str, Record], draft: Draft, record: Record, *, lost: bool = False
 ) -> Record:
     """The record with hookctl's own folders that are made now, or that another install made.
 
     The last record to go removes them. A folder that hookctl did not make is in no record, and
     stays. With `lost`, the ledger did not know our files: then their topmost folder is ours too.
     """
-    topmost = own_top(sources.folders, target)
+    topmost = own_top(draft.folders, draft.target)
     made_before = []
     for other in records.values():
         for folder in other.created_dirs:
@@ -173,22 +138,20 @@ def with_own_folders(
     return record._replace(created_dirs=created_dirs)
 
 
-def with_folders_above(
-    sources: Sources, records: Mapping[str, Record], target: Target, record: Record, path: str
-) -> Record:
+def with_folders_above(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
     """The record with the folders above its file that another install made.
 
     The last record to go removes them.
     """
-    others = list(records.values())
+    others, target = list(records.values()), draft.target
     if target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a broken ledger must not stop this
-            others += sources.records([target.project]).values()
+            others += draft.sources.records([target.project]).values()
     project_prefix = top(target.project)
     above = []
     for other in others:
         for folder in other.created_dirs:
-            if folder.startswith(project_prefix) and path.startswith(f"{folder}/"):
+            if folder.startswith(project_prefix) and draft.path.startswith(f"{folder}/"):
                 above.append(folder)
     return record._replace(created_dirs=_join_unique(record.created_dirs, above))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
@@ -86,7 +86,7 @@ def plan_uninstall(
         approvals.uninstall(draft, removal.packs)
     rules = RulesBlocks(sources, records, drafts)
     for draft, removal in zip(drafts, left, strict=True):
-        rules.uninstall(draft, removal.packs, loaded)
+        rules.uninstall(draft, removal.packs)
     plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
     if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
@@ -115,7 +115,7 @@ def _draft_without_packs(
         sources.read(target.path, target.host.format)
     except HookctlError as error:
         entries = record.entries if record else ()
-        raise _with_manual_steps(error, target.host, entries, removal.packs) from None
+        raise _with_manual_steps(error, entries, removal.packs) from None
     return make_draft(sources, records, target, decide)
 
 
@@ -146,7 +146,7 @@ def _decide_on_file(
         try:
             _take_out(draft, name, wants)
         except HookctlError as error:
-            raise _with_manual_steps(error, draft.host, draft.entries, packs) from None
+            raise _with_manual_steps(error, draft.entries, packs) from None
         draft.packs.pop(name, None)
     draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
     draft.kept += _describe_placeholders(draft)
@@ -192,7 +192,7 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.known is None and any(want.id in ids for want in wants)
-    visible = draft.pack_entries(wraps=False)
+    visible = draft.pack_entries()
     current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
@@ -234,32 +234,27 @@ def _remove_files(
 
 
 def _with_manual_steps(
-    error: HookctlError, host: Host, entries: tuple[Entry, ...], packs: tuple[str, ...]
+    error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
 ) -> HookctlError:
     """The error with what to remove by hand: what only these packs have in the file."""
     steps = []
     for entry in entries:
         is_only_theirs = entry.owners.keys() <= set(packs)
         if entry.kind != "container" and entry.mode == "owned" and is_only_theirs:
-            steps.append(_manual_step(host, entry))
+            steps.append(_manual_step(entry))
     if steps:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *steps])
     return error
 
 
-def _manual_step(host: Host, entry: Entry) -> str:
+def _manual_step(entry: Entry) -> str:
     """Where to remove what by hand."""
     if not entry.id:
         container = ".".join(map(str, entry.path[:-1]))
         text = json.dumps(masked({entry.path[-1]: entry.written}))
         return f"in {container}: {text[1:-1]}"
-    path, fields = entry.path, entry.written
-    registration = host.registration
-    if registration.event:  # one list has all hooks
-        named = {registration.names.get(name, name): value for name, value in fields.items()}
-        path, fields = path[:-1], {registration.event: path[-1], **named}
-    where = ".".join(map(str, path))
-    step = f"in {where}: {json.dumps(masked(fields), ensure_ascii=False)}"
+    where = ".".join(map(str, entry.path))
+    step = f"in {where}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
     if entry.id.startswith(WRAP):
         step += f", and put back {masked_text(entry.before or '')}"
     return step
