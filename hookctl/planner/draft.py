@@ -21,7 +21,6 @@ from hookctl.model import (
     Current,
     Decision,
     DropHook,
-    DropValue,
     Edit,
     Entry,
     Message,
@@ -130,8 +129,6 @@ class Draft:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
-        if not self.is_exact and self.host.registration.top:
-            decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
             from hookctl.planner.placeholders import settle_placeholders  # late: few need it
@@ -149,21 +146,6 @@ class Draft:
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
-
-    def _keep_top_keys(self, decision: Decision) -> Decision:
-        """The decision, but keys that the host demands stay while other tools' hooks need them."""
-        required = {(key,) for key in self.host.registration.top}
-        removed_hooks = set()
-        kept_paths = set()
-        for edit in decision.edits:
-            if isinstance(edit, DropHook):
-                removed_hooks.add(edit.element.path)
-            elif isinstance(edit, DropValue) and edit.path in required:
-                kept_paths.add(edit.path)
-        hooks = {path for path, *_ in shapes.handlers(self.host.shape, self.document.value)}
-        if not kept_paths or hooks <= removed_hooks:
-            return decision
-        return _without_edits_of(self.host, decision, kept_paths)
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
@@ -317,20 +299,6 @@ def _without_empty(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_empty(inner) for inner in value] or None
     return None if value is MISSING else value
-
-
-def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:
-    """The decision without the removal of these keys, which are reported as kept."""
-    edits = []
-    for edit in decision.edits:
-        if not (isinstance(edit, DropValue) and edit.path in kept_paths):
-            edits.append(edit)
-    actions = tuple(action for action in decision.actions if action.path not in kept_paths)
-    reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"
-    kept = list(decision.kept)
-    for path in sorted(kept_paths):
-        kept.append(Action("keep", path, from_state="owned", to_state="free", reason=reason))
-    return decision._replace(edits=tuple(edits), actions=actions, kept=tuple(kept))
 
 
 def _join_entries(

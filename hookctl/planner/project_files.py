@@ -10,9 +10,9 @@ from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import describe_changes
-from hookctl.planner.sources import has_files, list_names
+from hookctl.planner.sources import has_files
 from hookctl.settings.targets import OWN, Target, read_inside
-from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS
+from hookctl.system.packages import HOOK
 
 _ATTRIBUTES = (
     b"# By hookctl: line ends stay; reviews fold what is generated.\n"
@@ -25,9 +25,7 @@ _FOR_GIT = {
     ".gitattributes": _ATTRIBUTES % HOOK.encode(),
 }
 _OF_0_2_0 = _ATTRIBUTES % b"guard/*/*.py"
-
-# What hookctl puts into its folder in a project.
-_OWN_NAMES = {*_FOR_GIT, "run", HOOK, CONFIGS, PACKS, PACKAGES, "ledger.json"}
+_OF_RUN = b"run/\n"  # a .gitignore that `hookctl run` made
 
 
 def plan_project_files(
@@ -78,28 +76,18 @@ def _add_files_for_git(target: Target) -> list[Change]:
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:
     """Remove those that are as we write them, and our folder with an empty one of runs.
 
-    Git keeps no empty folder, so a clone cannot tell who made one. In a folder that we made
-    .gitignore stays while it hides a run.
+    Git keeps no empty folder, so a clone cannot tell who made one. .gitignore stays while it hides
+    a run.
     """
     folder = os.path.join(draft.target.project, OWN)
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    has_run = has_files(runs)
-    hides_run = made_folder and has_run
-    # One that `hookctl run` made is removed with the folder if it holds nothing else.
-    of_run = b""
-    has_only_ours = set(list_names(folder)) <= _OWN_NAMES
-    if not has_run and (made_folder or is_clone) and has_only_ours:
-        of_run = b"run/\n"
     changes = []
     for name, data in _FOR_GIT.items():
         snapshot = read_inside(draft.target.project, os.path.join(folder, name))
-        is_ignore = name == ".gitignore"
-        is_own = snapshot.data in (data, _OF_0_2_0) or (
-            is_ignore and of_run and snapshot.data == of_run
-        )
-        if is_own and not (hides_run and is_ignore):
+        is_needed = name == ".gitignore" and has_files(runs)
+        if snapshot.data in (data, _OF_0_2_0, _OF_RUN) and not is_needed:
             changes.append(Change(snapshot.path, snapshot.data, None))
     if made_folder or is_clone:
         draft.rmdirs += (runs, folder)

@@ -190,11 +190,25 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     """Decide what is removed with one pack, and what stays."""
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
+    ours = shapes.elements(draft.host.shape, root)
+    ids = {hook.id for hook in ours}
     is_orphan = draft.known is None and any(want.id in ids for want in wants)
+    if len(shapes.handlers(draft.host.shape, root)) > len(ours) and not draft.is_exact:
+        _leave_required_keys(draft, pack)
     visible = draft.pack_entries()
     current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
+
+
+def _leave_required_keys(draft: Draft, pack: str) -> None:
+    """Leave the keys that the host demands to other tools' hooks, which may need them too."""
+    entries = []
+    for entry in draft.entries:
+        is_required = len(entry.path) == 1 and entry.path[0] in draft.host.registration.top
+        if is_required and entry.owners.keys() == {pack}:
+            entry = entry._replace(mode="adopted")
+        entries.append(entry)
+    draft.entries = tuple(entries)
 
 
 def _describe_placeholders(draft: Draft) -> list[Action]:

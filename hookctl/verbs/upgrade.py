@@ -252,13 +252,12 @@ def _refuse_unknown_addresses(
 
     refused = []
     for item in from_git:
-        committed = addresses.find_committed(item.name, item.source, records)
-        if committed is None:
-            continue
         try:
             is_named = request.pack == item.name
             command = f"{program()} upgrade {item.name} --yes"
-            addresses.require_agreement(committed, permission, command, is_named=is_named)
+            addresses.require_agreement(
+                item.name, item.source, records, permission, command, is_named=is_named
+            )
         except HookctlError as error:
             if error.code == "declined" or not (permission.yes or request.dry_run):
                 raise
