@@ -211,7 +211,7 @@ def make_draft(
 ) -> Draft:
     """Open a settings file and let a verb decide on it, unless it does so later."""
     snapshot, document = sources.read(target.path, target.host.format)
-    key, record = find_record(sources, records, target, document)
+    key, record = find_record(sources, records, target, snapshot.sha, document)
     draft = Draft(sources, target, snapshot, document, key, record)
     decide(draft)
     return draft

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def find_record(
-    sources: Sources, records: Records, target: Target, document: Document
+    sources: Sources, records: Records, target: Target, sha: str, document: Document
 ) -> tuple[str, Record | None]:
-    """The key and record of a settings file; one that was moved is known by commands of ours."""
+    """The key and record of a settings file; one that was moved is known by what we left in it."""
     key, record = store.find_record(records, target.path)
     if record is None:
         if records.projects.get(key) and not target.shared:
             # The project's own ledger may have the file, at another scope.
             _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        moved = _find_moved(records, target)
+        moved = _find_moved(records, target, sha)
         if len(moved) == 1:
             key, record = moved[0], records[moved[0]]
     _require_same_scope(record, target)
@@ -43,13 +43,15 @@ def find_record(
     return key, record
 
 
-def _find_moved(records: Mapping[str, Record], target: Target) -> list[str]:
-    """The keys of records whose file is gone, with commands that the target's file has."""
+def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list[str]:
+    """The keys of records whose file is gone, with the bytes or commands of the target's file."""
     found = []
     for key, record in records.items() if not target.shared else ():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
         is_gone = not os.path.lexists(key) and not os.path.isdir(record.project)
-        if is_alike and is_gone and store.has_our_command(target.path, record):
+        if not is_alike or not is_gone:
+            continue
+        if (sha and record.sha256_after == sha) or store.has_our_command(target.path, record):
             found.append(key)
     return found
 
