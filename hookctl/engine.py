@@ -77,28 +77,6 @@ def install(
     return builder.decision()
 
 
-def leaf_after_install(
-    entries: Sequence[Entry],
-    current: Current,
-    pack: str,
-    wants: Sequence[Wanted],
-    path: Path,
-    *,
-    force: bool = False,
-) -> Any:
-    """The value of the wanted leaf at `path` after such an install; None if it has none."""
-    builder = _DecisionBuilder(entries, current, pack, force=force)
-    builder.leave_unwanted({want.id or want.path for want in wants})
-    for want in wants:
-        if want.path == path:
-            _install_leaf(builder, want)
-            break
-    for edit in reversed(builder.edits):
-        if isinstance(edit, Put) and edit.path == path:
-            return edit.value
-    return current.values.get(path)
-
-
 def uninstall(
     entries: Sequence[Entry], current: Current, pack: str, wants: Sequence[Wanted] = ()
 ) -> Decision:
@@ -344,7 +322,7 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
     elif leaf_state == "adopted" and same(current, value):
         builder.entries[want.path] = joined._replace(written=current)  # 4
     elif leaf_state == "adopted":
-        _take_or_keep(builder, joined, value, "adopted", want)  # 4, 6
+        _take_or_keep(builder, joined, value, "adopted")  # 4, 6
     elif leaf_state == "missing":
         if builder.wiped or builder.force:
             builder.write(joined._replace(before=None), value, "missing")  # 11, 12
@@ -352,7 +330,7 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
             builder.keep(joined, "missing", _REMOVED_BY_YOU)  # 11
     elif leaf_state == "overridden":
         if builder.force or not same(current, value):
-            _take_or_keep(builder, joined, value, "overridden", want)  # 9; 10 says nothing
+            _take_or_keep(builder, joined, value, "overridden")  # 9; 10 says nothing
     elif not same(current, value):
         builder.write(joined, value, "owned")  # 7, upgrade
     elif pack not in entry.owners:
@@ -367,7 +345,7 @@ def _install_new_leaf(builder: _DecisionBuilder, want: Wanted, owners: dict[str,
     elif same(current, want.value):
         _adopt(builder, entry, current)  # 3
     else:
-        _take_or_keep(builder, entry, want.value, "foreign", want)  # 2
+        _take_or_keep(builder, entry, want.value, "foreign")  # 2
 
 
 def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
@@ -380,26 +358,9 @@ def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
     builder.act("adopt", entry, ("foreign", "adopted"), reason)
 
 
-def _is_of_another_install(builder: _DecisionBuilder, want: Wanted) -> bool:
-    """Whether the file has one of the pack's own values for a leaf, beside a hook of the pack.
-
-    A merge may leave it there without its record: then it is nothing to give back.
-    """
-    value = builder.current.values[want.path]
-    if not want.forms or not isinstance(value, str) or not re.fullmatch(want.forms, value):
-        return False
-    return any(hook.pack == builder.pack for hook in builder.current.elements)
-
-
-def _take_or_keep(
-    builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str, want: Wanted
-) -> None:
+def _take_or_keep(builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str) -> None:
     """Keep a value that is not ours, or with --force replace it and remember it as `before`."""
     shown = _show_current(builder.current, entry.path)
-    if builder.force and leaf_state == "overridden" and _is_of_another_install(builder, want):
-        reason = f"{shown} was hookctl's own, for other settings"
-        builder.write(entry, value, leaf_state, reason=reason)
-        return
     if builder.force:
         entry = entry._replace(before=builder.current.raw[entry.path])
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")

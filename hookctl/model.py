@@ -19,9 +19,7 @@ class Wanted(NamedTuple):
     kind: str  # leaf | element
     value: Any  # leaf: the value; element: its fields
     id: str = ""  # element: PACK/ID
-    # A regular expression. Element: for every command that a released version wrote; leaf: for the
-    # values that the pack writes with other settings.
-    forms: str = ""
+    forms: str = ""  # element: a regular expression for every command that a released version wrote
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
 
 

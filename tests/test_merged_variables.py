@@ -12,9 +12,7 @@ from hookctl import hosts
 from hookctl.hosts import settings_path
 from tests.conftest import Hookctl, put
 
-WITH_VARIABLES = [
-    name for name in hosts.names() if hosts.load(name).env_path or hosts.load(name).env_field
-]  # fmt: skip
+WITH_VARIABLES = [name for name in hosts.names() if hosts.load(name).env_path]
 
 
 class Two:

@@ -6,6 +6,8 @@ import io
 import sys
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,19 +15,18 @@ from hypothesis import strategies as st
 
 from hookctl import hosts, report
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.model import Decision, Entry, Record, Result
+from hookctl.model import Entry, Record, Result
 from hookctl.output import diffs
 from hookctl.output.lines import program, tilde
-from hookctl.planner.plan import FilePlan
 from hookctl.settings.targets import Target
 
 
-def file_plan(before: str | None, after: str | None) -> FilePlan:
+def file_plan(before: str | None, after: str | None) -> Any:
     document = JsonDocument.parse((before or "").encode())
     data = after.encode() if after is not None else None
     place = Target(hosts.load("claude"), "user", "/x/settings.json")
     old = document.data if before is not None else None
-    return FilePlan(place, document, data, place.path, old, None, Decision())
+    return SimpleNamespace(target=place, before=document, after=data, path=place.path, old=old, known=None, record=None)
 
 
 def diff(before: str | None, after: str | None) -> str:
@@ -38,11 +39,13 @@ def own_lines(before: str | None, after: str | None) -> str:
     return diffs.own_lines(changed(before, after))
 
 
-def changed(before: str | None, after: str | None) -> FilePlan:
+def changed(before: str | None, after: str | None) -> Any:
     entries = [Entry(path, "leaf") for path in (("env", "A"), ("env", "API_KEY"), ("a",), ("texts", "x"))]
     written = {"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "matcher": "x"}
     entries.append(Entry(("hooks", "Stop"), "element", written=written, id="p/stop"))
-    return file_plan(before, after)._replace(known=Record("claude", "user", "json", entries=tuple(entries)))
+    file = file_plan(before, after)
+    file.known = Record("claude", "user", "json", entries=tuple(entries))
+    return file
 
 
 HOOK = '{"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "note": "command"}'

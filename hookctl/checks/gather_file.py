@@ -127,8 +127,7 @@ def _find_loose_paths(machine: Machine, facts: FileFacts) -> dict[str, PathFault
     if facts.guard:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # add_programs tells why they cannot be listed
-        read = machine.reader.snapshot
-        paths += list_programs(machine.records, facts.target, machine.folders, read)
+        paths += list_programs(machine.records, facts.target, machine.folders)
     return owners.find_faults([path for path in paths if os.path.exists(path)])
 
 

@@ -27,14 +27,13 @@ from hookctl.model import HEAD, Current, Entry, Hooks, PackRecord, Record, Wante
 from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import as_0_2_0, host_table
 from hookctl.packs.guard_options import confine, schema
-from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse, read_files
 from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_former
 from hookctl.packs.run_files import describe_unseen
-from hookctl.packs.runner import find_programs
+from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants
-from hookctl.planner.hook_env import pack_env, recorded_settings
 from hookctl.planner.own_files import list_programs
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
@@ -98,7 +97,7 @@ def gather(
     known_programs = set(_list_own_programs(project, read))
     with contextlib.suppress(HookctlError):
         for target in dict.fromkeys(file.target for file in found if file.record):
-            known_programs |= list_programs(records, target, folders, read).keys()
+            known_programs |= list_programs(records, target, folders).keys()
     return ProjectFacts(
         project,
         workplace,
@@ -186,7 +185,9 @@ def _as_wanted(record: Record, manifests: Manifests) -> Record:
     owners = {*packs, *(name for entry in entries for name in entry.owners)}
     held = [pack for pack in manifests.values() if isinstance(pack, Pack) and pack.name in owners]
     for pack in held if packs else ():
-        known, settings = packs[pack.name], recorded_settings(pack, target.host)
+        known, settings = packs[pack.name], dict[str, Any]()
+        if needs_runner(pack, target.host):
+            settings = {PROTOCOL: CLAUDE, "python": ""}
         files = tuple(committed_files(pack))
         packs[pack.name] = known._replace(version=pack.version, settings=settings, files=files)
     for pack in held:
@@ -213,7 +214,7 @@ def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) ->
         return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
     top = os.path.join(target.project, OWN)
     programs = find_programs(target, packs[pack.name].folder, top, "")
-    return wants(pack, target.host, programs, pack_env(pack, target, packs))[0]
+    return wants(pack, target.host, programs)[0]
 
 
 def _target_of(record: Record) -> Target:

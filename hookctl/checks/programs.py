@@ -47,7 +47,7 @@ def find_fault(
     top = own_top(folders, target)
     hook = os.path.join(top, HOOK)
     try:
-        expected = list_programs(records, target, folders, read)
+        expected = list_programs(records, target, folders)
         launcher = read(hook).data
     except HookctlError as error:
         return ProgramFault(UNREADABLE, error.path or hook, error=error)

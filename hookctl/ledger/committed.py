@@ -13,7 +13,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import hosts
 from hookctl.documents import syntax
@@ -57,29 +57,10 @@ _FILE_NAME = r"[A-Za-z0-9._/-]+"
 _DIGEST = r"([0-9a-f]{64})?"
 _MOST_ENTRIES = 500  # of one settings file; a project has a handful
 _END = "end"  # the last line of every list of lines, so that a new line changes no other line
+# What is committed of a record and of a pack; all paths are relative to the project.
+_RECORD = {"created_dirs", "created_file", "entries", "packs", "format", "gaps"}
+_PACK = {"version", "settings", "files", "digest", "source", "commit"}
 _CONFLICT_MARK = re.compile(rb"(?m)^<{7} ")
-
-
-class CommittedPack(NamedTuple):
-    """A pack in the committed ledger."""
-
-    version: str
-    settings: dict[str, Any]
-    files: tuple[str, ...]
-    digest: str  # of the files, but of the guard's; what else a pack brings is in the entries
-    source: str = ""  # relative to the project, or a git address
-    commit: str = ""  # of a pack from git
-
-
-class CommittedRecord(NamedTuple):
-    """A settings file's record in the committed ledger; all paths are relative to the project."""
-
-    created_dirs: tuple[str, ...]
-    created_file: bool
-    entries: tuple[Entry, ...]
-    packs: dict[str, CommittedPack]
-    format: str
-    gaps: tuple[Path, ...] = ()
 
 
 def ledger_path(project: str) -> str:
@@ -124,21 +105,28 @@ def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
 
 
 def _load_record(folders: Folders, target: Target, data: Any, stub: Record | None) -> Record:
-    entries = data["entries"]
+    entries, packs = data["entries"], _without_end(data["packs"])
     if len(entries) > _MOST_ENTRIES:
         raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
     if entries[-1:] == [_END]:
         entries = entries[:-1]
-    packs = _without_end(data["packs"])
     entries = [_with_whole_claims(entry, packs) for entry in entries]
-    data = {**data, "packs": packs, "entries": entries}
-    name = os.path.relpath(target.path, target.project)
-    record = _to_record(folders, target, from_json(CommittedRecord, data, name))
+    unknown = sorted((data.keys() - _RECORD).union(*(packs[name].keys() - _PACK for name in packs)))
+    if unknown:
+        raise TypeError(f"unknown: {', '.join(unknown)}")
+    place = {"host": target.host.name, "scope": "project", "known_as": target.path}
+    data = {**data, **place, "project": target.project, "packs": packs, "entries": entries}
+    record = from_json(Record, data, os.path.relpath(target.path, target.project))
+    if syntax(record.format) != target.host.syntax:
+        raise ValueError(f"{target.host.name} has no settings in {record.format}")
     check_record(record)
     _check_entries(target, record)
     known = stub.packs if stub else {}
-    whole = {name: _add_known(pack, known.get(name)) for name, pack in record.packs.items()}
-    record = record._replace(packs=whole)
+    whole = {}
+    for name, pack in record.packs.items():
+        whole[name] = _whole_pack(folders, target, name, pack, known.get(name))
+    created_dirs = tuple(_resolve_folder(target, name) for name in record.created_dirs)
+    record = record._replace(format=target.host.format, packs=whole, created_dirs=created_dirs)
     if stub is None:
         return record
     record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
@@ -167,14 +155,6 @@ def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
             usual["version"] = packs[name]["version"]
         owners[name] = {**usual, **claim}
     return {**entry, "owners": owners} if owners else entry
-
-
-def _add_known(pack: PackRecord, known: PackRecord | None) -> PackRecord:
-    """The pack with this machine's consent to it, and its source outside of the project."""
-    if known is None:
-        return pack
-    pack = pack._replace(consent=known.consent)
-    return pack if pack.source else pack._replace(source=known.source, commit=known.commit)
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
@@ -232,34 +212,51 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
         f' "needs": "{NEEDS}",',
         ' "files": {',
     ]
-    committed = {}
-    for record in records.values():
-        name = os.path.relpath(record.known_as, project)
-        committed[name] = _to_committed(project, record)
-    for name in sorted(committed):
-        lines.append(f"  {_dump_line(name)}: {{")
-        lines += _record_lines(committed[name])
-        lines.append("  },")
+    by_name = {os.path.relpath(record.known_as, project): record for record in records.values()}
+    for name in sorted(by_name):
+        lines += [f"  {_dump_line(name)}: {{", *_record_lines(project, by_name[name]), "  },"]
     lines += [f'  "": {_dump_line(_END)}', " }", "}", ""]
     return encode("\n".join(lines))
 
 
-def _record_lines(record: CommittedRecord) -> list[str]:
-    """A record's lines; the last one is the same in every version of it."""
-    data = to_json(record)
-    lines = []
-    for name in sorted(data.keys() - {"entries", "packs", "format"}):
-        lines.append(f'   "{name}": {_dump_line(data[name])},')
+def _record_lines(project: str, record: Record) -> list[str]:
+    """A record's lines, in an order that does not depend on the history.
+
+    The last one is the same in every version of it.
+    """
+    packs = {name: _pack_data(project, record.packs[name]) for name in sorted(record.packs)}
+    created_dirs = [os.path.relpath(folder, project) for folder in record.created_dirs]
+    lines = [
+        f'   "created_dirs": {_dump_line(created_dirs)},',
+        f'   "created_file": {_dump_line(record.created_file)},',
+    ]
+    if record.gaps:
+        lines.append(f'   "gaps": {_dump_line(record.gaps)},')
     lines.append('   "entries": [')
-    for entry in data["entries"]:
-        lines.append(f"    {_dump_line(_with_short_claims(entry, data['packs']))},")
+    for entry in sorted((*record.entries, *record.disabled), key=_sort_key):
+        lines.append(f"    {_dump_line(_with_short_claims(to_json(entry), packs))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
-    for name in sorted(data["packs"]):
+    for name, pack in packs.items():
         # The name has a line of its own, so that git merges a changed pack and a new one before it.
-        lines += [f"    {_dump_line(name)}:", f"     {_dump_line(data['packs'][name])},"]
+        lines += [f"    {_dump_line(name)}:", f"     {_dump_line(pack)},"]
     lines += [f'    "": {_dump_line(_END)}', "   },"]
     lines.append(f'   "format": {_dump_line(record.format)}')
     return lines
+
+
+def _pack_data(project: str, pack: PackRecord) -> dict[str, Any]:
+    """The committed part of a pack; the digest is of its files, and '' for the guard."""
+    data = {
+        "version": pack.version,
+        "settings": pack.settings,
+        "files": sorted(pack.files),
+        "digest": pack.digest,
+    }
+    if pack.source.startswith(top(project)):  # else it is a path of this machine
+        data["source"] = os.path.relpath(pack.source, project)
+    elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
+        data |= {"source": pack.source, "commit": pack.commit}
+    return data
 
 
 def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,24 +274,6 @@ def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[
 
 def _dump_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _to_committed(project: str, record: Record) -> CommittedRecord:
-    """The committed part of a record, in an order that does not depend on the history."""
-    packs = {}
-    for name, pack in record.packs.items():
-        source, commit = "", ""
-        if pack.source.startswith(top(project)):  # else it is a path of this machine
-            source = os.path.relpath(pack.source, project)
-        elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
-            source, commit = pack.source, pack.commit
-        names = tuple(sorted(pack.files))
-        packs[name] = CommittedPack(pack.version, pack.settings, names, pack.digest, source, commit)
-    created_dirs = tuple(os.path.relpath(folder, project) for folder in record.created_dirs)
-    entries = tuple(sorted((*record.entries, *record.disabled), key=_sort_key))
-    return CommittedRecord(
-        created_dirs, record.created_file, entries, packs, record.format, record.gaps
-    )
 
 
 def _sort_key(entry: Entry) -> tuple[bool, str, Path, str]:
@@ -318,28 +297,10 @@ def _find_target(folders: Folders, project: str, name: str) -> Target:
     raise ValueError(f"{name} is not a host's project settings")
 
 
-def _to_record(folders: Folders, target: Target, committed: CommittedRecord) -> Record:
-    """The record of a committed one, with absolute paths and without the hashes of files."""
-    if syntax(committed.format) != target.host.syntax:
-        raise ValueError(f"{target.host.name} has no settings in {committed.format}")
-    packs = {}
-    for name, pack in committed.packs.items():
-        packs[name] = _to_pack_record(folders, target, name, pack)
-    return Record(
-        host=target.host.name,
-        scope="project",
-        format=target.host.format,
-        created_file=committed.created_file,
-        created_dirs=tuple(_resolve_folder(target, name) for name in committed.created_dirs),
-        packs=packs,
-        entries=committed.entries,
-        known_as=target.path,
-        project=target.project,
-        gaps=committed.gaps,
-    )
-
-
-def _to_pack_record(folders: Folders, target: Target, name: str, pack: CommittedPack) -> PackRecord:
+def _whole_pack(
+    folders: Folders, target: Target, name: str, pack: PackRecord, known: PackRecord | None
+) -> PackRecord:
+    """A checked pack with its paths, and with what this machine knows of it."""
     if not re.fullmatch(_PACK_NAME, name):
         raise ValueError("a pack's name is not valid")
     if not re.fullmatch(_DIGEST, pack.digest):
@@ -353,15 +314,11 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
     require_all_inside(target.project, folder, pack.files)
-    return PackRecord(
-        version=pack.version,
-        settings=pack.settings,
-        folder=folder,
-        files=pack.files,
-        source=_resolve_source(target, pack),
-        digest=pack.digest,
-        commit=pack.commit,
-    )
+    pack = pack._replace(folder=folder, source=_resolve_source(target, pack))
+    if known is None:
+        return pack
+    pack = pack._replace(consent=known.consent)
+    return pack if pack.source else pack._replace(source=known.source, commit=known.commit)
 
 
 def _is_file_name(name: str) -> bool:
@@ -371,7 +328,7 @@ def _is_file_name(name: str) -> bool:
     return {"", ".", ".."}.isdisjoint(name.split("/"))
 
 
-def _resolve_source(target: Target, pack: CommittedPack) -> str:
+def _resolve_source(target: Target, pack: PackRecord) -> str:
     if pack.source.startswith(GIT):
         return _require_address(pack)
     if pack.commit:
@@ -385,7 +342,7 @@ def _resolve_source(target: Target, pack: CommittedPack) -> str:
     return source
 
 
-def _require_address(pack: CommittedPack) -> str:
+def _require_address(pack: PackRecord) -> str:
     """The address of a pack from git, which is one that anybody can reach."""
     from hookctl.system import git_address  # late: few packs come from git
 

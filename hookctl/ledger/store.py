@@ -24,7 +24,7 @@ from hookctl.ledger.codec import (
     parse_object,
     refusals,
 )
-from hookctl.model import Consent, Entry, Record
+from hookctl.model import Entry, Record
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -200,22 +200,6 @@ def make_stub(record: Record) -> Record:
     for name, pack in record.packs.items():
         packs[name] = pack._replace(settings={}, folder="")
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
-
-
-def shared_part(record: Record) -> Record:
-    """The part of a project-scope record that is the same on every machine."""
-    packs = {}
-    for name, pack in record.packs.items():
-        packs[name] = pack._replace(consent=Consent())
-    record = with_disabled(record)
-    return record._replace(sha256_before="", sha256_after="", known_as="", project="", packs=packs)
-
-
-def with_disabled(record: Record) -> Record:
-    """The record as if nothing of it were disabled."""
-    if not record.disabled:
-        return record
-    return record._replace(entries=(*record.entries, *record.disabled), disabled=())
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:

@@ -21,7 +21,8 @@ from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Change, Entry
 from hookctl.output.lines import amount
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.draft import Draft
+from hookctl.planner.plan import Plan
 from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 
@@ -48,7 +49,7 @@ class _Hunk(NamedTuple):
     lines: list[tuple[str, _Line]]
 
 
-def unified(file: FilePlan) -> list[str]:
+def unified(file: Draft) -> list[str]:
     """The lines of the unified diff of a settings file."""
     if file.old == file.after:
         return []
@@ -66,7 +67,7 @@ def unified(file: FilePlan) -> list[str]:
     return lines
 
 
-def own_lines(file: FilePlan) -> OwnText:
+def own_lines(file: Draft) -> OwnText:
     """The values that hookctl adds to or removes from a settings file, one a line."""
     if file.old == file.after:
         return OwnText("")
@@ -106,7 +107,7 @@ def _text_lines(path: str, data: bytes | None) -> list[_Line]:
     return [_Line(line, line) for line in BREAK.split(shown.removesuffix("\n"))] if text else []
 
 
-def _parse_new(file: FilePlan) -> Document | None:
+def _parse_new(file: Draft) -> Document | None:
     """The file after the change; None if it cannot be parsed before or after.
 
     Nobody can say which values of such a text are ours.
@@ -122,7 +123,7 @@ def _parse_new(file: FilePlan) -> Document | None:
 # Outlines
 
 
-def _outline(file: FilePlan, document: Document) -> list[_Line]:
+def _outline(file: Draft, document: Document) -> list[_Line]:
     """The outline of a settings file; of instructions the lines of packs' blocks."""
     root = document.real.value
     if root is MISSING:
@@ -229,7 +230,7 @@ def _number(document: Document, lines: list[_Line], at: int) -> int:
 # What is ours
 
 
-def own_commands(file: FilePlan) -> frozenset[str]:
+def own_commands(file: Draft) -> frozenset[str]:
     """The commands that hookctl wrote or writes in a file, but not those of wrapped hooks."""
     commands = set()
     for entry in _entries(file):
@@ -241,7 +242,7 @@ def own_commands(file: FilePlan) -> frozenset[str]:
     return frozenset(commands)
 
 
-def _own_paths(file: FilePlan, document: Document) -> set[Path]:
+def _own_paths(file: Draft, document: Document) -> set[Path]:
     """The paths of the values that hookctl wrote or writes: leaves, and fields of its hooks."""
     entries = _entries(file)
     paths = {entry.path for entry in entries if entry.kind == "leaf"}
@@ -261,7 +262,7 @@ def _own_paths(file: FilePlan, document: Document) -> set[Path]:
     return set(map(document.translate, paths))
 
 
-def _entries(file: FilePlan) -> list[Entry]:
+def _entries(file: Draft) -> list[Entry]:
     """The entries on record before and after the run."""
     records = [record for record in (file.known, file.record) if record is not None]
     return [entry for record in records for entry in (*record.entries, *record.disabled)]

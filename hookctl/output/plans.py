@@ -16,7 +16,8 @@ from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
-    from hookctl.planner.plan import FilePlan, Plan
+    from hookctl.planner.draft import Draft
+    from hookctl.planner.plan import Plan
 
 Text = str | Line
 _SIGNS = {
@@ -48,13 +49,13 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     kept: list[dict[str, Any]] = []
     for file in plan.files:
         # In the order of the run: files are made before and removed after their hooks.
-        runtime = file.runtime_actions
-        done = [*runtime, *file.decision.actions]
+        runtime = file.file_actions
+        done = [*runtime, *file.actions]
         if any(action.action == "remove-file" for action in runtime):
-            done = [*file.decision.actions, *runtime]
+            done = [*file.actions, *runtime]
         place = file.target.host.name, file.target.scope, file.path
         actions += [action_data(action, *place) for action in done]
-        kept += [action_data(action, *place) for action in file.decision.kept]
+        kept += [action_data(action, *place) for action in file.kept]
     data: dict[str, Any] = {
         "actions": actions,
         "kept": kept,
@@ -114,9 +115,9 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _file_lines(file: FilePlan, *, is_alone: bool, is_warned: bool) -> list[Text]:
+def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
     """A settings file, and below it what was done in it or for it, and what was kept."""
-    actions = [_action_line(file, action) for action in file.decision.actions]
+    actions = [_action_line(file, action) for action in file.actions]
     details = [*actions, *_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
         return []
@@ -131,7 +132,7 @@ def _file_lines(file: FilePlan, *, is_alone: bool, is_warned: bool) -> list[Text
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 
 
-def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
+def _dry_lines(file: Draft, *, with_diff: bool) -> list[Text]:
     """What would be done in a settings file and for it.
 
     Without signs: behind a diff, `patch` would take them for lines of it.
@@ -147,10 +148,10 @@ def _dry_lines(file: FilePlan, *, with_diff: bool) -> list[Text]:
     return [*lines, *(line._replace(sign="", indent=0) for line in _kept_lines(file))]
 
 
-def _program_lines(file: FilePlan) -> list[Line]:
+def _program_lines(file: Draft) -> list[Line]:
     """A line about the changed files of each folder, and why; packages come with the launcher."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    for action in file.runtime_actions:
+    for action in file.file_actions:
         folder, name = os.path.split(str(action.path[0]))
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []
@@ -165,23 +166,23 @@ def _program_lines(file: FilePlan) -> list[Line]:
     return lines
 
 
-def _action_line(file: FilePlan, action: Action) -> Line:
+def _action_line(file: Draft, action: Action) -> Line:
     text = _name_entry(file, action, _value_of(file, action))
     reason = action.reason or _WORDS.get(action.action, "")
     return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
 
 
-def _kept_lines(file: FilePlan) -> list[Line]:
+def _kept_lines(file: Draft) -> list[Line]:
     """A line for each value or file of the operator that stays, and why."""
     lines = []
-    for action in file.decision.kept:
+    for action in file.kept:
         reason = action.reason.removeprefix("kept ")
         name = _name_entry(file, action, None)
         lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))
     return lines
 
 
-def _name_entry(file: FilePlan, action: Action, value: object) -> str:
+def _name_entry(file: Draft, action: Action, value: object) -> str:
     """A file, a hook as people know it, `Stop hook (guard)`, or a key with its value."""
     if file.target.host.format == RULES:
         return f"rules ({action.path[0]})"
@@ -208,7 +209,7 @@ def event_of(path: Path) -> str:
     return names[-1] if names else ".".join(map(str, path))
 
 
-def _value_of(file: FilePlan, action: Action) -> str | None:
+def _value_of(file: Draft, action: Action) -> str | None:
     """The value that hookctl writes or removes at a path, on one short line, masked."""
     record = file.known if action.action == "remove" else file.record
     for entry in record.entries if record else ():
@@ -237,7 +238,7 @@ def action_data(action: Action, host: str, scope: str, path: str) -> dict[str, A
     }
 
 
-def _file_data(file: FilePlan) -> dict[str, Any]:
+def _file_data(file: Draft) -> dict[str, Any]:
     from hookctl.output.diffs import own_lines  # late: only where a file changes
 
     return {

@@ -204,17 +204,10 @@ def wants(
         if wanted_by_host and host.cap_key:
             env[host.cap_key] = cap or wanted_by_host
         for key, value in env.items():
-            forms = _own_caps(limit) if key == host.cap_key else ""
-            wanted.append(Wanted((*host.env_path, key), "leaf", value, forms=forms))
+            wanted.append(Wanted((*host.env_path, key), "leaf", value))
     for text in host.permission.texts if settings.allow_run else ():
         wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
-
-
-def _own_caps(limit: str) -> str:
-    """A pattern for the caps that hookctl writes for any mode with this limit, or its default."""
-    limits = {DEFAULT_LIMIT, limit_of(limit)}
-    return "|".join([UNLIMITED_CAP, *sorted(map(cap_for, limits))])
 
 
 def _shared_env(settings: Settings) -> dict[str, str]:

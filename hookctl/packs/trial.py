@@ -18,7 +18,7 @@ from hookctl.packs.pack import read_files
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.wants import env_claims, find_wants
+from hookctl.packs.wants import find_wants
 from hookctl.settings.targets import Target
 from hookctl.system.packages import PACKS, TABLE
 
@@ -69,8 +69,7 @@ class Bench:
             self.data,
             self.python,
         )
-        env = env_claims(self.pack, host)
-        wanted, notes = find_wants(self.pack, host, programs, env, answers_of)
+        wanted, notes = find_wants(self.pack, host, programs, answers_of)
         return [want for want in wanted if want.kind == "element"], notes
 
     def lay_table(self, host: Host) -> None:

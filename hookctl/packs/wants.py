@@ -20,15 +20,9 @@ from hookctl.packs.slots import slots
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
-def wants(
-    pack: Pack, host: Host, programs: Programs, env: dict[str, EnvClaim] | None = None
-) -> tuple[list[Wanted], list[str]]:
-    """The pack's entries for this host, and messages on what the host lacks.
-
-    `env` are its variables, if not those of the pack alone.
-    """
-    env = env_claims(pack, host) if env is None else env
-    found, notes = find_wants(pack, host, programs, env, possible_answers)
+def wants(pack: Pack, host: Host, programs: Programs) -> tuple[list[Wanted], list[str]]:
+    """The pack's entries for this host, and messages on what the host lacks."""
+    found, notes = find_wants(pack, host, programs, possible_answers)
     return found, [*dict.fromkeys(note.message for note in notes)]
 
 
@@ -36,10 +30,10 @@ def find_wants(
     pack: Pack,
     host: Host,
     programs: Programs,
-    env: dict[str, EnvClaim],
     answers_of: Callable[[PackHook], Collection[str]],
 ) -> tuple[list[Wanted], list[Note]]:
     """The same with notes; `answers_of` gives what a hook answers."""
+    env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
     found: list[Wanted] = []
     notes: list[Note] = []
     hooks = hooks_of(pack, host.name)
@@ -98,11 +92,6 @@ def _hosts_of_hooks(pack: Pack) -> list[str]:
     for name, hook in pack.all_hooks:
         names.update([name] if name else hook.hosts)
     return sorted(names)
-
-
-def env_claims(pack: Pack, host: Host) -> dict[str, EnvClaim]:
-    """The variables that a pack wants on a host."""
-    return {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
 
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:

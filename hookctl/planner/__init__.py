@@ -2,8 +2,8 @@
 
 Every verb goes the same way. `locked_run` takes hookctl's lock, and a plan is made once under it.
 What it reads several times it has from its `Sources`. `make_draft` opens a settings file as a
-`Draft` and lets the verb decide on it, `plan_file` makes a `FilePlan` of the draft,
-`assemble_plan` joins them to one `Plan`, and `carry_out` does exactly what that plan says. Planning
-reads files and never writes them.
+`Draft` and lets the verb decide on it, `assemble_plan` finishes the drafts and joins them to one
+`Plan`, and `carry_out` does exactly what that plan says. Planning reads files and never writes
+them.
 It may import the rooms below it: all but `cli`, `verbs` and `checks`.
 """

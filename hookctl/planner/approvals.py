@@ -79,7 +79,7 @@ class Approvals:
                 if fitting is not None:  # beside the switch of a disabled hook they wait for it
                     approvals = [entry for entry in approvals if _is_alone(config, entry)]
                 containers = [entry for entry in config.entries if entry.kind == "container"]
-                visible = config.visible_entries([*approvals, *containers])
+                visible = (*approvals, *containers)
                 decision = engine.uninstall(visible, config.read_current((), visible), pack)
                 config.apply_decision(decision._replace(kept=()), visible)
 
@@ -91,7 +91,7 @@ class Approvals:
         So are those for a file that is on no record: its HOME was moved.
         """
         own = {draft.target.path, draft.snapshot.path, draft.key}
-        own |= {draft.record.known_as} if draft.record else set()
+        own |= {draft.known.known_as} if draft.known else set()
         known = {*self._records, *(record.known_as for record in self._records.values())} - own
         approvals = []
         for entry in entries:

@@ -19,8 +19,9 @@ from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.risks import risky_env
+from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.plan import Plan
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
@@ -126,7 +127,7 @@ def require_digest(plan: Plan, name: str, digest: str) -> None:
     """Refuse a plan that would install other content than was agreed to."""
     for file in plan.files:
         consent = _consent_of(file.record, name)
-        if not file.decision.conflicts and consent.digest not in ("", digest):
+        if not file.conflicts and consent.digest not in ("", digest):
             message = f"{name} has changed since you agreed to it"
             hint = "Run the command again. Nothing was written."
             raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
@@ -168,7 +169,7 @@ def _find_refused_env(plan: Plan, pack: Pack) -> tuple[str, ...]:
     return tuple(refused)
 
 
-def _is_replaced(file: FilePlan, pack: Pack, digest: str, changes: list[str]) -> bool:
+def _is_replaced(file: Draft, pack: Pack, digest: str, changes: list[str]) -> bool:
     """Whether the same version was installed there with another content."""
     known = file.known.packs.get(pack.name) if file.known else None
     if known is None or known.version != pack.version:
@@ -179,7 +180,7 @@ def _is_replaced(file: FilePlan, pack: Pack, digest: str, changes: list[str]) ->
 # What was, and what is to be
 
 
-def changed_commit(file: FilePlan, name: str) -> tuple[str, str] | None:
+def changed_commit(file: Draft, name: str) -> tuple[str, str] | None:
     """The commit of a pack from git that is installed, and the one to be; None if it stays."""
     if file.known is None or file.record is None:
         return None
@@ -189,7 +190,7 @@ def changed_commit(file: FilePlan, name: str) -> tuple[str, str] | None:
     return old.commit, new.commit
 
 
-def _describe_commit(file: FilePlan, pack: Pack) -> list[str]:
+def _describe_commit(file: Draft, pack: Pack) -> list[str]:
     """The version and commit of a pack from git, old and new."""
     commits = changed_commit(file, pack.name)
     if commits is None or file.known is None:
@@ -200,7 +201,7 @@ def _describe_commit(file: FilePlan, pack: Pack) -> list[str]:
 
 
 def _describe_changes(
-    sources: Sources, file: FilePlan, name: str, contents: listing.Contents
+    sources: Sources, file: Draft, name: str, contents: listing.Contents
 ) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
     if file.known is None or name not in file.known.packs or file.record is None:

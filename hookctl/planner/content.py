@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.ledger.store import Records
-from hookctl.model import WRAP, Consent, Entry, PackRecord, Wanted
+from hookctl.model import WRAP, PackRecord, Put, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
@@ -25,23 +26,11 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, config_values, merge_config, read_own
-from hookctl.settings.targets import GUARD, config_name, pack_folder, short_hash
+from hookctl.planner.own_files import File, merge_config, read_own
+from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
-
-class Content(NamedTuple):
-    """What a pack puts in one target."""
-
-    wants: list[Wanted]
-    folder: str  # of its files
-    files: dict[str, File]
-    settings: dict[str, Any]  # as they are recorded
-    source: str  # the pack's own file, as it is recorded
-    digest: str
-    visible: tuple[Entry, ...]  # the entries to decide on: not those of hooks that we wrap
-    consent: Consent = Consent()  # what an install of it needs; a built-in pack needs none
-    commit: str = ""  # of a pack from git
+Content = tuple[list[Wanted], dict[str, File], PackRecord]
 
 
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
@@ -50,7 +39,6 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     known = draft.packs.get(GUARD)
     settings = _choose_settings(draft, choice, known)
     wraps_any = _wrap_hooks(draft, pack, choice, config, settings)
-    visible = draft.pack_entries(wraps=False)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
@@ -58,24 +46,22 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
-        if snapshot.data is None:  # 0.2.0 had it elsewhere
-            former = known.config if known else draft.orphaned
-            snapshot = read_own(draft.sources, draft.target, former or config)
+        if known and snapshot.data is None:  # 0.2.0 had it elsewhere
+            snapshot = read_own(draft.sources, draft.target, known.config or config)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
         draft.kept += kept
         files[os.path.basename(config)] = File(data)
-        wants = _guard_wants(
-            draft,
-            visible,
-            pack,
-            config,
-            settings,
-            json.loads(data),
-            force=choice.force,
-            wraps=wraps_any,
-        )
+        cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
+        wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
+        wants = wants_with(wanted_limit, cap)
+        if draft.host.env_path:
+            limit = _limit_in_settings(draft, wants, force=choice.force)
+        else:
+            limit = _limit_in_config(json.loads(data))
+        if limit != wanted_limit:  # the host's cap follows the one that will be in effect
+            wants = wants_with(limit, cap)
     recorded = {
         "mode": settings.mode,
         "knobs": settings.options,
@@ -89,23 +75,17 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     had_rules = known is not None and known.settings.get("rules") is True
     if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True
-    folder = os.path.dirname(config)
-    return Content(wants, folder, files, recorded, pack.source, "", visible)
+    names, folder = tuple(sorted(files)), os.path.dirname(config)
+    return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
 
 
 def _choose_config(draft: Draft, records: Records) -> str:
-    """The path of the guard's configuration: the known one, an orphan's, or the target's."""
+    """The path of the guard's configuration: the known one, or the target's."""
     folder = pack_folder(draft.folders, draft.target, GUARD)
     known = draft.packs.get(GUARD)
-    for path in (known.config if known else "", draft.orphaned):
-        if os.path.dirname(path) == folder:
-            return path
-    path = os.path.join(folder, config_name(draft.target, records, draft.key))
-    state = draft.folders.state
-    there = config_values(read_own(draft.sources, draft.target, path))
-    if not draft.target.shared and there.get("state_dir", state) != state:  # another one's
-        path = os.path.join(folder, f"{draft.host.name}-{short_hash(state + draft.key)}.json")
-    return path
+    if known and os.path.dirname(known.config) == folder:
+        return known.config
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings: Settings) -> bool:
@@ -154,39 +134,16 @@ def choose_python(draft: Draft, recorded: str) -> str:
     return python
 
 
-def _guard_wants(
-    draft: Draft,
-    visible: tuple[Entry, ...],
-    pack: Pack,
-    config: str,
-    settings: Settings,
-    values: Mapping[str, Any],
-    *,
-    force: bool,
-    wraps: bool,
-) -> list[Wanted]:
-    """The guard's wants; the host's cap follows the limit that will be in effect in this file."""
-    cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
-    wants = guard.wants(settings, draft.target, pack, config, wanted_limit, cap, wraps=wraps)
-    if draft.host.env_path:
-        limit = _limit_in_settings(draft, visible, wants, force=force)
-    else:
-        limit = _limit_in_config(values)
-    if limit == wanted_limit:
-        return wants
-    return guard.wants(settings, draft.target, pack, config, limit, cap, wraps=wraps)
-
-
-def _limit_in_settings(
-    draft: Draft, visible: tuple[Entry, ...], wants: list[Wanted], *, force: bool
-) -> str:
+def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
     """The limit in the settings file after this install, or ''."""
     path = (*draft.host.env_path, LIMIT_KEY)
     value = draft.document.get(path)
-    wanted = next((want for want in wants if want.path == path), None)
-    if wanted is not None and value != wanted.value:
+    if any(want.path == path and want.value != value for want in wants):
+        visible = draft.pack_entries()
         current = draft.read_current(wants, visible)
-        value = engine.leaf_after_install(visible, current, GUARD, wants, path, force=force)
+        for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
+            if isinstance(edit, Put) and edit.path == path:
+                value = edit.value
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)

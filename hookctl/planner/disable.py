@@ -32,7 +32,7 @@ from hookctl.ledger.store import Records
 from hookctl.masking import masked_text
 from hookctl.model import Action, Change, Entry, Path
 from hookctl.planner.draft import Draft, plan_file
-from hookctl.planner.plan import FilePlan, Plan, changed_records
+from hookctl.planner.plan import Plan, changed_records
 from hookctl.planner.sources import Sources, look
 from hookctl.planner.taken_out import path_before, put_back, steps_of, without
 from hookctl.settings.targets import Target, require_inside, variant_of_file
@@ -242,7 +242,7 @@ def _move_entries(file: _File, names: list[str], pack: str) -> list[Step]:
     Returns the steps for the values and for the containers that nothing of ours is in any more.
     """
     draft = file.draft
-    if draft.record is None:
+    if draft.known is None:
         return []
     moved = [entry for entry in draft.entries if entry.id and entry.id in names]
     steps = []
@@ -558,7 +558,7 @@ def make_plan(
     return Plan(tuple(plans), changes, changed_records(records, plans), tuple(rmdirs))
 
 
-def _changes_of(plans: list[FilePlan]) -> Iterable[Change]:
+def _changes_of(plans: list[Draft]) -> Iterable[Change]:
     for plan in plans:
         if plan.old != plan.after:
             mode = plan.target.new_file_mode

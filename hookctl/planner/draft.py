@@ -1,6 +1,6 @@
 """One settings file on its way through a plan.
 
-A `Draft` is opened once, changed by what the verb decides, and finished as a `FilePlan`.
+A `Draft` is opened once, changed by what the verb decides, and finished by `plan_file`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from hookctl.model import (
     Current,
     Decision,
     DropHook,
-    DropValue,
     Edit,
     Entry,
     Message,
@@ -30,11 +29,9 @@ from hookctl.model import (
     Record,
     Wanted,
 )
-from hookctl.planner.own_files import Runtime
-from hookctl.planner.plan import FilePlan
+from hookctl.planner.own_files import describe_changes
 from hookctl.planner.records import (
     find_record,
-    first_record,
     next_record,
     with_folders_above,
     with_own_folders,
@@ -42,6 +39,7 @@ from hookctl.planner.records import (
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target
 from hookctl.system import files
+from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
     from hookctl.ledger.disabled import DisabledFile
@@ -58,14 +56,13 @@ class Draft:
         document: Document,
         key: str,
         record: Record | None,
-        orphaned: str = "",
     ) -> None:
         # As it is now:
         self.sources, self.folders = sources, sources.folders
         self.target, self.host = target, target.host
         self.snapshot, self.before = snapshot, document
-        self.key, self.record = key, record
-        self.orphaned = orphaned  # the configuration of a guard that the ledger does not know
+        self.key, self.known = key, record
+        self.path, self.old = snapshot.path, snapshot.data
         # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
         # None has since our first write, so the first backup is exact:
@@ -89,7 +86,6 @@ class Draft:
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes, Record | None] | None = None
-        self.wants: list[Wanted] = []  # what the installed pack has here
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
@@ -100,67 +96,32 @@ class Draft:
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.made: Sequence[str] = ()  # the file and its folders, if a disable made them for us
-        # The last reading, and its arguments:
-        self._current: Current | None = None
-        self._current_document: Document | None = None
-        self._current_items: list[tuple[Path, str]] = []
+        self.packages: list[Packages] = []
+        # When it is finished:
+        self.after, self.record = snapshot.data, record
 
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
         path, host = self.target.path, self.host.name
         self.messages += [Message(text, code, level, host, path) for text in texts]
 
-    def pack_entries(self, *, wraps: bool = True) -> tuple[Entry, ...]:
-        """The entries of packs' hooks and values, without approvals in the same file.
-
-        With `wraps=False` the wrapped hooks of other tools are left out too.
-        """
+    def pack_entries(self) -> tuple[Entry, ...]:
+        """The entries of packs' hooks and values: neither approvals nor other tools' hooks."""
         entries: list[Entry] = []
         for entry in self.entries:
-            if entry.path[:2] != APPROVALS and (wraps or not entry.id.startswith(WRAP)):
+            if entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
                 entries.append(entry)
-        return self.visible_entries(entries)
-
-    def visible_entries(self, chosen: list[Entry]) -> tuple[Entry, ...]:
-        """The chosen entries, without the containers that only other entries are in.
-
-        So no decision removes the record of a container that another entry is in.
-        `apply_decision` adds the hidden entries again.
-        """
-        others = []
-        for entry in self.entries:
-            if entry not in chosen and entry.kind != "container":
-                others.append(entry)
-        if not others:
-            return tuple(chosen)
-        used_here, used_elsewhere = _containers_of(chosen), _containers_of(others)
-        visible = []
-        for entry in chosen:
-            is_hidden = entry.path in used_elsewhere and entry.path not in used_here
-            if entry.kind != "container" or not is_hidden:
-                visible.append(entry)
-        return tuple(visible)
+        return tuple(entries)
 
     def read_current(
         self,
-        wants: Iterable[Wanted] = (),
-        entries: Iterable[Entry] | None = None,
+        wants: Iterable[Wanted],
+        entries: Iterable[Entry],
         *,
         null_is_nothing: bool = False,
     ) -> Current:
         """What the file, as edited so far, has where these wants and entries belong."""
-        if entries is None:
-            entries = self.pack_entries()
-        wants, entries = tuple(wants), tuple(entries)
-        items = [(want.path, want.kind) for want in wants]
-        items += [(entry.path, entry.kind) for entry in entries]
-        is_same = self._current_document is self.document and self._current_items == items
-        if self._current is None or not is_same:
-            self._current = look(
-                self.host, self.document, wants, entries, null_is_nothing=null_is_nothing
-            )
-            self._current_document, self._current_items = self.document, items
-        return self._current
+        return look(self.host, self.document, wants, entries, null_is_nothing=null_is_nothing)
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
@@ -168,8 +129,6 @@ class Draft:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
-        if not self.is_exact and self.host.registration.top:
-            decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
             from hookctl.planner.placeholders import settle_placeholders  # late: few need it
@@ -187,34 +146,6 @@ class Draft:
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
-
-    def _keep_top_keys(self, decision: Decision) -> Decision:
-        """The decision, but keys that the host demands stay while other tools' hooks need them.
-
-        Hooks that stood there without such a key before us did not need it from us.
-        """
-        required = {(key,) for key in self.host.registration.top}
-        removed_hooks = set()
-        kept_paths = set()
-        for edit in decision.edits:
-            if isinstance(edit, DropHook):
-                removed_hooks.add(edit.element.path)
-            elif isinstance(edit, DropValue) and edit.path in required:
-                kept_paths.add(edit.path)
-        hooks = {path for path, *_ in shapes.handlers(self.host.shape, self.document.value)}
-        if not kept_paths or hooks <= removed_hooks or self._had_hooks_before_us():
-            return decision
-        return _without_edits_of(self.host, decision, kept_paths)
-
-    def _had_hooks_before_us(self) -> bool:
-        """Whether the file had other tools' hooks before our first write."""
-        if self.record is None or not self.record.sha256_before:
-            return False
-        backup = self.sources.backup(self.record.sha256_before)
-        if backup is None:
-            return False
-        before = formats.parse(self.record.format, backup, where=self.snapshot.path)
-        return bool(shapes.handlers(self.host.shape, before.value))
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
@@ -251,12 +182,10 @@ class Draft:
             return False
         return not shapes.is_event_path(self.host.shape, entry.path)
 
-    def add_runtime(self, runtime: Runtime) -> None:
-        """Add what happens to the files that the hooks run."""
-        self.changes += runtime.changes
-        self.file_actions += runtime.actions
-        self.kept += runtime.kept
-        self.rmdirs += runtime.rmdirs
+    def add_changes(self, changes: list[Change]) -> None:
+        """Add changes of hookctl's own files, with a line about each."""
+        self.changes += changes
+        self.file_actions += describe_changes(changes)
 
     def restore(self, data: bytes, record: Record | None) -> None:
         """Put back an earlier text of the file; `record` is the one that matches it."""
@@ -270,7 +199,7 @@ class Draft:
     @property
     def has_other_entries(self) -> bool:
         """Whether the entries in the record change."""
-        known = self.record.entries if self.record else ()
+        known = self.known.entries if self.known else ()
         return self.entries != known
 
 
@@ -282,44 +211,24 @@ def make_draft(
 ) -> Draft:
     """Open a settings file and let a verb decide on it, unless it does so later."""
     snapshot, document = sources.read(target.path, target.host.format)
-    key, record, orphaned = find_record(sources, records, target, snapshot, document)
-    draft = Draft(sources, target, snapshot, document, key, record, orphaned)
+    key, record = find_record(sources, records, target, snapshot.sha, document)
+    draft = Draft(sources, target, snapshot, document, key, record)
     decide(draft)
     return draft
 
 
-def plan_file(records: Records, draft: Draft) -> FilePlan:
-    """The plan of a finished draft; a file with conflicts stays as it is."""
-    unchanged = FilePlan(
-        target=draft.target,
-        before=draft.before,
-        after=draft.snapshot.data,
-        path=draft.snapshot.path,
-        old=draft.snapshot.data,
-        record=draft.record,
-        decision=Decision(entries=draft.entries, conflicts=tuple(draft.conflicts)),
-        key=draft.key,
-        known=draft.record,
-    )
+def plan_file(records: Records, draft: Draft) -> Draft:
+    """Finish a draft: its bytes and its record after the run; one with conflicts stays as it is."""
     if draft.conflicts:
-        return unchanged
-    after, record = draft.restored or _bytes_and_record(records, draft)
-    is_left = record is None or bool(draft.record and draft.record.packs and not record.packs)
-    if draft.record and is_left and not draft.restored:
-        draft.rmdirs += sorted(draft.record.created_dirs, key=len, reverse=True)
-    return unchanged._replace(
-        after=after,
-        record=record,
-        decision=Decision(
-            tuple(draft.edits), draft.entries, tuple(draft.actions), tuple(draft.kept)
-        ),
-        runtime=tuple(draft.changes),
-        runtime_actions=tuple(draft.file_actions),
-        rmdirs=tuple(draft.rmdirs),
-        messages=tuple(draft.messages),
-        not_loaded=draft.not_loaded,
-        switched_off=draft.switched_off,
-    )
+        draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
+        draft.changes, draft.file_actions = [], []
+        return draft
+    draft.after, draft.record = draft.restored or _bytes_and_record(records, draft)
+    known, record = draft.known, draft.record
+    is_left = record is None or bool(known and known.packs and not record.packs)
+    if known and is_left and not draft.restored:
+        draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
+    return draft
 
 
 def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
@@ -328,33 +237,21 @@ def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Rec
     if not (draft.packs or has_entries or draft.placeholders):
         return _bytes_without_us(draft), None
     after = draft.document.data if draft.is_edited else draft.snapshot.data
-    if draft.record is None:
-        record = first_record(draft.target, draft.snapshot, after, draft.entries, draft.packs)
-        if record.created_file and draft.adds_files:
-            path = draft.snapshot.path
-            record = with_folders_above(draft.sources, records, draft.target, record, path)
-    else:
-        record = next_record(
-            draft.record,
-            draft.target,
-            draft.snapshot,
-            after,
-            draft.entries,
-            draft.packs,
-            is_recreated=draft.is_recreated,
-        )
+    record = next_record(draft, after)
+    if draft.known is None and record.created_file and draft.adds_files:
+        record = with_folders_above(records, draft, record)
     record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
     if draft.adds_files:
         # Something was ours that the ledger did not know.
         was_lost = any(action.action == "take-back" for action in draft.actions)
-        if draft.changes or was_lost or draft.record is None:
-            record = with_own_folders(draft.sources, records, draft.target, record, lost=was_lost)
+        if draft.changes or was_lost or draft.known is None:
+            record = with_own_folders(records, draft, record, lost=was_lost)
     return after, record
 
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
     """The bytes from before us if only we wrote since; else the file without our entries."""
-    snapshot, record = draft.snapshot, draft.record
+    snapshot, record = draft.snapshot, draft.known
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
@@ -402,20 +299,6 @@ def _without_empty(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_empty(inner) for inner in value] or None
     return None if value is MISSING else value
-
-
-def _without_edits_of(host: Host, decision: Decision, kept_paths: set[Path]) -> Decision:
-    """The decision without the removal of these keys, which are reported as kept."""
-    edits = []
-    for edit in decision.edits:
-        if not (isinstance(edit, DropValue) and edit.path in kept_paths):
-            edits.append(edit)
-    actions = tuple(action for action in decision.actions if action.path not in kept_paths)
-    reason = f"without it {host.title} may load no hook of this file, and hooks of yours are left"
-    kept = list(decision.kept)
-    for path in sorted(kept_paths):
-        kept.append(Action("keep", path, from_state="owned", to_state="free", reason=reason))
-    return decision._replace(edits=tuple(edits), actions=actions, kept=tuple(kept))
 
 
 def _join_entries(

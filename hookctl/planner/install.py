@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,11 @@ from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
-from hookctl.planner.content import Content, guard_content
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.content import guard_content
+from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.notices import find_notices
 from hookctl.planner.own_files import (
+    File,
     file_action,
     find_sharing,
     install_files,
@@ -75,8 +76,8 @@ def plan_install(
     if any(draft.host.trust.gate for draft in drafts):
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
-    plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
-    plan = assemble_plan(sources, records, plans, install=True, force=choice.force)
+    every = [*with_approvals, *rules_drafts]
+    plan = assemble_plan(records, every, install=True, force=choice.force)
     if choice.enables and sources.has_disabled:
         from hookctl.planner.disable import with_book  # late: few have anything disabled
 
@@ -175,8 +176,8 @@ def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> No
     """Refuse a file that two hosts read as their own: their hooks and keys differ."""
     path, title = draft.snapshot.path, draft.host.title
     others = {other.snapshot.path: other.host.name for other in drafts}
-    if draft.record is not None:
-        others[path] = draft.record.host
+    if draft.known is not None:
+        others[path] = draft.known.host
     if draft.snapshot.links > 1:
         others |= {key: record.host for key, record in records.items()}
     for other, name in others.items():
@@ -204,35 +205,29 @@ def _decide_on_file(
         put_back_packs(draft, (pack.name,), tells=True)
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
-        content = guard_content(draft, records, pack, choice)
+        wants, brought, record = guard_content(draft, records, pack, choice)
     else:
         from hookctl.planner.pack_content import pack_content  # late: most are the guard
 
-        content = pack_content(draft, pack, choice)
+        wants, brought, record = pack_content(draft, pack, choice)
         has_rules_only = bool(pack.rules) and not pack.has_hooks
-        if not content.wants and not has_rules_only and pack.name not in draft.packs:
+        if not wants and not has_rules_only and pack.name not in draft.packs:
             return  # a message says why nothing of it belongs here
-        if draft.conflicts:
-            return
     if target.shared:
-        _require_reachable_programs(target, content.wants)
+        _require_reachable_programs(target, wants)
     if draft.disabled:
-        content = _without_disabled(draft, pack, content)
+        wants = _without_disabled(draft, pack, wants)
     if not choice.enables and draft.sources.has_disabled:
         from hookctl.planner.disable import list_switched_off  # late, too
 
         draft.kept += list_switched_off(draft, pack.name)
-    _decide_on_entries(draft, pack, content, force=choice.force)
+    _decide_on_entries(draft, pack, wants, force=choice.force)
     if draft.conflicts:
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
-    _install_files(draft, records, targets, pack, content)
-    _record_pack(draft, pack, content)
-    if pack.name != GUARD and (not target.shared or _was_written_here(draft)):
-        from hookctl.planner.hook_env import update_other_packs  # late: most are the guard
-
-        update_other_packs(draft, pack.name)
-    draft.wants = content.wants
+    _install_files(draft, records, targets, pack, record, brought)
+    former = () if pack.name == GUARD else _renew_former(draft, pack, record)
+    draft.packs[pack.name] = record._replace(former=former)
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     draft.messages = [*find_notices(draft, pack), *draft.messages]
 
@@ -249,31 +244,27 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
         raise HookctlError("nested_folder", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _decide_on_entries(draft: Draft, pack: Pack, content: Content, *, force: bool) -> None:
+def _decide_on_entries(draft: Draft, pack: Pack, wants: list[Wanted], *, force: bool) -> None:
     """Decide on the hooks and values in the file."""
-    current = draft.read_current(content.wants, content.visible)
+    visible = draft.pack_entries()
+    current = draft.read_current(wants, visible)
     # A committed ledger is a stranger's: entries of other packs are written again only if
     # this machine has written them before.
+    others = not draft.target.shared or bool(draft.known and draft.known.sha256_after)
     decision = engine.install(
-        content.visible,
-        current,
-        pack.name,
-        pack.version,
-        content.wants,
-        force=force,
-        others=not draft.target.shared or _was_written_here(draft),
+        visible, current, pack.name, pack.version, wants, force=force, others=others
     )
-    draft.apply_decision(decision, content.visible)
-    draft.is_recreated = draft.was_written_since and engine.is_wiped(content.visible, current)
+    draft.apply_decision(decision, visible)
+    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
 
 
-def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
-    """The content without what `hookctl disable` took out: that stays so, and is reported.
+def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wanted]:
+    """The wants without what `hookctl disable` took out: that stays so, and is reported.
 
     What the pack wants there now is noted, so that `enable` can say that it is another thing.
     """
     disabled = {entry.id or entry.path: entry for entry in draft.disabled}
-    names = {want.id or want.path for want in content.wants}
+    names = {want.id or want.path for want in wanted}
     for name, entry in list(disabled.items()):
         if entry.owners.keys() == {pack.name} and name not in names:
             del disabled[name]
@@ -281,7 +272,7 @@ def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
             draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states))
     reason = f"disabled; `hookctl enable {pack.name}` puts it back"
     wants = []
-    for want in content.wants:
+    for want in wanted:
         entry = disabled.get(want.id or want.path)
         if entry is None or entry.kind == "container":
             wants.append(want)
@@ -292,32 +283,30 @@ def _without_disabled(draft: Draft, pack: Pack, content: Content) -> Content:
         states = ("disabled", "disabled", reason, tuple(owners))
         draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
     draft.disabled = tuple(disabled.values())
-    return content._replace(wants=wants)
-
-
-def _was_written_here(draft: Draft) -> bool:
-    """Whether this machine has written the file before."""
-    return draft.record is not None and bool(draft.record.sha256_after)
+    return wants
 
 
 def _install_files(
-    draft: Draft, records: Records, targets: Collection[str], pack: Pack, content: Content
+    draft: Draft,
+    records: Records,
+    targets: Collection[str],
+    pack: Pack,
+    record: PackRecord,
+    brought: Mapping[str, File],
 ) -> None:
     """Write the files that the hooks run, and the code of a plugin file."""
     known, names = draft.packs.get(pack.name), set[str]()
     if pack.name != GUARD:
         keys = {*targets, draft.key}
-        for record, other in find_sharing(records, keys, pack.name, content.folder):
+        for other_record, other in find_sharing(records, keys, pack.name, record.folder):
             names.update(other.files)
-            if other.digest != content.digest:
-                title = load(record.host).title
+            if other.digest != record.digest:
+                title = load(other_record.host).title
                 text = f"{title} runs the same files of {pack.name}, so other ones from now on"
                 draft.tell(
                     "shared_files", f"{text}; `hookctl upgrade {pack.name}` renews its hooks"
                 )
-    draft.add_runtime(
-        install_files(draft.sources, draft.target, content.folder, known, content.files, names)
-    )
+    install_files(draft, record.folder, known, brought, names)
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
         _renew_plugin(draft)
@@ -335,34 +324,19 @@ def _renew_plugin(draft: Draft) -> None:
         draft.file_actions.append(action)
 
 
-def _renew_former(draft: Draft, pack: Pack, content: Content) -> tuple[str, ...]:
+def _renew_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:
     """What 0.2.0 laid in another folder, for open sessions; it goes when another version comes."""
     known = draft.packs.get(pack.name)
     if known is None:
         return ()
-    if known.folder != content.folder:
+    if known.folder != record.folder:
         paths = [os.path.join(known.folder, name) for name in known.files]
-        return tuple(os.path.relpath(path, content.folder) for path in paths)
+        return tuple(os.path.relpath(path, record.folder) for path in paths)
     if known.former and is_of_other_version(draft.sources, draft.target):
         former = known._replace(files=known.former, former=())
-        draft.add_runtime(uninstall_files(draft.sources, draft.target, former))
+        uninstall_files(draft, former)
         return ()
     return known.former
-
-
-def _record_pack(draft: Draft, pack: Pack, content: Content) -> None:
-    """Put the installed pack on record."""
-    draft.packs[pack.name] = PackRecord(
-        version=pack.version,
-        settings=content.settings,
-        folder=content.folder,
-        files=tuple(sorted(content.files)),
-        former=() if pack.name == GUARD else _renew_former(draft, pack, content),
-        source=content.source,
-        digest=content.digest,
-        consent=content.consent,
-        commit=content.commit,
-    )
 
 
 # Consent

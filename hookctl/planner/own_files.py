@@ -7,12 +7,13 @@ configuration of the guard has values of the operator, which stay.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Iterable, Mapping, Set
-from typing import Any, NamedTuple
+from collections.abc import Container, Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -25,7 +26,7 @@ from hookctl.packs.choices import Settings
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, pack_folder, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -42,18 +43,11 @@ from hookctl.system.packages import (
     version_of,
 )
 
+if TYPE_CHECKING:
+    from hookctl.planner.draft import Draft
+
 FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
-
-
-class Runtime(NamedTuple):
-    """What happens to files of hookctl's own."""
-
-    changes: tuple[Change, ...] = ()
-    actions: tuple[Action, ...] = ()
-    kept: tuple[Action, ...] = ()
-    rmdirs: tuple[str, ...] = ()
-    packages: tuple[Packages, ...] = ()
 
 
 class File(NamedTuple):
@@ -73,7 +67,7 @@ def file_action(action: str, path: str, reason: str = "") -> Action:
     return Action(action, (path,), "file", reason=reason)
 
 
-def describe_changes(changes: Iterable[Change]) -> tuple[Action, ...]:
+def describe_changes(changes: Iterable[Change]) -> list[Action]:
     """A line about each of our files that changes."""
     lines = []
     for change in changes:
@@ -83,7 +77,7 @@ def describe_changes(changes: Iterable[Change]) -> tuple[Action, ...]:
         elif change.before is None:
             action = "create-file"
         lines.append(file_action(action, change.path))
-    return tuple(lines)
+    return lines
 
 
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
@@ -95,116 +89,89 @@ def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
 
 
 def install_files(
-    sources: Sources,
-    target: Target,
+    draft: Draft,
     folder: str,
     known: PackRecord | None,
     wanted: Mapping[str, File],
     staying: Container[str] = (),
-) -> Runtime:
+) -> None:
     """Write the wanted files into the folder, and remove known ones that are wanted no more.
 
     `staying` are the names of those that other hosts run.
     """
-    unwanted: list[str] = []
-    if known and known.folder == folder:
-        unwanted = [name for name in known.files if name not in wanted and name not in staying]
-    removed = _remove(sources, target, folder, unwanted)
     changes = []
     for name, file in wanted.items():
-        snapshot = read_own(sources, target, os.path.join(folder, name))
+        snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
         chmod = None if file.executable is None else _changed_mode(snapshot, file)
         if snapshot.data != file.data or chmod is not None:
-            mode = target.new_file_mode
+            mode = draft.target.new_file_mode
             if file.executable:
                 mode = _executable(mode)
             changes.append(Change(snapshot.path, snapshot.data, file.data, mode, chmod))
-    return removed._replace(
-        changes=(*changes, *removed.changes),
-        actions=(*describe_changes(changes), *removed.actions),
-    )
+    draft.add_changes(changes)
+    if known and known.folder == folder:
+        unwanted = [name for name in known.files if name not in wanted and name not in staying]
+        _remove(draft, folder, unwanted)
 
 
-def uninstall_files(
-    sources: Sources, target: Target, known: PackRecord, in_use: Set[str] = frozenset()
-) -> Runtime:
+def uninstall_files(draft: Draft, known: PackRecord, in_use: Set[str] = frozenset()) -> None:
     """Remove a pack's files, and their folders if they are empty then.
 
     Of a configuration the operator's own values stay. `in_use` are the folders of packs that other
     registrations use.
     """
     if not known.folder:
-        return Runtime()
+        return
     names = [] if known.folder in in_use else list(known.files)
-    removed = Runtime()
     if known.config and names:
         names.remove(os.path.basename(known.config))
-        removed = _uninstall_config(sources, target, known)
-    others = _remove(sources, target, known.folder, [*names, *known.former])
-    return others._replace(
-        changes=(*removed.changes, *others.changes),
-        actions=(*removed.actions, *others.actions),
-        kept=removed.kept,
-        rmdirs=(*others.rmdirs, known.folder),
-    )
+        _uninstall_config(draft, known)
+    _remove(draft, known.folder, [*names, *known.former])
+    draft.rmdirs.append(known.folder)
 
 
-def _uninstall_config(sources: Sources, target: Target, known: PackRecord) -> Runtime:
+def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     """Take hookctl's values out of a configuration: without its hosts it is nobody's any more."""
-    snapshot = read_own(sources, target, known.config)
+    snapshot = read_own(draft.sources, draft.target, known.config)
     if snapshot.data is None:
-        return Runtime()
+        return
     try:
         values = _read_config(snapshot)
     except HookctlError:
         reason = "it cannot be read, so it stays; nothing reads it any more"
-        return Runtime(kept=(file_action("keep", known.config, reason),))
+        draft.kept.append(file_action("keep", known.config, reason))
+        return
     written = known.settings.get("config") or {}
     edited = _edited_names(values, written, {}) - {guard.HOSTS}
     own = {name: values[name] for name in values if name in edited}
     data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
-    change = Change(snapshot.path, snapshot.data, data)
-    return Runtime((change,), describe_changes([change]), _lines_on_edits(known.config, own))
+    draft.add_changes([Change(snapshot.path, snapshot.data, data)])
+    draft.kept += _lines_on_edits(known.config, own)
 
 
-def _remove(sources: Sources, target: Target, folder: str, names: Iterable[str]) -> Runtime:
+def _remove(draft: Draft, folder: str, names: Iterable[str]) -> None:
     """Remove these files of a folder, and the folders that they were in."""
     changes, emptied = [], set()
-    top = own_top(sources.folders, target)
+    top = own_top(draft.folders, draft.target)
     for name in names:
         path = os.path.join(folder, name)
-        snapshot = read_own(sources, target, path)
+        snapshot = read_own(draft.sources, draft.target, path)
         if snapshot.data is not None:
             changes.append(Change(snapshot.path, snapshot.data, None))
         above = os.path.dirname(path)
         while above.startswith(f"{top}/"):
             emptied.add(above)
             above = os.path.dirname(above)
-    rmdirs = tuple(sorted(emptied, key=len, reverse=True))
-    return Runtime(tuple(changes), describe_changes(changes), rmdirs=rmdirs)
+    draft.add_changes(changes)
+    draft.rmdirs += emptied
 
 
-def folders_of_others(
-    sources: Sources,
-    records: Mapping[str, Record],
-    staying: Mapping[str, Record],
-    target: Target,
-    key: str,
-) -> Set[str]:
-    """The folders of packs that another settings file has: one of those `staying`, or of another
-    state folder than that of the `records`.
-
-    The guard's folder has a file for each.
-    """
+def folders_of_others(records: Mapping[str, Record], key: str) -> Set[str]:
+    """The folders of packs that another settings file has; the guard's has a file for each."""
     found = set()
-    for other, record in staying.items():
+    for other, record in records.items():
         if other != key:
             found.update(known.folder for name, known in record.packs.items() if name != GUARD)
-    if not target.shared:
-        table = read_own(sources, target, os.path.join(sources.folders.data, TABLE))
-        packs, _ = _with_others(table, records.values(), {}, "")
-        for name in {name for names in packs.values() for name in names}:
-            found.add(pack_folder(sources.folders, target, name))
     return found
 
 
@@ -318,101 +285,98 @@ def _edited_names(
 
 
 def unrecorded_guard(folders: Folders, target: Target, config: str) -> PackRecord:
-    """A record of a guard that the ledger lost, with its configuration as this version writes it.
-
-    Beside one of 0.2.0 lie its launchers.
-    """
+    """A record of a guard that the ledger lost, with the configuration of this version."""
     state = "" if target.shared else folders.state
     values = guard.configuration(Settings(), state, target.host)
     folder, name = os.path.split(config)
-    names = (name, HOOK, "wrap.py") if name == "config.json" else (name,)
-    return PackRecord("", {"config": values}, folder, names)
+    return PackRecord("", {"config": values}, folder, (name,))
 
 
 # The programs: the launcher, the packages that it starts, and the runner's table of hosts
 
 
 def plan_programs(
-    sources: Sources,
-    before: Mapping[str, Record],
+    draft: Draft,
     records: Mapping[str, Record | None],
-    target: Target,
     removed: Set[str],
     *,
     install: bool,
     force: bool,
-) -> Runtime:
-    """Bring the programs of a target's scope in line with the `records` after the run.
+) -> None:
+    """Bring the programs of a draft's scope in line with the `records` after the run.
 
     `removed` are files that go with the run. What 0.2.0 laid there goes with the launcher, or when
     a later one takes its place: sessions that are open now may still run it.
     """
-    top = own_top(sources.folders, target)
+    sources, target = draft.sources, draft.target
+    top = own_top(draft.folders, target)
     hook = os.path.join(top, HOOK)
     scope = [record for record in records.values() if record and _is_of(record, target)]
     packs = _packs_by_host(scope, hook)
-    state, others = "" if target.shared else sources.folders.state, set[str]()
     programs, launcher = load_programs(), read_own(sources, target, hook)
     is_needed = bool(packs) or any(_starts(record, GUARD, hook) for record in scope)
     version = version_of(launcher.data or b"")
     if guard.is_newer(version) and not (force and is_needed):
-        return _leave_newer(hook, version, refuses=install and is_needed)
-    table = read_own(sources, target, os.path.join(top, TABLE))
-    is_replaced = version not in ("", version_of(programs.launcher))
-    if table.data and not target.shared:
-        packs, state = _with_others(table, before.values(), packs, state)
-        is_needed = is_needed or bool(packs)
-    if not target.shared and (is_replaced or not is_needed):
-        others = _find_others(top, sources.folders.state, removed)
-        is_needed = is_needed or os.path.join(top, CONFIGS) in others
+        _leave_newer(draft, hook, version, refuses=install and is_needed)
+        return
+    if not target.shared and not is_needed:
+        is_needed = _is_shared(top, draft.folders.state, removed)
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
-    new_table = _dump_table(packs, state) if packs else None
+    table = read_own(sources, target, os.path.join(top, TABLE))
+    new_table = _dump_table(packs, target, draft.folders) if packs else None
     new_launcher = programs.launcher if is_needed else None
     changes = []
     for snapshot, data in ((table, new_table), (launcher, new_launcher)):  # it completes an upgrade
         if snapshot.data != data:
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
-    former = Runtime()
-    if is_replaced or not is_needed:
-        former = _find_former(sources, target, scope, {*removed, *others})
+    former: list[str] = []
+    if version not in ("", version_of(programs.launcher)) or not is_needed:
+        former = _find_former(top, scope, removed)
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
     for name in {*new, *list_packages(runtime)} if target.shared else ():
         require_inside(target.project, os.path.join(runtime, name))
     new = {name: new[name] for name in new if not is_whole(os.path.join(runtime, name), new[name])}
-    lines = list(describe_changes(changes))
-    for name in new if launcher.data == programs.launcher else ():
-        path = os.path.join(runtime, name)
-        lines.append(file_action("replace-file" if os.path.lexists(path) else "create-file", path))
-    keeps = is_needed and not target.shared
-    packages = Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps)
     loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)
     is_merged = target.shared and bool(find_unnamed(runtime))  # elsewhere the one before stays
-    if not (changes or new or former.changes or loses_launcher or is_merged):
-        return Runtime()
-    emptied = tuple(os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS))
-    return Runtime(
-        (*changes, *former.changes),
-        (*lines, *former.actions),
-        rmdirs=(*former.rmdirs, *(() if is_needed else emptied)),
-        packages=(packages,),
-    )
+    if not (changes or new or former or loses_launcher or is_merged):
+        return
+    draft.add_changes(changes)
+    for name in new if launcher.data == programs.launcher else ():
+        path = os.path.join(runtime, name)
+        action = "replace-file" if os.path.lexists(path) else "create-file"
+        draft.file_actions.append(file_action(action, path))
+    _remove(draft, top, former)
+    keeps = is_needed and not target.shared
+    draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
+    if not is_needed:
+        draft.rmdirs += [os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS)]
 
 
-def _dump_table(packs: Mapping[str, list[str]], state: str) -> bytes:
+def _is_shared(top: str, state: str, removed: Set[str]) -> bool:
+    """Whether a configuration of another state folder's records lies in a data folder."""
+    for path in glob.glob(os.path.join(glob.escape(top), CONFIGS, "*.json")):
+        with contextlib.suppress(HookctlError):
+            values = {} if path in removed else parse_config(files.read(path))
+            if isinstance(values, dict) and values.get("state_dir", state) != state:
+                return True
+    return False
+
+
+def _dump_table(packs: Mapping[str, list[str]], target: Target, folders: Folders) -> bytes:
     from hookctl.packs.runner import hosts_file  # late: most have the guard alone
 
-    return hosts_file(packs, state)
+    return hosts_file(packs, "" if target.shared else folders.state)
 
 
-def _leave_newer(hook: str, version: str, *, refuses: bool) -> Runtime:
+def _leave_newer(draft: Draft, hook: str, version: str, *, refuses: bool) -> None:
     """Leave the programs of a newer hookctl alone; an install that needs them is refused."""
     if refuses:
         message = f"hookctl {version} wrote the programs here, and this one is older"
         hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
         raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
-    line = file_action("keep", hook, f"hookctl {version} wrote the programs here, so they stay")
-    return Runtime(kept=(line,))
+    reason = f"hookctl {version} wrote the programs here, so they stay"
+    draft.kept.append(file_action("keep", hook, reason))
 
 
 def is_of_other_version(sources: Sources, target: Target) -> bool:
@@ -423,10 +387,7 @@ def is_of_other_version(sources: Sources, target: Target) -> bool:
 
 
 def list_programs(
-    records: Mapping[str, Record],
-    target: Target,
-    folders: Folders,
-    read: Callable[[str], files.Snapshot],
+    records: Mapping[str, Record], target: Target, folders: Folders
 ) -> dict[str, bytes]:
     """The program files that a target's scope needs, as this version writes them, by path."""
     top = own_top(folders, target)
@@ -435,14 +396,9 @@ def list_programs(
     packs = _packs_by_host(scope, hook)
     if not packs and not any(_starts(record, GUARD, hook) for record in scope):
         return {}
-    state = "" if target.shared else folders.state
-    if not target.shared:
-        table = read(os.path.join(top, TABLE))
-        if table.data:
-            packs, state = _with_others(table, records.values(), packs, state)
     found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
     if packs:
-        found[os.path.join(top, TABLE)] = _dump_table(packs, state)
+        found[os.path.join(top, TABLE)] = _dump_table(packs, target, folders)
         return found
     runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
     return {path: found[path] for path in found if not any(name in path for name in runner)}
@@ -476,67 +432,12 @@ def _packs_by_host(records: Iterable[Record], hook: str) -> dict[str, list[str]]
     return {name: sorted(packs[name]) for name in sorted(packs)}
 
 
-def _with_others(
-    table: files.Snapshot,
-    records: Iterable[Record],
-    packs: dict[str, list[str]],
-    state: str,
-) -> tuple[dict[str, list[str]], str]:
-    """The packs with those in a runner's table that none of the records has, and its state folder.
-
-    Runs with another state folder share the table of a data folder.
-    """
-    values = config_values(table)
-    own: dict[str, list[str]] = {}
-    for record in records:
-        if record.scope != "project":
-            own.setdefault(record.host, []).extend(run_packs(record))
-    joined = {name: set(packs[name]) for name in packs}
-    named = values.get("packs")
-    for name, found in named.items() if isinstance(named, dict) else ():
-        texts = found if isinstance(found, list) else []
-        others = {pack for pack in texts if isinstance(pack, str)} - set(own.get(name, ()))
-        if others and name in hosts.names():
-            joined.setdefault(name, set()).update(others)
-            state = str(values.get("state_dir") or state)
-    return {name: sorted(joined[name]) for name in sorted(joined)}, state
-
-
-def _find_others(top: str, state: str, removed: Set[str]) -> set[str]:
-    """The folders with a configuration, or a table, of another state folder's records."""
-    found = set()
-    folder = os.path.join(top, CONFIGS)
-    names: list[str] = []
-    with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-    for path in [*(os.path.join(folder, name) for name in names), *list_former(top)]:
-        with contextlib.suppress(HookctlError):
-            is_left = path.endswith(".json") and path not in removed
-            if is_left and config_values(files.read(path)).get("state_dir", state) != state:
-                found.add(os.path.dirname(path))
-    return found
-
-
-def config_values(snapshot: files.Snapshot) -> dict[str, Any]:
-    """The values in a configuration, or in the runner's table; none if they cannot be read."""
-    with contextlib.suppress(HookctlError):
-        values = parse_config(snapshot)
-        return values if isinstance(values, dict) else {}
-    return {}
-
-
-def _find_former(
-    sources: Sources, target: Target, records: Iterable[Record], kept: Set[str]
-) -> Runtime:
-    """The removal of what 0.2.0 laid there, and no record needs any more.
-
-    `kept` are folders of other state folders' records, and files that go without that.
-    """
-    top = own_top(sources.folders, target)
-    needed = {top, *kept}
+def _find_former(top: str, records: Iterable[Record], removed: Set[str]) -> list[str]:
+    """What 0.2.0 laid there, no record needs any more, and does not go with the run anyway."""
+    needed = {top}
     for record in records:
         needed.update(known.folder for known in record.packs.values())
         if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
             needed.add(os.path.join(top, PACKAGES))
     paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
-    return _remove(sources, target, top, [path for path in paths if files.real(path) not in kept])
+    return [path for path in paths if files.real(path) not in removed]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 
-from hookctl.model import Consent
+from hookctl.model import Consent, PackRecord
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import MANIFEST, Pack, PackHook
+from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.wants import find_wants
-from hookctl.planner import hook_env
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import File, own_top
@@ -23,16 +22,13 @@ from hookctl.system.files import content_digest
 def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     """What the manifest of a pack wants, with its files."""
     folder = pack_folder(draft.folders, draft.target, pack.name)
-    if not choice.force:
-        draft.conflicts += hook_env.find_conflicts(draft, pack)
-    env = hook_env.pack_env(pack, draft.target, draft.packs)
     known = draft.packs.get(pack.name)
-    python = ""
+    settings, python = {}, ""
     if needs_runner(pack, draft.host):
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
-    settings = hook_env.recorded_settings(pack, draft.host, python)
+        settings = {PROTOCOL: CLAUDE, "python": python}
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    wants, notes = find_wants(pack, draft.host, programs, env, _answers_of(draft, pack))
+    wants, notes = find_wants(pack, draft.host, programs, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -47,7 +43,6 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     # It tells what the pack's hooks are to be, in a clone too.
     files[MANIFEST] = File(pack.manifest)
     digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
-    visible = draft.pack_entries(wraps=False)
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)
@@ -60,7 +55,17 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
-    return Content(wants, folder, files, settings, source, digest, visible, consent, commit)
+    record = PackRecord(
+        version=pack.version,
+        settings=settings,
+        folder=folder,
+        files=tuple(sorted(files)),
+        source=source,
+        digest=digest,
+        consent=consent,
+        commit=commit,
+    )
+    return wants, files, record
 
 
 def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
-from hookctl.model import Action, Change, Conflict, Decision, Message, Record
+from hookctl.model import Change, Conflict, Record
+from hookctl.planner.draft import Draft, plan_file
 from hookctl.planner.own_files import plan_programs
-from hookctl.planner.sources import Sources
-from hookctl.settings.targets import Target, require_inside
+from hookctl.settings.targets import require_inside
 from hookctl.system.packages import Packages
-
-
-class FilePlan(NamedTuple):
-    """What happens to one settings file, and to the runtime files that go with it."""
-
-    target: Target
-    before: Document  # an empty one where the file cannot be read as one
-    after: bytes | None
-    path: str
-    old: bytes | None  # the bytes of the file now
-    record: Record | None
-    decision: Decision
-    runtime: tuple[Change, ...] = ()
-    runtime_actions: tuple[Action, ...] = ()
-    key: str = ""  # of the ledger's record so far; differs from path where links moved the file
-    rmdirs: tuple[str, ...] = ()
-    messages: tuple[Message, ...] = ()
-    known: Record | None = None  # the record before the run
-    not_loaded: str = ""  # why the host loads nothing of the file
-    switched_off: str = ""  # what switches its hooks off, in whichever file
 
 
 class Plan(NamedTuple):
     """Everything that a command would do, in the order in which it would do it."""
 
-    files: tuple[FilePlan, ...]
+    files: tuple[Draft, ...]
     changes: tuple[Change, ...]
     records: dict[str, Record | None]  # only those that change
     rmdirs: tuple[str, ...]
@@ -47,7 +26,7 @@ class Plan(NamedTuple):
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        return tuple(conflict for file in self.files for conflict in file.decision.conflicts)
+        return tuple(conflict for file in self.files for conflict in file.conflicts)
 
     @property
     def empty(self) -> bool:
@@ -55,120 +34,79 @@ class Plan(NamedTuple):
 
 
 def assemble_plan(
-    sources: Sources,
-    records: Records,
-    plans: list[FilePlan],
-    *,
-    install: bool,
-    force: bool = False,
+    records: Records, drafts: list[Draft], *, install: bool, force: bool = False
 ) -> Plan:
-    """Join the plans of all files.
+    """Finish the drafts of all files, and join them.
 
     A pack's files come before their registrations on install, and after them on uninstall. With
     `force`, programs of a newer hookctl are replaced.
     """
+    for draft in drafts:
+        plan_file(records, draft)
     # Each change once: hosts share a pack's folder.
-    by_path = {change.path: change for plan in plans for change in plan.runtime}
+    by_path = {change.path: change for draft in drafts for change in draft.changes}
     runtime = list(by_path.values())
-    changed = changed_records(records, plans)
-    packages: list[Packages] = []
-    if not any(plan.decision.conflicts for plan in plans):
-        removed = _removed_paths(plans)
-        for number, plan in _first_of_each_scope(plans):
-            after = {**records, **changed}
-            planned = plan_programs(
-                sources, records, after, plan.target, removed, install=install, force=force
-            )
-            runtime += planned.changes
-            packages += planned.packages
-            lines = (*plan.runtime_actions, *planned.actions)
-            kept = (*plan.decision.kept, *planned.kept)
-            plans[number] = plan._replace(
-                runtime_actions=lines,
-                rmdirs=(*plan.rmdirs, *planned.rmdirs),
-                decision=plan.decision._replace(kept=kept),
-            )
+    changed = changed_records(records, drafts)
     project_changes: list[Change] = []
-    if any(plan.target.shared for plan in plans):
-        project_changes = _add_project_files(records, changed, plans)
-    settings = _settings_changes(plans)
+    if not any(draft.conflicts for draft in drafts):
+        removed = {folder for draft in drafts for folder in draft.rmdirs}
+        removed |= {change.path for change in runtime if change.after is None}
+        after = {**records, **changed}
+        for draft in _first_of_each_scope(drafts):
+            start = len(draft.changes)
+            plan_programs(draft, after, removed, install=install, force=force)
+            runtime += draft.changes[start:]
+    removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
+    projects: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.target.shared:
+            projects.setdefault(draft.target.project, draft)
+    for draft in projects.values():
+        from hookctl.planner.project_files import plan_project_files  # late: few are shared
+
+        project_changes += plan_project_files(draft, records, changed, removes=removes)
+    settings = _settings_changes(drafts)
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
         changes = (*runtime, *settings, *project_changes)
     else:
         changes = (*settings, *runtime, *project_changes)
-    rmdirs = _deepest_first({folder for plan in plans for folder in plan.rmdirs})
-    return Plan(tuple(plans), changes, changed, rmdirs, tuple(packages))
+    folders = {folder for draft in drafts for folder in draft.rmdirs}
+    rmdirs = tuple(sorted(folders, key=len, reverse=True))
+    packages = tuple(package for draft in drafts for package in draft.packages)
+    return Plan(tuple(drafts), changes, changed, rmdirs, packages)
 
 
-def _first_of_each_scope(plans: list[FilePlan]) -> Iterator[tuple[int, FilePlan]]:
-    """The first plan, with its number, of each folder of hookctl's own that a pack needs."""
+def _first_of_each_scope(drafts: list[Draft]) -> Iterator[Draft]:
+    """The first draft of each folder of hookctl's own that a pack needs."""
     scopes = set()
-    for number, plan in enumerate(plans):
-        scope = plan.target.project if plan.target.shared else ""
-        has_packs = any(record and record.packs for record in (plan.known, plan.record))
-        if scope not in scopes and (has_packs or plan.runtime):
+    for draft in drafts:
+        scope = draft.target.project if draft.target.shared else ""
+        has_packs = any(record and record.packs for record in (draft.known, draft.record))
+        if scope not in scopes and (has_packs or draft.changes):
             scopes.add(scope)
-            yield number, plan
+            yield draft
 
 
-def changed_records(records: Records, plans: list[FilePlan]) -> dict[str, Record | None]:
-    """The records that the plans change, by their key; None where a record goes."""
+def changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record | None]:
+    """The records that the drafts change, by their key; None where a record goes."""
     planned: dict[str, Record | None] = {}
-    for plan in plans:
-        if plan.key != plan.path:
-            planned[plan.key] = None
-    for plan in plans:
-        planned[plan.path] = plan.record
+    for draft in drafts:
+        if draft.key != draft.path:
+            planned[draft.key] = None
+    for draft in drafts:
+        planned[draft.path] = draft.record
     return {key: record for key, record in planned.items() if records.get(key) != record}
 
 
-def _add_project_files(
-    records: Records,
-    changed: Mapping[str, Record | None],
-    plans: list[FilePlan],
-) -> list[Change]:
-    """The changes of hookctl's own files in each project; its first plan gets the lines on them."""
-    changes: list[Change] = []
-    projects = set()
-    for number, plan in enumerate(plans):
-        project = plan.target.project
-        if not plan.target.shared or project in projects:
-            continue
-        projects.add(project)
-        from hookctl.planner.project_files import plan_project_files  # late: few are shared
-
-        removed = _removed_paths(plans)
-        runtime = plan_project_files(records, changed, plan.target, removed)
-        changes += runtime.changes
-        plans[number] = plan._replace(
-            runtime_actions=(*plan.runtime_actions, *runtime.actions),
-            rmdirs=_deepest_first({*plan.rmdirs, *runtime.rmdirs}),
-        )
-    return changes
-
-
-def _settings_changes(plans: list[FilePlan]) -> list[Change]:
+def _settings_changes(drafts: list[Draft]) -> list[Change]:
     changes = []
-    for plan in plans:
-        if plan.old == plan.after:
+    for draft in drafts:
+        if draft.old == draft.after:
             continue
-        if plan.target.project:
+        if draft.target.project:
             # A link may have come after the target was found.
-            require_inside(plan.target.project, plan.path)
-        mode = plan.target.new_file_mode
-        changes.append(Change(plan.path, plan.old, plan.after, mode, settings=True))
+            require_inside(draft.target.project, draft.path)
+        mode = draft.target.new_file_mode
+        changes.append(Change(draft.path, draft.old, draft.after, mode, settings=True))
     return changes
-
-
-def _removed_paths(plans: list[FilePlan]) -> set[str]:
-    """The runtime files and folders that the plans remove."""
-    removed: set[str] = set()
-    for plan in plans:
-        removed.update(plan.rmdirs)
-        removed.update(change.path for change in plan.runtime if change.after is None)
-    return removed
-
-
-def _deepest_first(folders: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(folders, key=len, reverse=True))

@@ -21,7 +21,6 @@ from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, require_inside, rules_target
-from hookctl.system import files
 
 _YOURS = {
     "foreign": "a block with another text, which hookctl has not written",
@@ -54,8 +53,8 @@ class RulesBlocks:
         """Write a pack's block for a host where the pack is installed, or take it out again."""
         if draft.conflicts or pack.name not in draft.packs:
             return
-        if not _wants_rules(pack.name, draft.packs) or not _brings_rules(pack):
-            self._leave(draft, pack.name, None)
+        if not _wants_rules(pack.name, draft.packs) or not (pack.name == GUARD or pack.rules):
+            self._leave(draft, pack.name)
             return
         if rules_target(draft.target) is None:
             draft.tell(
@@ -66,53 +65,28 @@ class RulesBlocks:
             return
         _write(self._open(draft), self._worded(draft, pack), choice)
 
-    def uninstall(self, draft: Draft, packs: Iterable[str], loaded: Mapping[str, Pack]) -> None:
+    def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
         """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
         for name in packs:
             try:
-                self._leave(draft, name, loaded.get(name))
+                self._leave(draft, name)
             except HookctlError as error:
                 self.unread.append(_unread_rules(error, name))
 
-    def _leave(self, draft: Draft, name: str, pack: Pack | None) -> None:
-        """Take out a pack's block, unless another host of the record reads it in the same file.
-
-        With `pack`, a block with exactly its text is removed without a record, too.
-        """
+    def _leave(self, draft: Draft, name: str) -> None:
+        """Take out a pack's block, unless another host of the record reads it in the same file."""
         target = rules_target(draft.target)
         if target is None:
             return
-        pack = pack and self._worded(draft, pack)
         key, record = store.find_record(self._records, target.path)
-        is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
-        is_named = pack is not None and _brings_rules(pack)
-        if not is_recorded and not (is_named and self._may_have_block(target.path)):
+        if record is None or not any(name in entry.owners for entry in record.entries):
             return
-        if self._is_used(key, name, draft):
+        if any(self._readers(key, name, draft)):
             return
         file = self._open(draft)
         visible = _entries_of(file, name)
-        if visible:
-            current = file.read_current((), visible)
-            decision = engine.uninstall(visible, current, name)
-            file.apply_decision(_in_plain_words(file, decision), visible)
-        elif pack is not None and file.document.get((name,)) == pack.rules:
-            entry = _entry(pack)
-            file.entries += (entry,)
-            self._leave_unrecorded(file, entry, name)
-
-    def _may_have_block(self, path: str) -> bool:
-        """Whether a readable file without a record has one of our marker lines."""
-        data = files.read_or_none(path) or b""
-        try:
-            return bool(RulesDocument.parse(data, where=path).packs)
-        except HookctlError:
-            return False
-
-    def _leave_unrecorded(self, file: Draft, entry: Entry, name: str) -> None:
-        current = file.read_current((), (entry,))
-        decision = engine.uninstall((entry,), current, name)
-        file.apply_decision(_in_plain_words(file, decision), (entry,))
+        decision = engine.uninstall(visible, file.read_current((), visible), name)
+        file.apply_decision(_in_plain_words(file, decision), visible)
 
     def _open(self, draft: Draft) -> Draft:
         """The draft of the file with instructions that a draft's host reads."""
@@ -126,10 +100,6 @@ class RulesBlocks:
             target.host = target.host._replace(name=first)
             self._opened[real] = make_draft(self._sources, self._records, target)
         return self._opened[real]
-
-    def _is_used(self, key: str, name: str, leaving: Draft) -> bool:
-        """Whether another host with the pack's rules reads them in the file."""
-        return bool(list(self._readers(key, name, leaving)))
 
     def _readers(
         self, key: str, name: str, leaving: Draft | None = None
@@ -155,11 +125,6 @@ class RulesBlocks:
         for title, pack_record in self._readers(store.real_path(target.path), GUARD):
             readers.append((title, settings_from(pack_record.settings)))
         return pack._replace(rules=write_rules(readers or [("", Settings())]))
-
-
-def _brings_rules(pack: Pack) -> bool:
-    """Whether a pack has a block of rules; the guard's is written for its readers."""
-    return pack.name == GUARD or bool(pack.rules)
 
 
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:

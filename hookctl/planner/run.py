@@ -201,6 +201,6 @@ def _end_traces(folders: Folders, say: Say) -> None:
         except HookctlError as error:
             say(Message(f"{name} stays traced: {error}", "traced", path=name))
             continue
-        count = sum(len(planned.decision.actions) for planned in plan.files)
+        count = sum(len(planned.actions) for planned in plan.files)
         text = f"tracing has ended: {count} of its hooks changed back: {name}"
         say(Message(text, "trace_ended", "info", file.host, name))

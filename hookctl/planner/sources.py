@@ -127,14 +127,6 @@ def has_files(folder: str) -> bool:
     return any(names for *_, names in os.walk(folder))
 
 
-def list_names(folder: str) -> list[str | None]:
-    """The names in a folder; [None] if it cannot be read, which equals no name."""
-    try:
-        return list(os.listdir(folder))
-    except OSError:
-        return [None]
-
-
 def look(
     host: Host,
     document: Document,

@@ -11,7 +11,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger import traces
 from hookctl.ledger.traces import TracedFile
 from hookctl.model import Action, Change, Decision, Put
-from hookctl.planner.draft import Draft, make_draft, plan_file
+from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside, variant_of_file
@@ -31,7 +31,7 @@ def plan_end(sources: Sources, key: str) -> Plan:
     draft.changes.append(Change(snapshot.path, snapshot.data, data))
     if not after:
         draft.rmdirs += sorted(file.created_dirs, key=len, reverse=True)
-    return assemble_plan(sources, records, [plan_file(records, draft)], install=False)
+    return assemble_plan(records, [draft], install=False)
 
 
 def _target_of(file: TracedFile) -> Target:

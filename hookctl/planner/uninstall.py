@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
@@ -20,8 +20,7 @@ from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
-from hookctl.planner.draft import Draft, make_draft, plan_file
-from hookctl.planner.hook_env import update_other_packs
+from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.own_files import (
     folders_of_others,
     own_top,
@@ -87,9 +86,8 @@ def plan_uninstall(
         approvals.uninstall(draft, removal.packs)
     rules = RulesBlocks(sources, records, drafts)
     for draft, removal in zip(drafts, left, strict=True):
-        rules.uninstall(draft, removal.packs, loaded)
-    plans = [plan_file(records, draft) for draft in (*approvals.drafts, *rules.drafts)]
-    plan = assemble_plan(sources, records, plans, install=False)
+        rules.uninstall(draft, removal.packs)
+    plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
     if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
 
@@ -117,7 +115,7 @@ def _draft_without_packs(
         sources.read(target.path, target.host.format)
     except HookctlError as error:
         entries = record.entries if record else ()
-        raise _with_manual_steps(error, target.host, entries, removal.packs) from None
+        raise _with_manual_steps(error, entries, removal.packs) from None
     return make_draft(sources, records, target, decide)
 
 
@@ -148,10 +146,9 @@ def _decide_on_file(
         try:
             _take_out(draft, name, wants)
         except HookctlError as error:
-            raise _with_manual_steps(error, draft.host, draft.entries, packs) from None
+            raise _with_manual_steps(error, draft.entries, packs) from None
         draft.packs.pop(name, None)
     draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
-    update_other_packs(draft)
     draft.kept += _describe_placeholders(draft)
     _remove_files(records, others, packs, known, draft)
 
@@ -186,18 +183,32 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
 def _unrecorded_config(records: Records, draft: Draft) -> str:
     """The configuration of a guard without a record."""
     folder = pack_folder(draft.folders, draft.target, GUARD)
-    return draft.orphaned or os.path.join(folder, config_name(draft.target, records, draft.key))
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     """Decide what is removed with one pack, and what stays."""
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
-    is_orphan = draft.record is None and any(want.id in ids for want in wants)
-    visible = draft.pack_entries(wraps=False)
+    ours = shapes.elements(draft.host.shape, root)
+    ids = {hook.id for hook in ours}
+    is_orphan = draft.known is None and any(want.id in ids for want in wants)
+    if len(shapes.handlers(draft.host.shape, root)) > len(ours) and not draft.is_exact:
+        _leave_required_keys(draft, pack)
+    visible = draft.pack_entries()
     current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
+
+
+def _leave_required_keys(draft: Draft, pack: str) -> None:
+    """Leave the keys that the host demands to other tools' hooks, which may need them too."""
+    entries = []
+    for entry in draft.entries:
+        is_required = len(entry.path) == 1 and entry.path[0] in draft.host.registration.top
+        if is_required and entry.owners.keys() == {pack}:
+            entry = entry._replace(mode="adopted")
+        entries.append(entry)
+    draft.entries = tuple(entries)
 
 
 def _describe_placeholders(draft: Draft) -> list[Action]:
@@ -224,7 +235,7 @@ def _remove_files(
     draft: Draft,
 ) -> None:
     """Remove the packs' files, unless another registration uses them."""
-    in_use = folders_of_others(draft.sources, records, others, draft.target, draft.key)
+    in_use = folders_of_others(others, draft.key)
     for name in packs:
         pack_record = known.get(name)
         if pack_record is None and name == GUARD and draft.edits:
@@ -233,36 +244,31 @@ def _remove_files(
             # The record of who made the topmost one is lost.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
         if pack_record is not None:
-            draft.add_runtime(uninstall_files(draft.sources, draft.target, pack_record, in_use))
+            uninstall_files(draft, pack_record, in_use)
 
 
 def _with_manual_steps(
-    error: HookctlError, host: Host, entries: tuple[Entry, ...], packs: tuple[str, ...]
+    error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
 ) -> HookctlError:
     """The error with what to remove by hand: what only these packs have in the file."""
     steps = []
     for entry in entries:
         is_only_theirs = entry.owners.keys() <= set(packs)
         if entry.kind != "container" and entry.mode == "owned" and is_only_theirs:
-            steps.append(_manual_step(host, entry))
+            steps.append(_manual_step(entry))
     if steps:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *steps])
     return error
 
 
-def _manual_step(host: Host, entry: Entry) -> str:
+def _manual_step(entry: Entry) -> str:
     """Where to remove what by hand."""
     if not entry.id:
         container = ".".join(map(str, entry.path[:-1]))
         text = json.dumps(masked({entry.path[-1]: entry.written}))
         return f"in {container}: {text[1:-1]}"
-    path, fields = entry.path, entry.written
-    registration = host.registration
-    if registration.event:  # one list has all hooks
-        named = {registration.names.get(name, name): value for name, value in fields.items()}
-        path, fields = path[:-1], {registration.event: path[-1], **named}
-    where = ".".join(map(str, path))
-    step = f"in {where}: {json.dumps(masked(fields), ensure_ascii=False)}"
+    where = ".".join(map(str, entry.path))
+    step = f"in {where}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
     if entry.id.startswith(WRAP):
         step += f", and put back {masked_text(entry.before or '')}"
     return step

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
@@ -24,7 +24,6 @@ from hookctl.run.journal import (
     read_pending_bytes,
     remove_pending_bytes,
 )
-from hookctl.settings.targets import OWN
 from hookctl.system import backups, files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -44,7 +43,6 @@ def recover(folders: Folders) -> list[str]:
     recovery = _Recovery(folders, journal)
     for step in journal.steps:
         recovery.complete_step(step)
-    recovery.undo_programs()
     unswept = []
     for folder in journal.packages:
         with packages.locked(folder):
@@ -118,13 +116,10 @@ class _Recovery:
         self.removed = _removed_folders(folders, self.before, journal.records)
         # The ledgers of projects whose settings are as before the run.
         self.unchanged_ledgers: set[str] = set()
-        self.given_up: list[Record] = []  # the run's records for files that another program wrote
         self.records: dict[str, Record | None] = {}
         for path, record in journal.records.items():
             if not path.startswith(self.removed):
                 self.records[path] = record
-            elif record is not None:
-                self.given_up.append(record)
 
     def complete_step(self, step: Step) -> None:
         """Write the step's bytes, unless another program wrote the file meanwhile."""
@@ -153,8 +148,6 @@ class _Recovery:
         self.records[step.path] = record
         if record is new:
             return
-        if new is not None:
-            self.given_up.append(new)
         # The programs are the run's, even if the settings are not.
         if record is not None and new is not None:
             programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
@@ -162,39 +155,6 @@ class _Recovery:
         for known in (old, new):
             if known is not None:
                 self.unchanged_ledgers.add(committed.ledger_path(known.project))
-
-    def undo_programs(self) -> None:
-        """Remove the programs that the run made for packs that are not registered in the end."""
-        records = [record for record in {**self.before, **self.records}.values() if record]
-        tops = {self._top(record) for record in self.given_up} - set(map(self._top, records))
-        unused = _list_files(self.given_up) - _list_files(records)
-        folders = set()
-        for step in self.journal.steps:
-            top = next((top for top in tops if step.path.startswith(f"{top}/")), "")
-            is_made = not step.settings and not step.sha_before
-            if not is_made or not (top or step.path in unused):
-                continue
-            if files.digest(files.read_or_none(step.path)) == step.sha_after:
-                os.unlink(step.path)
-            above = os.path.dirname(step.path)
-            while top and above.startswith(top):
-                folders.add(above)
-                above = os.path.dirname(above)
-        files.remove_folders(sorted(folders, key=len, reverse=True))
-
-    def _top(self, record: Record) -> str:
-        """The folder with hookctl's own files for a record."""
-        is_shared = record.scope == "project"
-        return os.path.join(record.project, OWN) if is_shared else self.folders.data
-
-
-def _list_files(records: Iterable[Record]) -> set[str]:
-    """The paths of the files of all packs in these records."""
-    found = set()
-    for record in records:
-        for pack in record.packs.values():
-            found.update(os.path.join(pack.folder, name) for name in pack.files)
-    return found
 
 
 def _removed_folders(

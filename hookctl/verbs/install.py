@@ -19,6 +19,7 @@ from hookctl.output.plans import hints, plan_data, plan_text
 from hookctl.packs import load
 from hookctl.packs.choices import LIMIT_KEY, Choice, Permission, Request, asked_names
 from hookctl.packs.model import Pack
+from hookctl.planner.draft import Draft
 from hookctl.planner.install import (
     agree,
     check_request,
@@ -27,7 +28,7 @@ from hookctl.planner.install import (
     plan_install,
     review_of,
 )
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target
@@ -187,7 +188,7 @@ def _find_ineffective(plan: Plan, pack: Pack, choice: Choice) -> Iterator[Hookct
     asked = asked_names(choice.settings)
     for file in plan.files:
         title, disabled = file.target.host.title, set()
-        for action in file.decision.kept:
+        for action in file.kept:
             if action.from_state == "disabled":
                 disabled.add(action.id or pack.name)
             elif _is_asked(file, action, asked, choice.settings):
@@ -204,7 +205,7 @@ def _find_ineffective(plan: Plan, pack: Pack, choice: Choice) -> Iterator[Hookct
             yield _no_effect(file, message, hint)
 
 
-def _is_asked(file: FilePlan, action: Action, asked: set[str], request: Request) -> bool:
+def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:
     """Whether what is kept stands in the way of something that was asked for by name."""
     if file.target.host.format == RULES:
         return request.rules and action.path[0] == GUARD
@@ -219,7 +220,7 @@ def _is_asked(file: FilePlan, action: Action, asked: set[str], request: Request)
     return action.path[-1] in asked
 
 
-def _no_effect(file: FilePlan, message: str, hint: str) -> HookctlError:
+def _no_effect(file: Draft, message: str, hint: str) -> HookctlError:
     path, exit_code = file.path, errors.FAILED
     return HookctlError("no_effect", message, path=path, hint=hint, exit_code=exit_code)
 
@@ -259,7 +260,7 @@ def _refuse(plan: Plan, messages: tuple[Message, ...]) -> Result:
     """The result when packs want different values."""
     error_list = []
     for file in plan.files:
-        for conflict in file.decision.conflicts:
+        for conflict in file.conflicts:
             error_list.append(_conflict_error(file.path, conflict).as_dict())
     data = {**plan_data(plan, dry_run=False), "actions": [], "files": [], "changed": False}
     return Result(data, (), messages, tuple(error_list), errors.FAILED)

@@ -11,7 +11,8 @@ from hookctl.packs.abilities import count_blocks
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.guard import can_refuse, cost_of_run, wanted_limit
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.plan import FilePlan, Plan
+from hookctl.planner.draft import Draft
+from hookctl.planner.plan import Plan
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system import git, project
 from hookctl.system.folders import Folders
@@ -123,7 +124,7 @@ def _advise_on_reporting(plan: Plan, scope: str) -> list[str]:
     return steps
 
 
-def _reporting_options(file: FilePlan) -> str:
+def _reporting_options(file: Draft) -> str:
     """The options with which the agent itself would report its work here; empty if it does."""
     permission, record = file.target.host.permission, file.record
     if not permission.path or record is None or GUARD not in record.packs:
@@ -137,7 +138,7 @@ def _reporting_options(file: FilePlan) -> str:
     return " --rules" * (not is_told) + " --allow-run" * (not is_allowed)
 
 
-def _was_like_that(file: FilePlan, settings: Settings) -> bool:
+def _was_like_that(file: Draft, settings: Settings) -> bool:
     """Whether the guard was there before the run, in the same mode and preset; or has no part."""
     if file.record is None or GUARD not in file.record.packs:
         return True
@@ -196,7 +197,7 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     """The hosts whose settings have a hook of the pack once the plan is carried out."""
     titles = []
     for file in plan.files:
-        removed = {action.id for action in file.decision.kept if action.from_state == "missing"}
+        removed = {action.id for action in file.kept if action.from_state == "missing"}
         for entry in file.record.entries if file.record else ():
             is_hook = entry.id.startswith(f"{pack}/") and not entry.id.startswith(WRAP)
             if is_hook and entry.id not in removed:

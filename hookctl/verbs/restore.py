@@ -97,7 +97,7 @@ def _put_back(folders: Folders, file: str, path: str, backup: Backup, *, dry_run
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not dry_run:
-        removes = any(change.after is None for change in plan.files[0].runtime)
+        removes = any(change.after is None for change in plan.files[0].changes)
         done += _describe_way_back(folders, file, plan.files[0].old, removes)
     text = plan_text(plan, dry_run=dry_run, done=done)
     messages = tuple(message for one in plan.files for message in one.messages)

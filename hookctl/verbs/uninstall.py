@@ -378,7 +378,7 @@ def _describe_nothing(request: Request, away: Mapping[str, str]) -> str:
 
 def _describe_done(folders: Folders, request: Request, done: _Done) -> list[Line]:
     """What is removed; after `--all` also what is left, and why."""
-    targets = [file.target for file in done.plan.files if file.decision.actions]
+    targets = [file.target for file in done.plan.files if file.actions]
     backups = _describe_kept_state(folders)
     working = []  # the folders with work in hand, which nobody but a person or an agent clears
     for root in dict.fromkeys(target.project for target in targets if target.project):
@@ -426,7 +426,7 @@ def _kept_lines(plan: Plan) -> list[Line]:
     """The operator's own values that stay, and how to remove them."""
     lines = []
     for file in plan.files:
-        names = [str(action.path[-1]) for action in file.decision.kept if action.kind == "leaf"]
+        names = [str(action.path[-1]) for action in file.kept if action.kind == "leaf"]
         if names and file.target.host.format != RULES:
             text = f"To remove {' and '.join(names)} too, delete it by hand:"
             lines.append(Line(text, path=tilde(file.target.path)))

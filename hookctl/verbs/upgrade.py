@@ -252,13 +252,12 @@ def _refuse_unknown_addresses(
 
     refused = []
     for item in from_git:
-        committed = addresses.find_committed(item.name, item.source, records)
-        if committed is None:
-            continue
         try:
             is_named = request.pack == item.name
             command = f"{program()} upgrade {item.name} --yes"
-            addresses.require_agreement(committed, permission, command, is_named=is_named)
+            addresses.require_agreement(
+                item.name, item.source, records, permission, command, is_named=is_named
+            )
         except HookctlError as error:
             if error.code == "declined" or not (permission.yes or request.dry_run):
                 raise
@@ -362,7 +361,7 @@ def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -
 def _conflicts(plan: Plan) -> Iterator[HookctlError]:
     """An error for each value that another pack wants differently."""
     for file in plan.files:
-        for conflict in file.decision.conflicts:
+        for conflict in file.conflicts:
             name = ".".join(map(str, conflict.path))
             message = f"{name}: {' and '.join(conflict.claims)} want different values"
             hint = "Give both the same value, or uninstall one of them."
