@@ -14,7 +14,6 @@ from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.native import native_payload
-from hookctl.packs.pack import read_files
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
@@ -44,7 +43,7 @@ class Bench:
         self.data = os.path.join(top, "data")
         self.files = os.path.join(self.data, PACKS, pack.name, "files")
         os.makedirs(os.path.join(self.project, ".git"))
-        for name, (data, is_executable) in read_files(pack).items():
+        for name, (data, is_executable) in pack.contents.items():
             self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
         for name, data in load_programs().all.items():
             self._write(os.path.join(self.data, name), data)

@@ -74,7 +74,7 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = sources.pack_files(pack)
+    contents = pack.contents
     digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
     is_agreed = _is_known(sources, pack.name, digest)
     changes: dict[str, None] = {}

@@ -41,7 +41,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
     files, contents = {}, {}
-    for name, (data, executable) in draft.sources.pack_files(pack).items():
+    for name, (data, executable) in pack.contents.items():
         files[name] = File(data, executable)
         contents[name] = data
     # It tells what the pack's hooks are to be, in a clone too.

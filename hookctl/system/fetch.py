@@ -147,7 +147,6 @@ class Commit:
     def __init__(self, run: _Git, id: str) -> None:
         self._run = run
         self.id = id
-        self.folder = run.folder_for_files  # private and empty; it goes with the commit
 
     def list_folder(self, folder: str) -> list[TreeEntry]:
         """What lies in a folder of it, '' for the top."""
@@ -171,12 +170,9 @@ class Commit:
             entries.append(TreeEntry(os.fsdecode(name), mode, id, number))
         return entries
 
-    def write(self, entry: TreeEntry, path: str) -> None:
-        """Put the bytes of a file at a path that is free."""
-        with open(path, "xb") as file:
-            self._run.run(["cat-file", "blob", entry.object], file.fileno())
-            if entry.is_executable:
-                os.fchmod(file.fileno(), 0o700)
+    def read(self, entry: TreeEntry) -> bytes:
+        """The bytes of a file."""
+        return self._run.read("cat-file", "blob", entry.object, most=LIMIT)
 
 
 class _Git:
@@ -189,11 +185,10 @@ class _Git:
         self._tell = tell
         self._begin = self._told = time.monotonic()
         self._environ: dict[str, str] = {}
-        self.folder_for_files = os.path.join(folder, "files")
 
     def prepare(self, environ: Mapping[str, str], path: Sequence[str]) -> None:
         """Make the repository, and the environment that says nothing else."""
-        for name in ("git/objects", "git/refs", "home", "files"):
+        for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(self._folder, name))
         repository = os.path.join(self._folder, "git")
         with open(os.path.join(repository, "HEAD"), "w", encoding="utf-8") as file:
@@ -258,11 +253,11 @@ class _Git:
             raise self._error(f"{wanted} is no commit of the repository", hint)
         return commit
 
-    def read(self, *arguments: str, fine: tuple[int, ...] = (0,)) -> bytes:
+    def read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
         """What git prints, where it ends with a status that is fine."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             self.run(arguments, file.fileno(), fine)
-            if file.seek(0, os.SEEK_END) > _MOST_NAMES:
+            if file.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             file.seek(0)
             return file.read()
