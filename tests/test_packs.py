@@ -52,7 +52,8 @@ def folder(isolated: Path) -> Path:
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """What a pack of the protocol `host` wants."""
-    return wants_of(pack._replace(protocol="host"), host, Programs(files_text))
+    wanted, notes = wants_of(pack._replace(protocol="host"), host, Programs(files_text))
+    return wanted, [note.text for note in notes]
 
 
 def pack_of(folder: Path, text: str | bytes) -> Pack:
@@ -270,7 +271,8 @@ REFUSED = {
     ),
     "a host's id twice": (
         HEAD
-        + '[[host.opencode.hooks]]\nevent = "A"\ncommand = "x"\n[[host.opencode.hooks]]\nevent = "B"\nid = "A" #!\ncommand = "y"\n',
+        + '[[host.opencode.hooks]]\nevent = "A"\ncommand = "x"\n'
+        + '[[host.opencode.hooks]]\nevent = "B"\nid = "A" #!\ncommand = "y"\n',
         "'A'",
     ),
     "matcher on stop": (RUN + 'matcher = "Bash" #!\n', "has matcher, which stop does not know"),
@@ -604,14 +606,14 @@ def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> No
     events = {name: own for name, own in CLAUDE.events.items() if name != "stop"}
     found, messages = wants(pack_of(folder, text), host_with(events=events), "/x")
     assert [want.id for want in found] == ["notify/notification"]
-    assert messages == ["notify: Other has no event stop, so the hook done is not registered there"]
+    assert messages == ["done: it has no event Stop: not registered"]
 
 
 @pytest.mark.parametrize("environment", [{"channel": "none"}, {"channel": "settings", "path": []}])
 def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, environment: dict[str, Any]) -> None:
     host = host_with(data={"environment": {"in_command": ".", **environment}})
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
-    assert (found, messages) == ([], ["notify: Other has no env channel, so A, B is not set there"])
+    assert (found, messages) == ([], ["it has no env channel: A, B is not set"])
     assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])
 
 
@@ -628,7 +630,7 @@ def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
 
 def test_hosts_limits_a_hook(folder: Path) -> None:
     pack = pack_of(folder, HEAD + HOOK + 'command = "x"\nhosts = ["codex", "gemini"]\n')
-    assert wants(pack, CLAUDE, "/x") == ([], ["notify has no hook for Claude Code, only for codex, gemini"])
+    assert wants(pack, CLAUDE, "/x") == ([], ["no hook is for it, only for codex, gemini"])
     assert len(wants(pack, host_with(name="codex"), "/x")[0]) == 1
 
 

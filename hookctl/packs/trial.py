@@ -17,7 +17,7 @@ from hookctl.packs.native import native_payload
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.wants import env_claims, find_wants
+from hookctl.packs.wants import wants
 from hookctl.settings.targets import Target
 from hookctl.system.packages import PACKS, TABLE
 
@@ -54,22 +54,13 @@ class Bench:
             stream.write(data)
         os.chmod(path, mode)
 
-    def commands(self, host: Host) -> list[Wanted]:
-        """The pack's hooks as they would be registered."""
-        return self.look_at(host, possible_answers)[0]
-
     def look_at(
-        self, host: Host, answers_of: Callable[[PackHook], Collection[str]]
+        self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
     ) -> tuple[list[Wanted], list[Note]]:
-        """The same, and what the host lacks; `answers_of` gives what a hook answers."""
-        programs = find_programs(
-            Target(host, "user", os.path.join(self.top, "settings")),
-            self.files,
-            self.data,
-            self.python,
-        )
-        env = env_claims(self.pack, host)
-        wanted, notes = find_wants(self.pack, host, programs, env, answers_of)
+        """The pack's hooks as they would be registered, and what the host lacks."""
+        target = Target(host, "user", os.path.join(self.top, "settings"))
+        programs = find_programs(target, self.files, self.data, self.python)
+        wanted, notes = wants(self.pack, host, programs, None, answers_of)
         return [want for want in wanted if want.kind == "element"], notes
 
     def lay_table(self, host: Host) -> None:

@@ -10,8 +10,8 @@ from hookctl.packs.choices import Choice
 from hookctl.packs.model import MANIFEST, Pack, PackHook
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.wants import find_wants
+from hookctl.packs.shortfalls import describe, possible_answers
+from hookctl.packs.wants import wants
 from hookctl.planner import hook_env
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
@@ -32,7 +32,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
     settings = hook_env.recorded_settings(pack, draft.host, python)
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    wants, notes = find_wants(pack, draft.host, programs, env, _answers_of(draft, pack))
+    wanted, notes = wants(pack, draft.host, programs, env, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -56,11 +56,14 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    _tell_notes(draft, notes, is_new=known is None or known.consent.digest != consent.digest)
+    surely, perhaps = describe(pack, draft.host, notes)
+    draft.tell("not_on_host", *surely)
+    if known is None or known.consent.digest != consent.digest:  # told once
+        draft.tell("not_on_host", *perhaps, level="info")
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
-    return Content(wants, folder, files, settings, source, digest, visible, consent, commit)
+    return Content(wanted, folder, files, settings, source, digest, visible, consent, commit)
 
 
 def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:
@@ -71,12 +74,3 @@ def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str
 
     cases = readable_cases(pack.source)
     return lambda hook: find_answers(hook, cases)
-
-
-def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:
-    """Warn of what the host lacks, and tell once of answers that the pack may never give."""
-    surely = [note.message for note in notes if not note.is_assumed]
-    draft.tell("not_on_host", *dict.fromkeys(surely))
-    if is_new:
-        perhaps = [note.message for note in notes if note.is_assumed]
-        draft.tell("not_on_host", *dict.fromkeys(perhaps), level="info")
