@@ -31,7 +31,7 @@ from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_former
-from hookctl.packs.run_files import describe_unseen
+from hookctl.packs.run_files import describe_outside
 from hookctl.packs.runner import find_programs
 from hookctl.packs.wants import wants
 from hookctl.planner.hook_env import pack_env, recorded_settings
@@ -316,7 +316,7 @@ def _add_guard(
         return file  # nothing runs it
     config = configuration(file.guard.config, read)
     explain_conflict(file.target, config.error)
-    outside = tuple(describe_unseen(config.value, file.target.project))
+    outside = tuple(describe_outside(config.value, file.target.project))
     file = file._replace(config=config._replace(outside=outside))
     return file._replace(trial=_ask_guard(file, config, folders.state))
 

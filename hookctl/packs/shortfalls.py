@@ -40,7 +40,7 @@ class Note(NamedTuple):
 
 def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
     """What the host lacks, and what it lacks for answers that may never come, in sentences."""
-    start, surely, perhaps = f"{pack.name}: {host.title}", [], []
+    start, surely, perhaps = f"{pack.name} on {host.title}", [], []
     for text, is_assumed in dict.fromkeys(notes):
         if is_assumed:
             perhaps.append(text)
