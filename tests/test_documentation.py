@@ -104,7 +104,6 @@ def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
     plain = {key: value for key, value in rule.items() if key not in ("minimum", "maximum")}
     for value in (*TEXTS, *([text] for text in TEXTS), [], ["x", " "], [1], 0, 7, -1, 1.5, True, None, {}):
         fits = module("settings").fits(name, value, default)
-        assert (name in guard_options.in_effect({name: value}, {})) is fits, value
         if value not in ("", " ", []):  # these stand for the default everywhere
             assert fits is jsonschema.Draft202012Validator(plain).is_valid(value), value
 

@@ -88,7 +88,7 @@ def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path,
     assert left == [
         "Stop, `echo a echo b`: the command has a line break",
         "Stop: the command cannot be ''",
-        'Stop, `echo "`: the command: " is opened and never closed',
+        'Stop, `echo "`: the command cannot be read: " is opened and never closed',
         "Stop, `echo {host}`: the command has {host}, which a pack would replace",
         "Stop, `echo {files}`: the command has {files}, but the pack has no files",
     ]

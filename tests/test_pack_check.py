@@ -104,7 +104,7 @@ def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) 
     assert told.keys() == {said}
     assert {"codex", "droid"} <= set(told[said])
     done = hookctl("install", "./own", "--host", "codex", "--yes")
-    assert "own: Codex CLI does not say which calls failed, so the hook post-tool-failure is not registered" in done.err
+    assert "own on Codex CLI: post-tool-failure: it does not say which calls failed: not registered" in done.err
 
 
 NOT_KNOWN = "how it names the tools of MCP servers is not known: mcp__gh__make may never fit"
@@ -128,7 +128,8 @@ def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(h
     (told,) = [one for one in done.data["messages"] if one["code"] == "not_on_host"]
     assert told["level"] == "info"
     assert told["message"] == (
-        "own: Gemini CLI, pre-tool: of what it may answer, `ask` becomes a refusal; context for the model is dropped"
+        "own on Gemini CLI, of what it may answer: pre-tool: `ask` becomes a refusal; "
+        "pre-tool: context for the model is dropped"
     )
     assert "may answer" not in hookctl("install", "./own", "--host", "gemini").err, "it was told already"
     put(Path("own/tests/cases.toml"), "no [TOML")
@@ -139,14 +140,14 @@ def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(h
     told = [
         one["message"] for one in done.data["messages"] if (one["code"], one["level"]) == ("not_on_host", "warning")
     ]
-    assert told == ["own: Gemini CLI, pre-tool: `allow` lifts no permission"]
+    assert told == ["own on Gemini CLI: pre-tool: `allow` lifts no permission"]
 
 
 def test_install_heeds_the_cases_as_check_does(hookctl: Hookctl) -> None:
     """A pack that only denies loses nothing, and nothing is told of answers that it never gives."""
     for expect, told in (
         ("deny", ""),
-        ("ask", "own: Gemini CLI, pre-tool: of what it may answer, `ask` becomes a refusal"),
+        ("ask", "own on Gemini CLI, of what it may answer: pre-tool: `ask` becomes a refusal"),
     ):
         noted(hookctl, hook("PreToolUse"), case("PreToolUse", expect))
         done = hookctl("install", "./own", "--host", "gemini", "--yes", "--dry-run", "--json")

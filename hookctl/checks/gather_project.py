@@ -28,10 +28,10 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.guard import as_0_2_0, host_table
 from hookctl.packs.guard_options import confine, schema
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
-from hookctl.packs.pack import committed_files, load_file, parse, read_files
+from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import load_programs
 from hookctl.packs.released import find_former
-from hookctl.packs.run_files import describe_unseen
+from hookctl.packs.run_files import describe_outside
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants
 from hookctl.planner.own_files import list_programs
@@ -170,7 +170,7 @@ def _read_manifests(project: str, records: Mapping[str, Record]) -> Manifests:
                 if pack.name != name:
                     message = f"this is the manifest of {pack.name}"
                     raise HookctlError("pack_changed", message, path=path)
-                found[name] = pack._replace(contents=read_files(pack))
+                found[name] = pack
         except HookctlError as error:
             found[name] = error
     return found
@@ -317,7 +317,7 @@ def _add_guard(
         return file  # nothing runs it
     config = configuration(file.guard.config, read)
     explain_conflict(file.target, config.error)
-    outside = tuple(describe_unseen(config.value, file.target.project))
+    outside = tuple(describe_outside(config.value, file.target.project))
     file = file._replace(config=config._replace(outside=outside))
     return file._replace(trial=_ask_guard(file, config, folders.state))
 
@@ -364,7 +364,6 @@ def _read_source(project: str, known: PackRecord) -> Pack | HookctlError | None:
     if not known.source.startswith(top(project)):
         return None
     try:
-        pack = load_file(known.source)
-        return pack._replace(contents=read_files(pack))
+        return load_file(known.source)
     except HookctlError as error:
         return error

@@ -9,7 +9,7 @@ from hookctl import clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.facts import GuardRegistration, HostFacts, Run
 from hookctl.packs.guard_options import value_in_effect
-from hookctl.packs.reports import how_to_renew
+from hookctl.packs.run_files import name_report
 
 OWNER = "OWNER"
 
@@ -44,8 +44,8 @@ def _judge_work(facts: HostFacts, registration: GuardRegistration, run: Run) -> 
     if run.mark:
         but, fix = f"; {run.mark} lets the agent stop", "`hookctl run start` removes it."
     elif run.work.is_stale:
-        renew = how_to_renew(run.task_path, run.task_names)
-        level, but, fix = "warning", "; the guard ignores it by now", f"{renew}."
+        level, but = "warning", "; the guard ignores it by now"
+        fix = f"{name_report(run.task_path, run.task_names)} renews it, 0 ends it."
     elif (must or registration.mode == "keepalive") and not run.is_active:
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     values = {"run": run, "age": clock.age(run.work.age), "but": but, "fix": fix}

@@ -19,7 +19,7 @@ def choose_of_pack(folder: str, pack: Pack, call: Call) -> Iterator[Shot]:
     bench.lay_table(host)
     path = host.shape.event_path(call.event, pack.name)
     env = {key: claim.value for key, claim in pack.env.items()}
-    for wanted in bench.commands(host):
+    for wanted in bench.look_at(host)[0]:
         matcher, command = wanted.value.get("matcher"), wanted.value["command"]
         if wanted.path != path or not is_meant(call, matcher):
             continue

@@ -1,4 +1,4 @@
-"""The fields of a hook, and the keys that a settings file needs, as the host's file says."""
+"""A hook in a settings file, and the keys that the file needs, as the host's file says."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from hookctl.model import Wanted
 from hookctl.settings.targets import GUARD
 
 
-def fields_of(
+def wanted_hook(
     host: Host,
     id: str,
+    event: str,
     command: str,
+    forms: str,
     seconds: int | None,
     *,
     matcher: str | None = None,
     env: dict[str, str] | None = None,
     cap: str = "",
-) -> dict[str, Any]:
-    """The fields of a hook; `seconds` is its timeout, `cap` needs a field for it on the host.
+) -> Wanted:
+    """A hook at an event of the host's; `seconds` is its timeout, `cap` needs a field for it.
 
     A name tells it from others: Qwen Code runs only one of a name, event and matcher, Mistral Vibe
     only one of a name.
     """
-    registration = host.registration
+    registration, pack = host.registration, id.partition("/")[0]
     fields: dict[str, Any] = {}
     whole_name = id.replace("/", "-")
-    name = GUARD if id.startswith(f"{GUARD}/") else whole_name
     for key, value in registration.fields.items():
         if isinstance(value, str):
+            name = GUARD if pack == GUARD else whole_name
             value = value.replace("{name}", name).replace("{id}", whole_name)
         fields[key] = value
     fields["command"] = command
@@ -41,7 +43,7 @@ def fields_of(
         fields[host.env_field] = env
     if cap and "field" in host.cap:
         fields[host.cap["field"]] = int(cap)
-    return fields
+    return Wanted(host.shape.event_path(event, pack), "element", fields, id, forms)
 
 
 def top_wants(host: Host) -> list[Wanted]:

@@ -15,7 +15,7 @@ from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
-from hookctl.packs.fields import fields_of, top_wants
+from hookctl.packs.fields import top_wants, wanted_hook
 from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
@@ -222,17 +222,17 @@ def _wanted_hook(
 ) -> Wanted:
     host, id = target.host, f"{GUARD}/{hook.id}"
     is_stop = hook.event == "stop"
-    fields = fields_of(
+    return wanted_hook(
         host,
         id,
+        host.events[hook.event],
         command(id, target, config, settings.python, hook.event),
+        command_forms(id, hook.event, host),
         hook.timeout or 10,
         matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
         env=_shared_env(settings) if is_stop else None,
         cap=wanted_cap(settings, host, limit) if is_stop else "",
     )
-    path = host.shape.event_path(host.events[hook.event], GUARD)
-    return Wanted(path, "element", fields, id, command_forms(id, hook.event, host))
 
 
 def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from hookctl.system.package_data import guard_module, read_data
@@ -53,24 +52,10 @@ def switches_off(name: str, value: str) -> bool:
     return name == "HOOKCTL_DISABLE" and is_true(value)
 
 
-def in_effect(config: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
-    """The options with a value that the hook can read; all others have their defaults."""
-    guard, value_of = guard_module("settings"), variables_of(env)
-    options = {}
-    for name, default in guard.DEFAULTS.items():
-        value = guard.find_setting(name, default, config, value_of)
-        if value is not None and _is_usable(value):
-            options[name] = value
-    limit = whole_number(value_of(options.get("limit_env", "")))
-    if limit and limit > 0:
-        options["max_stop_blocks"] = limit
-    return options
-
-
-def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> SimpleNamespace:
+def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> Any:
     """Every setting under its name, as the hook reads them where no file locks the guard."""
-    values = {**guard_module("settings").DEFAULTS, **in_effect(config, env), "locked": False}
-    return SimpleNamespace(**values)
+    usable = {name: value for name, value in config.items() if _is_usable(value)}
+    return guard_module("settings").Settings(usable, env=variables_of(env))
 
 
 def _is_usable(value: Any) -> bool:

@@ -62,8 +62,7 @@ class Pack(NamedTuple):
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
     protocol: str = "host"  # host | claude
     commit: str = ""  # of a pack from git, whose source is its address
-    # Of a pack from git, by name: bytes, and whether it is executable. Else they are on the disk.
-    contents: Mapping[str, tuple[bytes, bool]] | None = None
+    contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
 
     @property
     def origin(self) -> str:

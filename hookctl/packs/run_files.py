@@ -25,7 +25,6 @@ from hookctl.model import PackRecord, Record
 from hookctl.packs import guard, supervised
 from hookctl.packs.choices import PRESETS
 from hookctl.packs.guard_options import confine, read_settings, variables_of
-from hookctl.packs.reports import name_report
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -35,7 +34,6 @@ DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _SESSION_FILE = r"([0-9a-f]{16})\.json"
 _UNMOVED = "unmoved"  # in the state folder: since when the task has said what it says
-_PRESETS_VARIABLES = {preset.get("task_env") for preset in PRESETS.values()}
 
 
 class RunFiles(NamedTuple):
@@ -67,6 +65,13 @@ class RunFiles(NamedTuple):
             if os.path.lexists(os.path.join(self.folder, name)):
                 return name
         return ""
+
+
+def name_report(task: str, fields: Mapping[str, str]) -> str:
+    """What says how much is left in a task file with these names of fields."""
+    if not fields:
+        return "`hookctl run remaining N`"
+    return f"`{fields.get('remaining', 'remaining')}` in {task}"
 
 
 def find(folders: Folders, root: str) -> RunFiles:
@@ -190,32 +195,19 @@ def confine_variables(
 
 
 def describe_outside(
-    config: dict[str, Any], root: str, environ: Mapping[str, str]
+    config: dict[str, Any], root: str, environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """What a project's own configuration names outside the project, in words."""
+    """What a project's own configuration names outside the project, in words.
+
+    Without a person's variables, only one of a preset is no suspect.
+    """
+    if environ is None:
+        is_known = config.get("task_env") in [preset.get("task_env") for preset in PRESETS.values()]
+        environ = {} if is_known else {str(config.get("task_env")): "/"}
     kept = confine(config, root, environ)
     for name, value in config.items():
         if value and kept.get(name) != value:
             yield f"{name} names what is not the project's, so hookctl and the hook ignore it"
-
-
-def describe_unseen(config: dict[str, Any], root: str) -> Iterator[str]:
-    """The same without any person's variables, so that only a preset's variable is known."""
-    yield from describe_outside(config, root, {})
-    name = config.get("task_env")
-    if isinstance(name, str) and name and name not in _PRESETS_VARIABLES:
-        yield (
-            "task_env names a variable of no preset; hookctl and the hook ignore it "
-            "where its path is not the project's"
-        )
-
-
-def mask_owner(run_files: RunFiles, name: str) -> str:
-    """The owner that the run's files name, or a mask if it may come from a foreign file."""
-    path = os.path.join(run_files.folder, "OWNER")
-    read_from = path if guard_module("files").read_line(path) else run_files.task
-    shown: str = mask_foreign(run_files, read_from, name)
-    return shown
 
 
 def require_short_owner(owner: str) -> None:
@@ -231,14 +223,9 @@ def read_progress(run_files: RunFiles) -> tuple[int, str]:
     return max(0, remaining), heartbeat
 
 
-def read_count(run_files: RunFiles) -> int:
-    """The remaining work as the hook reads it; 0 if it is not readable."""
-    return read_progress(run_files)[0]
-
-
 def is_done(run_files: RunFiles) -> bool:
     """Whether the task says that no work is left; a run without a task is not done."""
-    return "remaining" in read_task(run_files) and read_count(run_files) == 0
+    return bool(guard_module("work").read_task(as_call(run_files))[1] == 0)
 
 
 def is_armed(run_files: RunFiles) -> bool:
@@ -424,28 +411,29 @@ def disarm(run_files: RunFiles) -> None:
     clear(os.path.join(run_files.state, "ACTIVE"))
 
 
+def read_sessions(run_files: RunFiles) -> list[Any]:
+    """What the guard keeps of each session of the project, the newest last."""
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(run_files.state)
+    found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
+    read_session = guard_module("state").read_session
+    return sorted((read_session(run_files.state, match[1]) for match in found), key=_seen)
+
+
+def _seen(session: Any) -> float:
+    return float(session.t)
+
+
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
     """The last session's blocks since the last prompt, and those in a row."""
-    read_session = guard_module("state").read_session
-    newest = None
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(run_files.state):
-            match = re.fullmatch(_SESSION_FILE, entry.name)
-            session = read_session(run_files.state, match[1]) if match else None
-            if session and (newest is None or session.t >= newest.t):
-                newest = session
-    return (newest.total, newest.host) if newest else (0, 0)
+    sessions = read_sessions(run_files)
+    return (sessions[-1].total, sessions[-1].host) if sessions else (0, 0)
 
 
 def has_let_go(run_files: RunFiles) -> bool:
     """Whether the guard stopped blocking a session, which has neither moved nor had a prompt."""
-    read_session = guard_module("state").read_session
-    with contextlib.suppress(OSError):
-        for name in os.listdir(run_files.state):
-            match = re.fullmatch(_SESSION_FILE, name)
-            if match and read_session(run_files.state, match[1]).open:
-                return True
-    return False
+    return any(session.open for session in read_sessions(run_files))
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:

@@ -15,17 +15,11 @@ from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.fields import fields_of
+from hookctl.packs.fields import wanted_hook
 from hookctl.packs.guard import END_FORM, QUIET
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
-from hookctl.packs.shortfalls import (
-    Note,
-    no_event,
-    no_tools,
-    notes_on_answers,
-    unknown_mcp_names,
-)
+from hookctl.packs.shortfalls import Note, no_event, notes_on_answers, notes_on_tools
 from hookctl.packs.slots import list_named_files
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
@@ -88,26 +82,26 @@ def runner_wants(
     gives, as far as anybody knows.
     """
     if not native_event(host, hook.event):
-        notes.append(no_event(pack, hook, host))
+        notes.append(no_event(hook, host))
         return []
     matching = fit(host, hook.event, hook.matcher)
-    if matching.lacking:
-        notes.append(no_tools(pack, hook, host, matching.lacking, never=matching.never))
+    notes += notes_on_tools(hook, host, matching)
     if matching.never:
         return []
-    notes += unknown_mcp_names(pack, hook, host)
-    notes += notes_on_answers(pack, hook, host, answers)
+    notes += notes_on_answers(hook, host, answers)
     options = _options(hook, host, env)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     values = {key: claim.value for key, claim in env.items()}
     wanted: list[Wanted] = []
     for event in native_events(host, hook.event, matching.matcher):
         own = hook._replace(id=f"{hook.id}.{event}") if wanted else hook  # an ID for each entry
-        id = f"{pack.name}/{own.id}"
         command = _command(pack, own, host, programs, options)
-        fields = fields_of(host, id, command, seconds, matcher=matching.matcher, env=values)
-        path = host.shape.event_path(event, pack.name)
-        wanted.append(Wanted(path, "element", fields, id, _forms(pack, own, host, options)))
+        forms, id = _forms(pack, own, host, options), f"{pack.name}/{own.id}"
+        wanted.append(
+            wanted_hook(
+                host, id, event, command, forms, seconds, matcher=matching.matcher, env=values
+            )
+        )
     return wanted
 
 
@@ -134,16 +128,12 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
 def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options: list[str]) -> str:
     """The registered command; it ends with 0 whatever happens, or with 2 where that refuses."""
     words = _words(pack, hook, host, programs.files, options)
-    id = f"{pack.name}/{hook.id}"
-    return f"{head(id)}{programs.lead}{programs.call} {' '.join(words)}{_end(host)}"
-
-
-def _end(host: Host) -> str:
-    """The end of a registered command; Python itself ends with 2 where it finds no file."""
-    return f"{QUIET * host.registration.quiet}; {_status(host)}"
+    start = f"{head(f'{pack.name}/{hook.id}')}{programs.lead}{programs.call}"
+    return f"{start} {' '.join(words)}{QUIET * host.registration.quiet}; {_status(host)}"
 
 
 def _status(host: Host) -> str:
+    """The end of a registered command; Python itself ends with 2 where it finds no file."""
     answers = host.runner.get("answers", {}).values()
     is_by_status = any(BY_STATUS in forms.values() for forms in answers)
     return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from hookctl.hosts import Host
 from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS
+from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS, Fit
 
 # What a hook may answer, by its event; at the others nobody waits for an answer.
 _POSSIBLE = {
@@ -20,51 +20,58 @@ _POSSIBLE = {
     "stop": ("refuse",),
     "subagent-stop": ("refuse",),
 }
-_GOES_NOWHERE = "nobody reads a refusal"
-_LETS_IT_GO = "it cannot refuse there, so the call runs"
+_LOST = {  # what becomes of an answer that the host has no form for
+    "refuse": "it cannot refuse there, so the call runs",
+    "change": "a changed input becomes a refusal that names it",
+    "replace": "what it puts in place of a result is dropped",
+    "ask": "`ask` becomes a refusal",
+    "allow": "`allow` lifts no permission",
+    "context": "context for the model is dropped",
+}
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
 class Note(NamedTuple):
     """Something that a host lacks for a pack."""
 
-    message: str  # a whole sentence, with the names of pack and host
-    text: str  # the same without the host's name, for several hosts at once
+    text: str  # without the host's name, for several hosts at once
     is_assumed: bool = False  # of an answer that the hook may give, and perhaps never does
 
 
-def no_event(pack: Pack, hook: PackHook, host: Host) -> Note:
+def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
+    """What the host lacks, and what it lacks for answers that may never come, in sentences."""
+    start, surely, perhaps = f"{pack.name} on {host.title}", [], []
+    for text, is_assumed in dict.fromkeys(notes):
+        if is_assumed:
+            perhaps.append(text)
+        else:
+            surely.append(f"{start}: {text}")
+    return surely, [f"{start}, of what it may answer: {'; '.join(perhaps)}"] if perhaps else []
+
+
+def no_event(hook: PackHook, host: Host) -> Note:
     """The host has no event for the hook."""
-    lack = f"has no event {EVENTS[hook.event]}"
+    lack = f"it has no event {EVENTS.get(hook.event, hook.event)}"
     if hook.event == FAILURE_EVENT and host.events.get("post-tool"):
-        lack = "does not say which calls failed"
-    end = f", so the hook {hook.id} is not registered there"
-    return Note(f"{pack.name}: {host.title} {lack}{end}", f"{hook.id}: it {lack}: not registered")
+        lack = "it does not say which calls failed"
+    return Note(f"{hook.id}: {lack}: not registered")
 
 
-def no_tools(
-    pack: Pack, hook: PackHook, host: Host, tools: Collection[str], *, never: bool
-) -> Note:
-    """The host has none of some tools, or of all (`never`), that the hook is for."""
-    names = ", ".join(tools)
-    end = ", so the hook is not registered there" if never else ""
-    text = f"{hook.id}: it has no {names}" + (": not registered" if never else "")
-    return Note(f"{pack.name}: {host.title} has no {names} for {hook.id}{end}", text)
-
-
-def unknown_mcp_names(pack: Pack, hook: PackHook, host: Host) -> Iterator[Note]:
-    """The matcher has names of MCP tools, which this host does not tell, or nobody knows how."""
+def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[Note]:
+    """The tools that the hook is for, and that the host lacks or never names so."""
+    if matching.lacking:
+        end = ": not registered" if matching.never else ""
+        yield Note(f"{hook.id}: it has no {', '.join(matching.lacking)}{end}")
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
-    if not names or hook.event not in TOOL_EVENTS:
+    if matching.never or not names or hook.event not in TOOL_EVENTS:
         return
     forms = host.tools.get("mcp", ())
     if not forms:
         text = f"how it names the tools of MCP servers is not known: {names} may never fit"
+        yield Note(f"{hook.id}: {text}")
     elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
         text = f"it does not tell the server of an MCP tool: {names} never fits"
-    else:
-        return
-    yield Note(f"{pack.name}: {host.title}, {hook.id}: {text}", f"{hook.id}: {text}")
+        yield Note(f"{hook.id}: {text}")
 
 
 def possible_answers(hook: PackHook) -> set[str]:
@@ -78,51 +85,34 @@ def declared_answers(hook: PackHook) -> set[str]:
     return answers | ({"refuse"} if hook.on_failure == "deny" else set())
 
 
-def lost_answers(hook: PackHook, host: Host, answers: Collection[str]) -> list[str]:
-    """What becomes of those answers of a hook that the host has no form for."""
-    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
-    if host.runner.get("own_protocol"):
-        return []
-    lost = []
-    if "refuse" in answers and not forms.get("refuse"):
-        lost.append(_GOES_NOWHERE if hook.event in TOOL_EVENTS[1:] else _LETS_IT_GO)
-    if "change" in answers and hook.event == "post-tool":
-        if not forms.get("replace"):
-            lost.append("what it puts in place of a result is dropped")
-    elif "change" in answers and not forms.get("change"):
-        lost.append("a changed input becomes a refusal that names it")
-    elif "change" in answers and forms.get("change_allows") and not hook.may_allow:
-        lost.append("a changed input becomes a refusal that names it (may_allow = false)")
-    if "ask" in answers and not forms.get("ask"):
-        lost.append("`ask` becomes a refusal")
-    if "allow" in answers and not forms.get("allow"):
-        lost.append("`allow` lifts no permission")
-    if "context" in answers and not forms.get("context"):
-        lost.append("context for the model is dropped")
-    if "end" in answers and not forms.get("end"):
-        lost.append(_without_end(hook, forms.get("on_end") == "refuse"))
-    return lost
-
-
-def notes_on_answers(
-    pack: Pack, hook: PackHook, host: Host, answers: Collection[str]
-) -> Iterator[Note]:
+def notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
     """What becomes of answers on the host: of those that the pack declares, and of others."""
-    lost = lost_answers(hook, host, answers)
-    declared = lost_answers(hook, host, declared_answers(hook))
-    certain = [text for text in lost if text in declared]
-    assumed = [text for text in lost if text not in declared]
-    if host.runner.get("answers", {}).get(EVENTS[hook.event], {}).get("silence"):
-        assumed.append("no opinion is told as an `allow`, since silence refuses there")
-    start = f"{pack.name}: {host.title}, {hook.id}:"
-    message = f"{start} {'; '.join(certain)}"
-    yield from (Note(message, f"{hook.id}: {text}") for text in certain)
-    message = f"{start} of what it may answer, {'; '.join(assumed)}"
-    yield from (Note(message, f"{hook.id}: {text}", is_assumed=True) for text in assumed)
+    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
+    declared = declared_answers(hook)
+    is_own = host.runner.get("own_protocol")
+    for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
+        if answer in answers:
+            text = _find_loss(hook, answer, forms)
+            if text:
+                yield Note(f"{hook.id}: {text}", is_assumed=answer not in declared)
+    if forms.get("silence"):
+        text = "no opinion is told as an `allow`, since silence refuses there"
+        yield Note(f"{hook.id}: {text}", is_assumed=True)
 
 
-def _without_end(hook: PackHook, is_refused: bool) -> str:
-    """What becomes of `continue: false`."""
-    if hook.event in ("stop", "subagent-stop"):
+def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:
+    """What becomes of an answer with the host's forms; '' where nothing is lost."""
+    if answer == "change" and hook.event == "post-tool":
+        answer = "replace"
+    if answer == "change" and forms.get("change_allows") and not hook.may_allow:
+        return f"{_LOST['change']} (may_allow = false)"
+    if forms.get(answer):
+        return ""
+    if answer == "refuse" and hook.event in TOOL_EVENTS[1:]:
+        return "nobody reads a refusal"
+    if answer == "end" and hook.event in ("stop", "subagent-stop"):
         return "`continue: false` lets the agent stop"
-    return f"`continue: false` {'becomes a refusal' if is_refused else 'is dropped'}"
+    if answer == "end":
+        fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
+        return f"`continue: false` {fate}"
+    return _LOST[answer]

@@ -18,27 +18,36 @@ _NAME = "supervised"
 
 
 @contextlib.contextmanager
+def locked(path: str, seconds: float, message: str, hint: str, code: str) -> Iterator[None]:
+    """Hold a lock of the guard's; an error where another process has it for so long."""
+    files.make_folders(os.path.dirname(path), files.PRIVATE)
+    try:
+        handle = guard_module("state").lock(path, seconds)
+    except BlockingIOError:
+        raise HookctlError(code, message, path=path, hint=hint, exit_code=FAILED) from None
+    except OSError as error:
+        raise files.cannot_write(path, error) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
 def alone(state: str) -> Iterator[None]:
     """Be the only supervisor of the project; `supervised` where another one, or its agent, lives.
 
     A kill leaves no lock behind. The agent that a killed supervisor started may live on.
     """
-    files.make_folders(state, files.PRIVATE)
-    path = os.path.join(state, f"{_NAME}.lock")
-    try:
-        handle = guard_module("state").lock(path, 0)
-    except BlockingIOError:
-        raise _refuse("another supervisor of this project is running", path) from None
-    except OSError as error:
-        raise files.cannot_write(path, error) from None
-    try:
+    path, code = os.path.join(state, f"{_NAME}.lock"), "supervised"
+    hint = "Wait until it ends, or `hookctl run stop` and end it."
+    with locked(path, 0, "another supervisor of this project is running", hint, code):
         process = str(_read(state).get("process", ""))
         if guard_module("work").is_gone(process) is False:
             pid = process.partition(" ")[0]
-            raise _refuse(f"the agent of a supervisor that was ended still runs: {pid}", path)
+            message = f"the agent of a supervisor that was ended still runs: {pid}"
+            raise HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
         yield
-    finally:
-        os.close(handle)
 
 
 def find_crumb(state: str) -> int:
@@ -47,11 +56,6 @@ def find_crumb(state: str) -> int:
         return os.lstat(os.path.join(state, BREADCRUMB)).st_mtime_ns
     except OSError:
         return 0
-
-
-def _refuse(message: str, path: str) -> HookctlError:
-    hint = "Wait until it ends, or `hookctl run stop` and end it."
-    return HookctlError("supervised", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def note(state: str, pid: int, respawns: int) -> None:

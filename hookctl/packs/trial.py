@@ -14,11 +14,10 @@ from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.native import native_payload
-from hookctl.packs.pack import read_files
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.wants import find_wants
+from hookctl.packs.wants import wants
 from hookctl.settings.targets import Target
 from hookctl.system.packages import PACKS, TABLE
 
@@ -44,7 +43,7 @@ class Bench:
         self.data = os.path.join(top, "data")
         self.files = os.path.join(self.data, PACKS, pack.name, "files")
         os.makedirs(os.path.join(self.project, ".git"))
-        for name, (data, is_executable) in read_files(pack).items():
+        for name, (data, is_executable) in pack.contents.items():
             self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
         for name, data in load_programs().all.items():
             self._write(os.path.join(self.data, name), data)
@@ -55,21 +54,13 @@ class Bench:
             stream.write(data)
         os.chmod(path, mode)
 
-    def commands(self, host: Host) -> list[Wanted]:
-        """The pack's hooks as they would be registered."""
-        return self.look_at(host, possible_answers)[0]
-
     def look_at(
-        self, host: Host, answers_of: Callable[[PackHook], Collection[str]]
+        self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
     ) -> tuple[list[Wanted], list[Note]]:
-        """The same, and what the host lacks; `answers_of` gives what a hook answers."""
-        programs = find_programs(
-            Target(host, "user", os.path.join(self.top, "settings")),
-            self.files,
-            self.data,
-            self.python,
-        )
-        wanted, notes = find_wants(self.pack, host, programs, answers_of)
+        """The pack's hooks as they would be registered, and what the host lacks."""
+        target = Target(host, "user", os.path.join(self.top, "settings"))
+        programs = find_programs(target, self.files, self.data, self.python)
+        wanted, notes = wants(self.pack, host, programs, answers_of)
         return [want for want in wanted if want.kind == "element"], notes
 
     def lay_table(self, host: Host) -> None:

@@ -10,37 +10,33 @@ from hookctl.hosts import Host
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
-from hookctl.packs.fields import fields_of, top_wants
+from hookctl.packs.fields import top_wants, wanted_hook
 from hookctl.packs.guard import files_form
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
-from hookctl.packs.shortfalls import Note, possible_answers
+from hookctl.packs.shortfalls import Note, no_event, possible_answers
 from hookctl.packs.slots import slots
 
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
 
-def wants(pack: Pack, host: Host, programs: Programs) -> tuple[list[Wanted], list[str]]:
-    """The pack's entries for this host, and messages on what the host lacks."""
-    found, notes = find_wants(pack, host, programs, possible_answers)
-    return found, [*dict.fromkeys(note.message for note in notes)]
-
-
-def find_wants(
+def wants(
     pack: Pack,
     host: Host,
     programs: Programs,
-    answers_of: Callable[[PackHook], Collection[str]],
+    answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
 ) -> tuple[list[Wanted], list[Note]]:
-    """The same with notes; `answers_of` gives what a hook answers."""
+    """The pack's entries for this host, and notes on what the host lacks.
+
+    `answers_of` is what a hook answers.
+    """
     env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
     found: list[Wanted] = []
     notes: list[Note] = []
     hooks = hooks_of(pack, host.name)
     if pack.has_hooks and not hooks:
-        only = f"only for {', '.join(_hosts_of_hooks(pack))}"
-        message = f"{pack.name} has no hook for {host.title}, {only}"
-        notes.append(Note(message, f"no hook is for it, {only}"))
+        hosts = sorted({name for own, hook in pack.all_hooks for name in (own, *hook.hosts)} - {""})
+        notes.append(Note(f"no hook is for it, only for {', '.join(hosts)}"))
     for hook in hooks:
         if is_run_by_runner(pack, hook):
             answers = answers_of(hook)
@@ -49,49 +45,30 @@ def find_wants(
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if event:
             found.append(_element(pack, hook, host, event, programs, env))
-            notes += _shortfalls(pack, hook, host, event)
+            notes += _shortfalls(hook, host, event)
         else:
-            lack = f"has no event {hook.event}"
-            message = (
-                f"{pack.name}: {host.title} {lack}, so the hook {hook.id} is not registered there"
-            )
-            notes.append(Note(message, f"{hook.id}: it {lack}: not registered"))
+            notes.append(no_event(hook, host))
     found = [*top_wants(host), *found] if found else []
     if host.env_path:
         found += [
             Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
             for key, claim in env.items()
         ]
-    elif env and not host.env_field and not _are_run_by_runner(pack, hooks):
-        names = ", ".join(env)
-        message = f"{pack.name}: {host.title} has no env channel, so {names} is not set there"
-        notes.append(Note(message, f"it has no env channel: {names} is not set"))
+    elif env and not host.env_field:
+        has_runner = bool(hooks) and all(is_run_by_runner(pack, hook) for hook in hooks)
+        if not has_runner:  # which gives every hook its variables
+            notes.append(Note(f"it has no env channel: {', '.join(env)} is not set"))
     return found, notes
 
 
-def _shortfalls(pack: Pack, hook: PackHook, host: Host, event: str) -> Iterator[Note]:
+def _shortfalls(hook: PackHook, host: Host, event: str) -> Iterator[Note]:
     """What prevents a hook of the host's own protocol from running as it is meant to."""
     if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
         why = "exec in its command hides the status from sh"
-        what = f"refuses what the hook {hook.id} is asked about if it fails: {why}"
-        yield Note(f"{pack.name}: {host.title} {what}", f"it {what}")
+        yield Note(f"it refuses what the hook {hook.id} is asked about if it fails: {why}")
     reason = explain_mismatch(host, event, _matcher(hook))
     if reason:
-        never = f"the hook {hook.id} never runs there: {reason}"
-        yield Note(f"{pack.name}: {never}", never)
-
-
-def _are_run_by_runner(pack: Pack, hooks: list[PackHook]) -> bool:
-    """Whether the runner gives every hook its variables."""
-    return bool(hooks) and all(is_run_by_runner(pack, hook) for hook in hooks)
-
-
-def _hosts_of_hooks(pack: Pack) -> list[str]:
-    """The hosts that a pack's hooks are limited to."""
-    names: set[str] = set()
-    for name, hook in pack.all_hooks:
-        names.update([name] if name else hook.hosts)
-    return sorted(names)
+        yield Note(f"the hook {hook.id} never runs there: {reason}")
 
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:
@@ -110,12 +87,16 @@ def _element(
     programs: Programs,
     env: dict[str, EnvClaim],
 ) -> Wanted:
-    id = f"{pack.name}/{hook.id}"
-    command = "".join(_command(pack, hook, host, event, programs))
-    values = {key: claim.value for key, claim in env.items()}
-    fields = fields_of(host, id, command, hook.timeout, matcher=_matcher(hook), env=values)
-    forms = _forms(pack, hook, host, event)
-    return Wanted(host.shape.event_path(event, pack.name), "element", fields, id, forms)
+    return wanted_hook(
+        host,
+        f"{pack.name}/{hook.id}",
+        event,
+        "".join(_command(pack, hook, host, event, programs)),
+        _forms(pack, hook, host, event),
+        hook.timeout,
+        matcher=_matcher(hook),
+        env={key: claim.value for key, claim in env.items()},
+    )
 
 
 def _matcher(hook: PackHook) -> str | None:
@@ -133,14 +114,8 @@ def _command(
         yield FAILS_OPEN
     if pack.files:
         first = pack.files[0]
-        yield from (
-            programs.lead,
-            "[ -f ",
-            files_text,
-            f"/{first} ] && [ -r ",
-            files_text,
-            f"/{first} ] || exit 0; ",
-        )
+        yield from (programs.lead, "[ -f ", files_text, f"/{first} ] && [ -r ")
+        yield from (files_text, f"/{first} ] || exit 0; ")
     values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     at = 0
     for slot in slots(hook.command):

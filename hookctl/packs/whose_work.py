@@ -5,15 +5,14 @@ The guard's hook reads and writes the same claim; its work.py says what the fiel
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
-from hookctl.errors import FAILED, HookctlError
 from hookctl.packs import run_files as work_files
+from hookctl.packs import supervised
 from hookctl.packs.run_files import RunFiles
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -23,16 +22,6 @@ from hookctl.system.project import session_hash
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32
 _PATIENCE = 5.0  # seconds
-# What a claim says; every session as its hash.
-_NO_CLAIM = {
-    "session": "",
-    "owner": "",
-    "fixed": False,
-    "process": "",
-    "host": "",
-    "t": 0,
-    "declined": [],
-}
 
 
 class Holder(NamedTuple):
@@ -102,7 +91,9 @@ def _show_owner(run_files: RunFiles, name: str) -> str:
     """An owner's id as it may be shown: one that a file names may be a secret."""
     if name == run_files.settings.owner.strip():
         return name
-    return work_files.mask_owner(run_files, name)
+    path = os.path.join(run_files.folder, "OWNER")
+    read_from = path if guard_module("files").read_line(path) else run_files.task
+    return str(work_files.mask_foreign(run_files, read_from, name))
 
 
 def _modified(path: str) -> float:
@@ -135,24 +126,11 @@ def is_holder(caller: Caller, holder: Holder) -> bool:
     return is_same and not holder.fixed
 
 
-@contextlib.contextmanager
-def locked(run_files: RunFiles) -> Iterator[None]:
+def locked(run_files: RunFiles) -> AbstractContextManager[None]:
     """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
-    files.make_folders(run_files.state, files.PRIVATE)
     path = os.path.join(run_files.state, "taken.lock")
-    try:
-        handle = guard_module("state").lock(path, _PATIENCE)
-    except BlockingIOError:
-        message = "another process holds the claim of this project"
-        raise HookctlError(
-            "lock_timeout", message, path=path, hint="Try again.", exit_code=FAILED
-        ) from None
-    except OSError as error:
-        raise files.cannot_write(path, error) from None
-    try:
-        yield
-    finally:
-        os.close(handle)
+    message = "another process holds the claim of this project"
+    return supervised.locked(path, _PATIENCE, message, "Try again.", "lock_timeout")
 
 
 def _read_claim(run_files: RunFiles) -> dict[str, Any]:
@@ -161,8 +139,8 @@ def _read_claim(run_files: RunFiles) -> dict[str, Any]:
 
 
 def _write_claim(run_files: RunFiles, **values: Any) -> None:
-    """Replace the claim; what is not given is empty in the new one."""
-    data = json.dumps({**_NO_CLAIM, **values}, sort_keys=True, separators=(",", ":"))
+    """Replace the claim, whose sessions are hashes; the guard's work.py has its fields."""
+    data = json.dumps(values, sort_keys=True, separators=(",", ":"))
     files.write_own(os.path.join(run_files.state, "taken"), data.encode())
 
 
@@ -199,7 +177,7 @@ def take(run_files: RunFiles, caller: Caller) -> None:
 def free(run_files: RunFiles) -> None:
     """Leave the work to the first session that the guard keeps; earlier claims are dropped."""
     _clear_owner(run_files)
-    if any(_read_claim(run_files).values()):
+    if _read_claim(run_files):
         _write_claim(run_files)
 
 

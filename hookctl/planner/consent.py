@@ -18,6 +18,7 @@ from hookctl.model import Consent, Entry, Message, PackRecord, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.pack import load_file
 from hookctl.packs.risks import risky_env
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
@@ -75,7 +76,7 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = sources.pack_files(pack)
+    contents = pack.contents
     digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
     is_agreed = _is_known(sources, pack.name, digest)
     changes: dict[str, None] = {}
@@ -123,14 +124,16 @@ def _describe_replacement(pack: Pack) -> str:
     return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
 
 
-def require_digest(plan: Plan, name: str, digest: str) -> None:
-    """Refuse a plan that would install other content than was agreed to."""
+def require_digest(plan: Plan, pack: Pack, digest: str) -> None:
+    """Refuse a plan that would install other content than was agreed to, or is there by now."""
+    is_other = not pack.commit and load_file(pack.source) != pack
     for file in plan.files:
-        consent = _consent_of(file.record, name)
-        if not file.conflicts and consent.digest not in ("", digest):
-            message = f"{name} has changed since you agreed to it"
-            hint = "Run the command again. Nothing was written."
-            raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
+        consent = _consent_of(file.record, pack.name)
+        is_other |= not file.conflicts and consent.digest not in ("", digest)
+    if is_other:
+        message = f"{pack.name} has changed since you agreed to it"
+        hint = "Run the command again. Nothing was written."
+        raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
 
 
 def _refused(review: Review) -> HookctlError:

@@ -376,7 +376,7 @@ def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, review: Review | None
     from hookctl.planner.consent import require_digest  # late: most calls are about the guard
 
     plan = make_plan()
-    require_digest(plan, pack.name, review.digest if review else "")
+    require_digest(plan, pack, review.digest if review else "")
     return plan
 
 

@@ -10,8 +10,8 @@ from hookctl.packs.choices import Choice
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.shortfalls import Note, possible_answers
-from hookctl.packs.wants import find_wants
+from hookctl.packs.shortfalls import describe, possible_answers
+from hookctl.packs.wants import wants
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import File, own_top
@@ -28,7 +28,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
         settings = {PROTOCOL: CLAUDE, "python": python}
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    wants, notes = find_wants(pack, draft.host, programs, _answers_of(draft, pack))
+    wanted, notes = wants(pack, draft.host, programs, _answers_of(draft, pack))
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -37,7 +37,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
     files, contents = {}, {}
-    for name, (data, executable) in draft.sources.pack_files(pack).items():
+    for name, (data, executable) in pack.contents.items():
         files[name] = File(data, executable)
         contents[name] = data
     # It tells what the pack's hooks are to be, in a clone too.
@@ -51,7 +51,10 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    _tell_notes(draft, notes, is_new=known is None or known.consent.digest != consent.digest)
+    surely, perhaps = describe(pack, draft.host, notes)
+    draft.tell("not_on_host", *surely)
+    if known is None or known.consent.digest != consent.digest:  # told once
+        draft.tell("not_on_host", *perhaps, level="info")
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
@@ -65,7 +68,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         consent=consent,
         commit=commit,
     )
-    return wants, files, record
+    return wanted, files, record
 
 
 def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:
@@ -76,12 +79,3 @@ def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str
 
     cases = readable_cases(pack.source)
     return lambda hook: find_answers(hook, cases)
-
-
-def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:
-    """Warn of what the host lacks, and tell once of answers that the pack may never give."""
-    surely = [note.message for note in notes if not note.is_assumed]
-    draft.tell("not_on_host", *dict.fromkeys(surely))
-    if is_new:
-        perhaps = [note.message for note in notes if note.is_assumed]
-        draft.tell("not_on_host", *dict.fromkeys(perhaps), level="info")

@@ -20,7 +20,6 @@ from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most calls are about the guard, and nothing is disabled
     from hookctl.ledger.disabled import DisabledFile
-    from hookctl.packs.model import Pack
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
@@ -41,7 +40,6 @@ class Sources:
         self._snapshots: dict[str, files.Snapshot] = {}
         self._documents: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
         self._records: dict[tuple[str, ...], Records] = {}
-        self._pack_files: dict[str, dict[str, tuple[bytes, bool]]] = {}
         self._disabled: dict[str, DisabledFile] | None = None
         # Whether `hookctl disable` keeps anything, of whichever file.
         self.has_disabled = os.path.lexists(self.folders.disabled)
@@ -73,14 +71,6 @@ class Sources:
 
             self._disabled = disabled.load(self.folders)
         return self._disabled
-
-    def pack_files(self, pack: Pack) -> dict[str, tuple[bytes, bool]]:
-        """The files that a pack brings; the same for its review and for every target."""
-        if pack.source not in self._pack_files:
-            from hookctl.packs.pack import read_files  # late: most packs are the guard
-
-            self._pack_files[pack.source] = read_files(pack)
-        return self._pack_files[pack.source]
 
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before one of our writes, if they are kept."""

@@ -119,8 +119,7 @@ class Commit:
         """Make the repository, and the environment that says nothing else."""
         self._folder, self._address, self._tell = folder, address, tell
         self._begin, self._is_told = time.monotonic(), False
-        self.folder = os.path.join(folder, "files")  # private and empty; it goes with the commit
-        for name in ("git/objects", "git/refs", "home", "files"):
+        for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
         for name, text in (("HEAD", _HEAD), ("config", _CONFIG.format(scheme=address.scheme))):
@@ -179,12 +178,9 @@ class Commit:
             entries.append(TreeEntry(os.fsdecode(name), mode, id, number))
         return entries
 
-    def write(self, entry: TreeEntry, path: str) -> None:
-        """Put the bytes of a file at a path that is free."""
-        with open(path, "xb") as file:
-            self._run(["cat-file", "blob", entry.object], file.fileno())
-            if entry.mode == "100755":
-                os.fchmod(file.fileno(), 0o700)
+    def read(self, entry: TreeEntry) -> bytes:
+        """The bytes of a file."""
+        return self._read("cat-file", "blob", entry.object, most=LIMIT)
 
     def require_whole(self) -> None:
         """Refuse a partial clone on this machine.
@@ -214,11 +210,11 @@ class Commit:
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
-    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,)) -> bytes:
+    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
         """What git prints, where it ends with a status that is fine."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             self._run(arguments, file.fileno(), fine)
-            if file.seek(0, os.SEEK_END) > _MOST_NAMES:
+            if file.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             file.seek(0)
             return file.read()

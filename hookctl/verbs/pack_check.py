@@ -13,7 +13,6 @@ from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
 from hookctl.packs.cases import cases_of, find_answers, load_cases
 from hookctl.packs.model import Pack
-from hookctl.packs.pack import read_files
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.trial import Bench, every_host
@@ -83,7 +82,7 @@ def _find_broken_files(pack: Pack) -> Iterator[str]:
     named = {}
     for _, hook in pack.all_hooks:
         named |= {script.path: script.interpreter for script in _list_scripts(pack, hook.command)}
-    for name, (data, _) in read_files(pack).items():  # which refuses what leads out of the folder
+    for name, (data, _) in pack.contents.items():
         path = os.path.join(_folder_of(pack), name)
         usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
         interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)

@@ -12,7 +12,6 @@ from hookctl.errors import FAILED, OK, usage_error
 from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
-from hookctl.packs.pack import read_files
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
 from hookctl.packs.slots import list_named_files, slots
@@ -39,7 +38,7 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
         raise usage_error("no folder to write to", "Name a new one with -o DIR.")
     folder = new_folder(folders, output)
     written = _plugin(pack)
-    programs = [name for name, (_, is_executable) in read_files(pack).items() if is_executable]
+    programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
     files.write_tree(folder, written, 0o644, programs)
     lost = _find_lost(pack)
     lines = [Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder)]
@@ -67,7 +66,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         if hook.matcher is not None and hook.matcher not in FOR_ALL:
             group["matcher"] = hook.matcher
         events.setdefault(event, []).append({**group, "hooks": [entry]})
-    written = {name: data for name, (data, _) in read_files(pack).items()}
+    written = {name: data for name, (data, _) in pack.contents.items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
     written["hooks/hooks.json"] = _dump({"hooks": events})
     return written
@@ -115,7 +114,7 @@ def _find_lost(pack: Pack) -> list[str]:
 
 def _find_use_of_runner(pack: Pack) -> Iterator[str]:
     """Which command or file asks for what only the runner gives, a line each."""
-    texts = {name: data for name, (data, _) in read_files(pack).items()}
+    texts = {name: data for name, (data, _) in pack.contents.items()}
     for hook in hooks_of(pack, _HOST):
         texts[f"{hook.id}, command"] = hook.command.encode()
     for place, text in texts.items():
@@ -129,7 +128,7 @@ def _may_lift_permission(pack: Pack, hook: PackHook) -> bool:
     if hook.event != "pre-tool" or hook.may_allow:
         return False
     named = [*list_named_files(hook.command)]
-    texts = [hook.command.encode(), *(data for data, _ in read_files(pack).values())]
+    texts = [hook.command.encode(), *(data for data, _ in pack.contents.values())]
     return not named or any(_PERMISSION.search(text) for text in texts)
 
 

@@ -64,7 +64,7 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 
 def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:
     """What came of each case on a host."""
-    hooks = bench.commands(host)
+    hooks = bench.look_at(host)[0]
     for case in cases:
         if case.hosts and host.name not in case.hosts:
             continue

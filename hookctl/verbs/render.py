@@ -18,6 +18,7 @@ from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
+from hookctl.packs.shortfalls import describe
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner.install import check_request, find_lacking
 from hookctl.planner.own_files import new_config, own_top
@@ -176,7 +177,8 @@ def _list_wants(
         files_folder = os.path.join(folder, PACKS, pack.name)
         programs = find_programs(target, files_folder, folder, settings.python)
         wants, notes = pack_wants(pack, target.host, programs)
-        return wants, [*notes, warning] if warning else notes
+        surely, perhaps = describe(pack, target.host, notes)
+        return wants, [*surely, *perhaps, *([warning] if warning else [])]
     wants = guard.wants(
         settings, target, pack, _config(folder, target), guard.wanted_limit(settings)
     )

@@ -22,7 +22,6 @@ from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, ti
 from hookctl.output.status import file_lines
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
-from hookctl.packs.reports import how_to_renew
 from hookctl.packs.run_files import find as find_run_files
 from hookctl.planner import fixes
 from hookctl.planner.run import name_pending
@@ -368,6 +367,6 @@ def _describe_work(
         text, mark, more = f"{text}, but no guard here blocks a stop: agents may stop", SKIP, []
     elif work.is_stale:
         text, mark = f"{text}: the guard ignores it", WARN
-        more = [fix(how_to_renew(run_files.task, run_files.fields))]
+        more = [fix(f"{run_files.reported_by} renews it, 0 ends it")]
     lines = [Line(text, mark, path=tilde(run_files.project)), *more]
     return whose_work.as_data(run_files, work), lines

@@ -266,7 +266,7 @@ def check_pack(world: World, data: bytes) -> None:
     (path.parent / "notify.py").write_text("print()\n")
     before = world.now()
     try:
-        pack.read_files(pack.load_file(str(path)))
+        pack.load_file(str(path))
     except HookctlError as error:
         require_position(error)
     assert world.hookctl("plan", str(path), "--host", "claude", "--json").code in (0, 1, 2, 4)
