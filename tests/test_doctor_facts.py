@@ -14,12 +14,10 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
-from hookctl.checks import codes, hook, survey
-from hookctl.checks.facts import HostFacts
-from hookctl.checks.gather_host import host_facts
+from hookctl.checks import codes, guard
+from hookctl.checks.host import HostHere
 from hookctl.packs.guard_options import schema
 from hookctl.survey.machine import Machine
-from hookctl.survey.records import record_facts
 from hookctl.system import folders
 
 from . import findings
@@ -59,35 +57,14 @@ def test_every_text_is_named_where_it_is_judged() -> None:
     assert len(codes.entries()) <= 75
 
 
-# What the judges make of odd facts.
-
-
-def gathered() -> tuple[Any, HostFacts]:
-    here = folders.here()
-    of_records = record_facts(here, everywhere=False)
-    host = host_facts(Machine(here, of_records.records), hosts.load("claude"))
-    return of_records, survey.with_self_tests(host, here.state)
-
-
-def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
-    return [*survey.records.judge(of_records), *survey.judge(host)]
-
-
-@pytest.mark.parametrize("seconds", [-(2**61), 2**61, 1_000_000])
-def test_a_time_that_no_date_can_say_is_left_out(place: Place, seconds: int) -> None:
-    findings.entries_wiped(place)
-    of_records, facts = gathered()
-    (file,) = facts.files
-    facts = facts._replace(files=(file._replace(written_at=float(seconds)),))
-    (wiped,) = [finding for finding in judged(of_records, facts) if finding.code == "entries_wiped"]
-    assert ("and the file was written at" in wiped.message) == (seconds == 1_000_000)
+# A guard of no form that hookctl writes.
 
 
 def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
     put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
     put(Path("hook.py"), "")
-    _, facts = gathered()
-    assert (facts.guards, facts.run) == ((), None)
+    machine = Machine(folders.here(), {})
+    assert HostHere(machine, hosts.load("claude"), []).guards == []
 
 
 # Every file once.
@@ -138,7 +115,7 @@ def test_a_knob_is_wrong_where_its_schema_says_so(value: dict[str, Any]) -> None
     wrong = []
     for error in jsonschema.Draft202012Validator(whole).iter_errors(value):
         wrong.append((".".join(map(str, error.absolute_path)) or "the configuration", error.message))
-    assert list(hook.find_invalid_settings(value, schema())) == wrong
+    assert list(guard.find_invalid_settings(value, schema())) == wrong
 
 
 def test_every_word_of_the_knobs_schema_is_looked_at() -> None:

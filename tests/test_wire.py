@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.checks.facts import Answer
 from hookctl.checks.self_test import says
 from hookctl.hosts.model import Dialect
 from hookctl.packs import guard
@@ -72,8 +71,8 @@ def test_the_self_test_knows_an_answer_with_its_text_further_in() -> None:
         '{"a":{"b":"block","reason":"go on"}}': True, '{"a":{"b":"deny","reason":"x"}}': False, '{"a":"block"}': False,
         '{"a":{"b":"block"}}': False, '{"a":{"b":"block","reason":"x"},"c":1}': False, "": False,
     }.items():  # fmt: skip
-        assert says(Answer(text, 0.1), host, "block") == fits, text
-    assert says(Answer("", 0.1), host, "release")
+        assert says(text, host, "block") == fits, text
+    assert says("", host, "release")
 
 
 def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
-from hookctl.checks.facts import Configuration
+from hookctl.checks.file import Configuration
 from hookctl.hosts import Host
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import ARMED_CEILING

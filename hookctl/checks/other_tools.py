@@ -6,10 +6,9 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import GuardRegistration, HostFacts
+from hookctl.checks.host import Guard, HostHere
 from hookctl.hosts import read_cap
 from hookctl.hosts.loading import can_block, read_status
 from hookctl.masking import masked_text
@@ -38,48 +37,45 @@ _STOPS = ("Stop", "SubagentStop")
 _MOST_NAMED = 5  # hooks that a finding names: a file may have thousands
 
 
-def judge_stops(facts: HostFacts) -> Iterator[Finding]:
+def judge_stops(here: HostHere) -> Iterator[Finding]:
     """Hooks of other tools that are known to block stops, where nothing ends that."""
-    event = facts.host.events.get("stop")
-    hooks = [hook for hook in facts.running if not hook.own_id and hook.event == event]
-    hooks = [hook for hook in hooks if can_block(facts.host, hook.event, hook.fields)]
-    if not hooks or _read_cap_of_hooks(facts, hooks) > 0:
+    event = here.host.events.get("stop")
+    hooks = [hook for hook in here.running if not hook.own_id and hook.event == event]
+    hooks = [hook for hook in hooks if can_block(here.host, hook.event, hook.fields)]
+    if not hooks or _read_cap_of_hooks(here, hooks) > 0:
         return
-    if any(_ends_chains(facts, registration) for registration in facts.guards):
+    if any(_ends_chains(here, guard) for guard in here.guards):
         return
     known = [hook for hook in hooks if any(part in hook.command for part in _KEEP_GOING)]
-    if known or any(_tells_of_chain(facts, line) for line in facts.log):
-        yield _report_chain(facts, known or hooks)
+    for line in here.machine.log() if here.guards else ():
+        is_recent = here.now - line["t"] < _SEEN_FOR
+        if line["host"] == here.host.name and line["code"] == "stop_loop" and is_recent:
+            known = known or hooks
+    if known:
+        yield _report_chain(here, known)
 
 
-def _tells_of_chain(facts: HostFacts, line: dict[str, Any]) -> bool:
-    """Whether a line of the log tells of a chain that other hooks forced, not long ago."""
-    is_recent = facts.workplace.now - line["t"] < _SEEN_FOR
-    return line["host"] == facts.host.name and line["code"] == "stop_loop" and is_recent
-
-
-def _ends_chains(facts: HostFacts, registration: GuardRegistration) -> bool:
+def _ends_chains(here: HostHere, guard: Guard) -> bool:
     """Whether a guard ends the chains that other hooks force."""
-    if not facts.host.dialect.end or registration.mode == "guard":
-        return bool(facts.host.dialect.end)
-    return bool(value_in_effect("end_foreign_chains", registration.config, facts.variables))
+    if not here.host.dialect.end or guard.mode == "guard":
+        return bool(here.host.dialect.end)
+    return bool(value_in_effect("end_foreign_chains", guard.config, here.variables))
 
 
-def _read_cap_of_hooks(facts: HostFacts, hooks: list[Hook]) -> float:
+def _read_cap_of_hooks(here: HostHere, hooks: list[Hook]) -> float:
     """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
-    field = facts.host.cap.get("field")
+    field = here.host.cap.get("field")
     if not field:
-        sources = [layer.source for layer in facts.layers]
-        return effective.blocks(facts.host, sources, facts.workplace.environ)
+        return effective.blocks(here.host, here.sources, here.machine.environ)
     caps = []
     for hook in hooks:
         text = json.dumps(hook.fields[field]) if field in hook.fields else ""
-        caps.append(read_cap(facts.host, text))
+        caps.append(read_cap(here.host, text))
     return min(caps)
 
 
-def _report_chain(facts: HostFacts, hooks: list[Hook]) -> Finding:
-    host, names = facts.host, ", ".join(dict.fromkeys(hook.title for hook in hooks[:_MOST_NAMED]))
+def _report_chain(here: HostHere, hooks: list[Hook]) -> Finding:
+    host, names = here.host, ", ".join(dict.fromkeys(hook.title for hook in hooks[:_MOST_NAMED]))
     places = "; ".join(f"line {hook.line}" for hook in hooks[:_MOST_NAMED])
     if len(hooks) > _MOST_NAMED:
         names, places = f"{names} and {len(hooks) - _MOST_NAMED} more", f"{places}; …"
@@ -90,33 +86,33 @@ def _report_chain(facts: HostFacts, hooks: list[Hook]) -> Finding:
         wrap = f"`hookctl install --host {host.name} --wrap TEXT`"
         fix = f"{wrap} limits it, with a part of its command."
     values = {"names": names, "event": host.events["stop"], "places": places, "fix": fix}
-    return facts.find("foreign_stop", hooks[0].file, **values)
+    return here.find("foreign_stop", hooks[0].file, **values)
 
 
 # Programs that are not there.
 
 
-def judge_scripts(facts: HostFacts) -> Iterator[Finding]:
+def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Our hooks, and others that then refuse everything, without a program that can be run."""
-    for hook in facts.running:
+    for hook in here.running:
         for obstacle in hook.obstacles:
             if obstacle.state not in FAILING or obstacle.fix == REPAIR:
                 continue  # of our own programs a rule of their own speaks
             if hook.own_id:
-                yield _report_script(facts, hook, obstacle)
+                yield _report_script(here, hook, obstacle)
                 continue
-            event = protocol_event(facts.host, hook.event)
-            does, rules = _WITHOUT_SCRIPT.get(event), facts.host.reads.get(event, {})
+            event = protocol_event(here.host, hook.event)
+            does, rules = _WITHOUT_SCRIPT.get(event), here.host.reads.get(event, {})
             said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
             if does and read_status(rules, obstacle.status, said) == "refuse":
-                effect, level = f": {facts.host.title} {does}", "error"
+                effect, level = f": {here.host.title} {does}", "error"
                 yield _report_script(
-                    facts, hook, obstacle, effect, "warning" if event in _STOPS else level
+                    here, hook, obstacle, effect, "warning" if event in _STOPS else level
                 )
 
 
 def _report_script(
-    facts: HostFacts, hook: Hook, obstacle: Obstacle, effect: str = "", level: str = ""
+    here: HostHere, hook: Hook, obstacle: Obstacle, effect: str = "", level: str = ""
 ) -> Finding:
     pack = hook.own_id.partition("/")[0]
     is_packs = pack and not hook.own_id.startswith(WRAP)
@@ -128,4 +124,4 @@ def _report_script(
             repair = f"`hookctl upgrade {pack}` puts it back"
     values = {"hook": hook.own_id or f"the hook on line {hook.line}", "remove": remove}
     values |= {"reason": masked_text(obstacle.reason), "effect": effect, "repair": repair}
-    return facts.find("script_missing", hook.file, level, **values)
+    return here.find("script_missing", hook.file, level, **values)

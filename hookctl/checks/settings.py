@@ -1,96 +1,85 @@
-"""Judges settings files: does the host read all of them, and who else can change them?"""
+"""Judges settings files: does the host read all of them, and can hookctl?"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 from collections.abc import Iterator
 
 from hookctl.checks.codes import Finding, describe_error
-from hookctl.checks.facts import FileFacts, HostFacts
+from hookctl.checks.file import File
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
+from hookctl.ledger import store
+from hookctl.settings.targets import repository_above
+from hookctl.system import files, project
 
 
-def judge_reading(file: FileFacts) -> Iterator[Finding]:
-    """Whether the file can be read."""
-    if file.error:
-        yield _report_unreadable(file, file.error, "error")
-
-
-def judge_nothing(facts: HostFacts) -> Iterator[Finding]:
-    """A host without any of hookctl's entries."""
-    if not any(file.record or file.elements for file in facts.files):
-        path = facts.files[0].path if facts.files else ""
-        yield facts.find("not_installed", path, title=facts.host.title, name=facts.host.name)
-
-
-def _report_unreadable(file: FileFacts, error: HookctlError, level: str) -> Finding:
-    """A finding about an unreadable settings file, with the backup that can replace it."""
+def judge_reading(file: File) -> Iterator[Finding]:
+    """Whether the file can be read; the backup that can replace it, if not."""
+    error = file.error
+    if error is None:
+        return
     costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
-    if file.backup and error.message != CONFLICT:  # it is of neither branch
+    # A backup is of neither branch of a merge.
+    number = 0 if error.message == CONFLICT or file.is_alone else _find_last_backup(file)
+    if number:
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
-            f" Or `{command} --to {file.backup}` restores the text from before hookctl's last "
+            f" Or `{command} --to {number}` restores the text from before hookctl's last "
             "write, without what that wrote; `--list` shows all."
         )
-    return Finding(error.code, level, message, file.host.name, file.path, fix)
+    yield Finding(error.code, "error", message, file.host.name, file.path, fix)
 
 
-def judge_lost(facts: HostFacts) -> Iterator[Finding]:
-    """Other files that the host reads, of which it takes nothing, or with which it stops."""
-    known = {file.path for file in facts.files}
-    for lost in facts.lost:
-        if lost.path not in known:
-            level = "error" if lost.stops_client else "warning"
-            where = f"line {lost.line}: " if lost.line else ""
-            message = lost.message if lost.message.startswith("line") else where + lost.message
-            fix = lost.fix or "Fix that place, or remove it."
-            yield Finding(lost.code, level, message, facts.host.name, lost.path, fix)
+def _find_last_backup(file: File) -> int:
+    """The number of the newest backup of a settings file; 0 if there is none."""
+    from hookctl.system import backups  # late: most settings files can be read
+
+    with contextlib.suppress(HookctlError, OSError):
+        found = backups.read_backups(file.machine.folders, store.real_path(file.path))
+        kept = backups.number_backups(found)
+        # After an uninstall and a new install it is number 1, that before the first write.
+        return max(kept, key=lambda number: kept[number].at, default=0)
+    return 0
 
 
-def judge(file: FileFacts) -> Iterator[Finding]:
+def judge(file: File) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or keep hookctl from changing it."""
-    is_object = file.document is not None and isinstance(file.document.value, dict)
-    if is_object and file.is_read_only:
-        yield file.find("read_only")
-    yield from judge_content(file)
-
-
-def judge_content(file: FileFacts) -> Iterator[Finding]:
-    """The mistake that makes the host ignore a file."""
     document = file.document
-    if document is None or not file.is_file:
+    if document is None or not os.path.isfile(file.path):
         return
+    is_object = isinstance(document.value, dict)
+    if is_object and not file.is_alone and files.is_read_only(file.path):
+        yield file.find("read_only")
     error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
     if error:
         cost = loading.cost(file.host)
         yield file.find("strict_host", what=describe_error(error), cost=cost)
     if fault:
         what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
-        fix = fault.fix or _suggest_fix(file)
+        doctor = file.host.client.doctor
+        check = f"; `{doctor}` says whether it is right then." if doctor else "."
+        fix = fault.fix or f"Fix that place, or remove it{check}"
         yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
 
 
-def _suggest_fix(file: FileFacts) -> str:
-    """The fix for something that the host refuses, with the host's own check if it has one."""
-    doctor = file.host.client.doctor
-    check = f"; `{doctor}` says whether it is right then." if doctor else "."
-    return f"Fix that place, or remove it{check}"
+def judge_repository(file: File) -> Iterator[Finding]:
+    """Does everyone who clones the project get its hooks, and does the host find them there?"""
+    if not file.target.shared or not (file.record or file.elements):
+        return
+    from hookctl.system import git  # late: most settings files are no project's
 
-
-def judge_committed(file: FileFacts) -> Iterator[Finding]:
-    """Does everyone who clones the project get the hook with the settings that register it?"""
-    for rule in file.ignored:
+    machine, root = file.machine, file.target.project
+    paths, state = [file.path, *project.shared_files(root)], machine.folders.state
+    for rule in git.find_ignored(root, paths, machine.environ, state, personal=True):
         yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
-
-
-def judge_rights(file: FileFacts) -> Iterator[Finding]:
-    """Could another user change what runs as you?"""
-    seen = set()
-    for path, fault in file.loose.items():
-        if fault not in seen:
-            where = "" if fault.path == path else f"{fault.path} "
-            yield file.find("loose_mode", path, fault=fault, where=where)
-        seen.add(fault)
+    repository = repository_above(file.target)
+    if repository:
+        reason = f"{file.host.title} looks for its program in the repository, {repository}"
+        fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
+        hooks = " and ".join(sorted({hook.id for hook in file.elements}))
+        yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)

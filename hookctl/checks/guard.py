@@ -1,0 +1,260 @@
+"""Judges whether hooks of ours work: their programs and Python, the guard's configuration."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hookctl.checks import limits, self_test
+from hookctl.checks.codes import Finding, describe_error, from_error
+from hookctl.checks.file import File
+from hookctl.checks.programs import (
+    CHANGED,
+    MISSING,
+    NEWER,
+    UNREADABLE,
+    ProgramFault,
+    find_pack_fault,
+)
+from hookctl.checks.self_test import Trial
+from hookctl.documents import CONFLICT
+from hookctl.errors import HookctlError
+from hookctl.hosts import loading
+from hookctl.masking import masked, masked_text
+from hookctl.model import PathFault
+from hookctl.packs.guard import HOSTS, WRAPS
+from hookctl.packs.guard_options import find_faults, schema
+from hookctl.packs.model import run_packs
+from hookctl.packs.run_files import describe_outside, describe_unseen
+from hookctl.planner.own_files import list_programs
+from hookctl.settings import effective
+from hookctl.settings.effective import STOP
+from hookctl.settings.targets import GUARD
+from hookctl.system import interpreter, owners
+
+
+def judge_programs(file: File) -> Iterator[Finding]:
+    """Whether the programs of a file's hooks are as this version writes them."""
+    for id, path in file.lost_programs.items():
+        yield file.find("hook_missing", path, whose=id, command=file.repair)
+    if file.fault:
+        yield _report_fault(file, file.fault, "hookctl", file.repair)
+
+
+def judge_packs(file: File) -> Iterator[Finding]:
+    """The files of every pack but the guard, and the Python that runs their commands."""
+    for name in sorted(file.packs.keys() - {GUARD}):
+        fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
+        if fault:
+            command = file.repair if fault.kind == MISSING else file.install_of(name)
+            yield _report_fault(file, fault, name, command, "warning")
+    names = run_packs(file.record) if file.record else []
+    python = str(file.packs[names[0]].settings.get("python", "")) if names else ""
+    settings = file.settings if file.settings and file.settings.events else None
+    is_guards = settings and (file.target.shared or settings.python == python)
+    if names and not is_guards:
+        yield from _judge_interpreter(file, python, names[0])
+
+
+def _report_fault(
+    file: File, fault: ProgramFault, whose: str, command: str, level: str = ""
+) -> Finding:
+    """The finding about a program; `level` is that of one that was changed."""
+    if fault.kind == UNREADABLE and fault.error:
+        return from_error(fault.error, file.host.name, fault.path)
+    values = {"whose": whose, "command": command}
+    if fault.kind == MISSING:
+        return file.find("hook_missing", fault.path, **values)
+    if fault.kind == CHANGED:
+        return file.find("hook_changed", fault.path, level, **values)
+    return file.find("hook_newer" if fault.kind == NEWER else "hook_old", fault.path, fault=fault)
+
+
+def _find_python(file: File, recorded: str) -> str:
+    """The interpreter that runs a launcher: the shared command takes any python3 on PATH."""
+    if not file.target.shared:
+        return recorded
+    return interpreter.python3(file.machine.environ, file.target.project) or "python3"
+
+
+def _judge_interpreter(file: File, recorded: str, pack: str) -> Iterator[Finding]:
+    """The interpreter that starts a launcher, asked for its version if it can be started."""
+    path, what = _find_python(file, recorded), ""
+    needed = ".".join(map(str, interpreter.MINIMUM))
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        what = "is not there"
+    elif fault := owners.find_fault(path):
+        yield _report_loose(file, path, fault)
+    else:
+        answer = interpreter.ask(path)
+        if answer is None:
+            what = "does not run"
+        elif answer[1] < interpreter.MINIMUM:
+            what = f"is {'.'.join(map(str, answer[1]))}; it needs {needed} or later"
+    if what:
+        fix = f"`{file.install_of(pack)}` chooses another."
+        if file.target.shared:
+            fix = f"Put a python3 of {needed} or later on PATH."
+        yield file.find("interpreter_broken", path, what=what, fix=fix)
+
+
+def judge_rights(file: File) -> Iterator[Finding]:
+    """Could another user change the settings, the programs of hooks, or hookctl's state?"""
+    machine, paths = file.machine, [file.path] if file.document is not None else []
+    for pack in file.packs.values():
+        paths += [os.path.join(pack.folder, name) for name in pack.files]
+    if file.guard:
+        paths.append(machine.folders.state)
+    with contextlib.suppress(HookctlError):  # the rule about programs tells why
+        read = machine.reader.snapshot
+        paths += list_programs(machine.records, file.target, machine.folders, read)
+    found = owners.find_faults([path for path in paths if os.path.exists(path)])
+    for fault, path in {fault: path for path, fault in reversed(found.items())}.items():
+        yield _report_loose(file, path, fault)
+
+
+def _report_loose(file: File, path: str, fault: PathFault) -> Finding:
+    where = "" if fault.path == path else f"{fault.path} "
+    return file.find("loose_mode", path, fault=fault, where=where)
+
+
+# The guard: can its hook read config.json, does that mean what it says, and does it work?
+
+
+def judge(file: File) -> Iterator[Finding]:
+    """The guard of one settings file."""
+    if file.settings is None:
+        return
+    if not file.settings.events:
+        yield file.find("guard_off")
+        return
+    python, broken = sys.executable, []
+    if not file.is_alone:
+        python = _find_python(file, file.settings.python)
+        broken = [*_judge_interpreter(file, file.settings.python, GUARD)]
+    yield from broken
+    yield from judge_configuration(file)
+    # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
+    is_whole = not (broken or file.fault or file.lost_programs or STOP in file.disabled_ids)
+    if is_whole and not file.config.error and (file.config.is_there or not file.is_alone):
+        yield from _judge_self_test(file, python)
+
+
+def judge_configuration(file: File) -> Iterator[Finding]:
+    """Faults of the guard's config.json: the hook ignores them silently."""
+    config, path = file.config, file.guard.config if file.guard else ""
+    if config.error or not config.is_there:
+        error = describe_error(config.error) if config.error else "it is not there"
+        fix = file.again(GUARD)
+        if config.error and config.error.message == CONFLICT:
+            fix = config.error.hint
+        yield file.find("config_unreadable", path, error=error, fix=fix)
+        return
+    if file.target.shared:
+        project = file.target.project
+        outside = describe_outside(config.value, project, file.machine.environ)
+        if file.is_alone:
+            outside = describe_unseen(config.value, project)
+        for wrong in outside:
+            yield file.find("config_invalid", path, wrong=wrong)
+    if not file.is_alone:  # else each value is compared with the record
+        values = {name: config.value[name] for name in config.value.keys() - {HOSTS, WRAPS}}
+        for name, fault in find_invalid_settings(values, schema()):
+            wrong = f"{name}: {masked_text(fault)}; the hook ignores it"
+            yield file.find("config_invalid", path, wrong=wrong)
+    yield from _judge_values(file, path)
+
+
+def find_invalid_settings(
+    value: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """The settings that break their schema: the name of each, and what is wrong with it."""
+    unknown = [repr(name) for name in sorted(value) if name not in schema]
+    if unknown:
+        were = "was" if len(unknown) == 1 else "were"
+        wrong = f"Additional properties are not allowed ({', '.join(unknown)} {were} unexpected)"
+        yield "the configuration", wrong
+    for name, rule in schema.items():
+        if name in value:
+            yield from find_faults(name, value[name], rule)
+
+
+def _judge_values(file: File, path: str) -> Iterator[Finding]:
+    """Values that keep the guard from what the record, and this hookctl, have it do."""
+    mode, named = file.config.value.get("mode"), file.config.value.get("state_dir")
+    if file.has_other_mode:
+        # A committed record says what the team wants; elsewhere it is the operator's choice.
+        level = "error" if mode == "off" and file.target.shared else "warning"
+        again = file.again(GUARD)
+        yield file.find("config_changed", path, level, changed=f"mode is {mode}", again=again)
+    state, environ = file.machine.folders.state, file.machine.environ
+    is_ours = file.target.shared or environ.get("HOOKCTL_STATE_DIR")
+    if isinstance(named, str) and named not in ("", state) and not is_ours:
+        yield file.find("state_elsewhere", path, named=named, state=state)
+
+
+# The self-test: the guard's own copy is asked whether it keeps what mode and events promise.
+
+_PROMISES = {  # what it does not do where it breaks them
+    "block": "does not block a stop while work remains",
+    "end": "does not end a chain of stops that another hook forces",
+    "refuse": "does not refuse a tool call that is repeated",
+}
+
+
+def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
+    """Whether the guard does in a self-test what its configuration promises."""
+    trial, path = _ask(file, python), file.guard.config if file.guard else ""
+    if trial is None:
+        return
+    fails, allowed = _PROMISES[trial.promised], _find_time_limit(file)
+    why = ""
+    # The agent of a project runs on another machine.
+    if trial.seconds > allowed and not file.is_alone:
+        why = f"it took {trial.seconds:.1f} s of the {allowed:g} s allowed"
+    elif not trial.is_kept and not trial.causes:
+        why = f"it answered {' '.join(trial.answer.split()) or 'nothing'}"
+    if why:
+        values = {"fails": fails, "why": f"in a self-test {why}", "fix": file.again(GUARD)}
+        yield file.find("self_test_failed", path, **values)
+    level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
+    for name, is_variable in trial.causes:
+        if is_variable:
+            yield from _judge_variable(file, name, f"is set, so the guard {fails}")
+            continue
+        why = f"{name} is {json.dumps(masked(file.config.value[name], name))}"
+        values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
+        yield file.find("self_test_failed", path, level, **values)
+
+
+def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
+    """A variable that keeps the guard from its promise; one that switches it off has a rule."""
+    given = effective.variable(file.reaching, {}, name)
+    if given.source and not limits.off_by_variable(name, given.text, file.config.value):
+        yield limits.report_variable(file, given.path, name, effect, f"{given.source.scope} scope")
+
+
+def _ask(file: File, python: str) -> Trial | None:
+    """The self-test of the guard with this file's configuration, and the variables it gets."""
+    variables, of_project = effective.variables(file.reaching), set()
+    for name in variables:
+        source = effective.variable(file.reaching, {}, name).source
+        if file.is_alone or (source and source.scope == "project"):
+            of_project.add(name)
+    question = self_test.Question(
+        file.host, file.config.value, variables, frozenset(of_project), file.target.shared
+    )
+    return self_test.run(python, question, file.machine.folders.state)
+
+
+def _find_time_limit(file: File) -> float:
+    """How long an answer may take: less than the host waits for it."""
+    allowed = self_test.LONGEST
+    for hook in file.elements:
+        given = loading.timeout_seconds(file.host, hook.fields) if hook.id == STOP else None
+        allowed = min(allowed, given) if given and given > 0 else allowed
+    return allowed
