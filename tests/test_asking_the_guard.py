@@ -130,7 +130,7 @@ def test_refusals_alone_are_asked_for_too(isolated: Path, hookctl: Hookctl) -> N
 def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
     put(Path("evil.so"), "")
     clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
-    told = [finding["message"].split()[0] for finding in clone.findings("check", "--require", "guard", code=1)]
+    told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
     assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
 
 

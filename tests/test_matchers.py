@@ -165,7 +165,7 @@ def test_a_hook_for_all_tools_gets_no_matcher_and_one_that_is_put_there_is_named
     assert ("never runs" in outcome.err, "matcher" in settings.read_text()) == (False, False)
     settings.write_text(settings.read_text().replace('"type"', '"matcher": "*", "type"'))
     (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "matcher_misses"]
-    assert (finding["host"], finding["fix"]) == ("copilot", "Remove the matcher of bell/pre-tool.")
+    assert finding["host"] == "copilot" and finding["fix"].endswith(", or no matcher.")
 
 
 def test_an_expression_that_takes_hours_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,28 +1,30 @@
-"""A settings file as doctor and check see it; what a rule asks for is read then, and once."""
+"""A settings file as doctor and check see it, and whether its host and hookctl can read it."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl.checks import codes, programs
-from hookctl.checks.codes import Finding
+from hookctl.checks.codes import Finding, describe_error
 from hookctl.checks.programs import ProgramFault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed
+from hookctl.hosts import loading
+from hookctl.ledger import committed, store
 from hookctl.model import Hooks, PackRecord, Record
-from hookctl.packs import guard
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.planner import fixes
 from hookctl.planner.own_files import parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import GUARD, Target, require_inside
+from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
 from hookctl.survey.machine import Machine
-from hookctl.system import files
+from hookctl.system import files, project
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook
@@ -100,16 +102,6 @@ class File:
         return programs.find_fault(machine.folders, machine.records, self.target, read, commands)
 
     @cached_property
-    def lost_programs(self) -> dict[str, str]:
-        """The missing programs of our hooks elsewhere, by the id of the hook."""
-        lost = {}
-        for hook in () if self.is_alone else self.elements:
-            path = guard.lost_program(str(hook.fields.get("command")))
-            if path and not (self.fault and self.fault.path == path):
-                lost[hook.id] = path
-        return lost
-
-    @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
         """What `hookctl disable` switched off or took out."""
         return self.machine.disabled_in(self.path)
@@ -168,3 +160,74 @@ def explain_conflict(target: Target, error: HookctlError) -> None:
     if error.message == CONFLICT and target.shared:
         with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
             error.hint = committed.conflict_fix(target.project, error.path) or error.hint
+
+
+# Does the host read all of the file, and can hookctl?
+
+
+def judge_reading(file: File) -> Iterator[Finding]:
+    """Whether the file can be read; the backup that can replace it, if not."""
+    error = file.error
+    if error is None:
+        return
+    costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
+    message, fix = f"{describe_error(error)}{costs_it}", error.hint
+    # A backup is of neither branch of a merge.
+    number = 0 if error.message == CONFLICT or file.is_alone else _find_last_backup(file)
+    if number:
+        command = f"hookctl restore {shlex.quote(file.path)}"
+        fix += (
+            f" Or `{command} --to {number}` restores the text from before hookctl's last "
+            "write, without what that wrote; `--list` shows all."
+        )
+    yield Finding(error.code, "error", message, file.host.name, file.path, fix)
+
+
+def _find_last_backup(file: File) -> int:
+    """The number of the newest backup of a settings file; 0 if there is none."""
+    from hookctl.system import backups  # late: most settings files can be read
+
+    with contextlib.suppress(HookctlError, OSError):
+        found = backups.read_backups(file.machine.folders, store.real_path(file.path))
+        kept = backups.number_backups(found)
+        # After an uninstall and a new install it is number 1, that before the first write.
+        return max(kept, key=lambda number: kept[number].at, default=0)
+    return 0
+
+
+def judge_content(file: File) -> Iterator[Finding]:
+    """Faults that make the host ignore the file, or keep hookctl from changing it."""
+    document = file.document
+    if document is None or not os.path.isfile(file.path):
+        return
+    is_object = isinstance(document.value, dict)
+    if is_object and not file.is_alone and files.is_read_only(file.path):
+        yield file.find("read_only")
+    error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
+    if error:
+        cost = loading.cost(file.host)
+        yield file.find("strict_host", what=describe_error(error), cost=cost)
+    if fault:
+        what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
+        doctor = file.host.client.doctor
+        check = f"; `{doctor}` says whether it is right then." if doctor else "."
+        fix = fault.fix or f"Fix that place, or remove it{check}"
+        yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
+
+
+def judge_repository(file: File) -> Iterator[Finding]:
+    """Does everyone who clones the project get its hooks, and does the host find them there?"""
+    if not file.target.shared or not (file.record or file.elements):
+        return
+    from hookctl.system import git  # late: most settings files are no project's
+
+    machine, root = file.machine, file.target.project
+    paths, state = [file.path, *project.shared_files(root)], machine.folders.state
+    for rule in git.find_ignored(root, paths, machine.environ, state, personal=True):
+        yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
+    repository = repository_above(file.target)
+    if repository:
+        reason = f"{file.host.title} looks for its program in the repository, {repository}"
+        fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
+        hooks = " and ".join(sorted({hook.id for hook in file.elements}))
+        yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)

@@ -1,17 +1,18 @@
-"""Judges whether hooks of ours work: their programs and Python, the guard's configuration."""
+"""Judges whether hooks of ours work: their programs and Python, the guard, and packs' receipts."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from hookctl.checks import limits, self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.checks.file import File
+from hookctl.checks.host import stops_of
 from hookctl.checks.programs import (
     CHANGED,
     MISSING,
@@ -24,23 +25,25 @@ from hookctl.checks.self_test import Trial
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
-from hookctl.masking import masked, masked_text
-from hookctl.model import PathFault
+from hookctl.masking import masked
+from hookctl.model import HookEntry, PathFault
 from hookctl.packs.guard import HOSTS, WRAPS
-from hookctl.packs.guard_options import find_faults, schema
+from hookctl.packs.guard_options import in_effect
 from hookctl.packs.model import run_packs
+from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
 from hookctl.packs.run_files import describe_outside, describe_unseen
+from hookctl.packs.runner import find_event
 from hookctl.planner.own_files import list_programs
+from hookctl.receipts.model import HookName, Run, Runs
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
-from hookctl.system import interpreter, owners
+from hookctl.survey.machine import written_at
+from hookctl.system import interpreter, owners, project
 
 
 def judge_programs(file: File) -> Iterator[Finding]:
     """Whether the programs of a file's hooks are as this version writes them."""
-    for id, path in file.lost_programs.items():
-        yield file.find("hook_missing", path, whose=id, command=file.repair)
     if file.fault:
         yield _report_fault(file, file.fault, "hookctl", file.repair)
 
@@ -139,7 +142,7 @@ def judge(file: File) -> Iterator[Finding]:
     yield from broken
     yield from judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
-    is_whole = not (broken or file.fault or file.lost_programs or STOP in file.disabled_ids)
+    is_whole = not (broken or file.fault or STOP in file.disabled_ids)
     if is_whole and not file.config.error and (file.config.is_there or not file.is_alone):
         yield from _judge_self_test(file, python)
 
@@ -162,25 +165,12 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         for wrong in outside:
             yield file.find("config_invalid", path, wrong=wrong)
     if not file.is_alone:  # else each value is compared with the record
-        values = {name: config.value[name] for name in config.value.keys() - {HOSTS, WRAPS}}
-        for name, fault in find_invalid_settings(values, schema()):
-            wrong = f"{name}: {masked_text(fault)}; the hook ignores it"
+        known = {HOSTS, WRAPS, "$schema", *in_effect(config.value, {})}
+        for name in sorted(config.value.keys() - known):
+            value = json.dumps(masked(config.value[name], name))
+            wrong = f"{name} is {value}, which the hook does not take; it ignores that"
             yield file.find("config_invalid", path, wrong=wrong)
     yield from _judge_values(file, path)
-
-
-def find_invalid_settings(
-    value: Mapping[str, Any], schema: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """The settings that break their schema: the name of each, and what is wrong with it."""
-    unknown = [repr(name) for name in sorted(value) if name not in schema]
-    if unknown:
-        were = "was" if len(unknown) == 1 else "were"
-        wrong = f"Additional properties are not allowed ({', '.join(unknown)} {were} unexpected)"
-        yield "the configuration", wrong
-    for name, rule in schema.items():
-        if name in value:
-            yield from find_faults(name, value[name], rule)
 
 
 def _judge_values(file: File, path: str) -> Iterator[Finding]:
@@ -234,8 +224,9 @@ def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
 def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
     """A variable that keeps the guard from its promise; one that switches it off has a rule."""
     given = effective.variable(file.reaching, {}, name)
-    if given.source and not limits.off_by_variable(name, given.text, file.config.value):
-        yield limits.report_variable(file, given.path, name, effect, f"{given.source.scope} scope")
+    scope = given.source.scope if given.source else ""
+    if scope and limits.find_effect(file, name, given.text, scope) in ("", limits.OVERRIDES):
+        yield limits.report_variable(file, given.path, name, effect, f"{scope} scope")
 
 
 def _ask(file: File, python: str) -> Trial | None:
@@ -258,3 +249,86 @@ def _find_time_limit(file: File) -> float:
         given = loading.timeout_seconds(file.host, hook.fields) if hook.id == STOP else None
         allowed = min(allowed, given) if given and given > 0 else allowed
     return allowed
+
+
+# Packs' hooks, by what the runner noted of them: one that fails each time, or that never runs.
+
+_ENOUGH = 3  # runs, or events, before anything is said
+_STATUS = {126: " (it cannot be executed)", 127: " (a command was not found)"}  # of sh
+# Of a decision about another agent than the one that a pack's hook runs for.
+_OF_OTHER_AGENTS = ("child", "subagent", "no_input")
+
+
+def judge_receipts(file: File) -> Iterator[Finding]:
+    """The hooks of packs in one settings file, by what the runner noted of them."""
+    names = run_packs(file.record) if file.record else []
+    if not names:
+        return
+    folder = ""  # a project's file: what ran in the project alone
+    if file.target.project:
+        state = project.state_folder(file.machine.folders.state, file.target.project)
+        folder = os.path.basename(state)
+    runs = file.machine.runs(folder)
+    for hook in file.elements:
+        event = find_event(str(hook.fields.get("command")))
+        if hook.pack not in names or not event:
+            continue
+        name = HookName(file.host.name, event, hook.id)
+        fire = _command_to_fire(file, hook, name)
+        recent = runs[name].recent if name in runs else ()
+        if len(recent) >= _ENOUGH and all(run.has_failed for run in recent):
+            values = {"id": name.id, "event": event, "count": len(recent)}
+            reason = _describe_failure(recent[-1])
+            yield file.find("hook_fails", reason=reason, fire=fire, **values)
+        count = 0 if name in runs else _count_events(file, hook, name, runs, folder)
+        if count >= _ENOUGH:
+            seen = f"{event} came {count} times or more since its file was written"
+            yield file.find("hook_silent", id=name.id, seen=seen, fire=fire)
+
+
+def _describe_failure(run: Run) -> str:
+    """Why a run failed, as far as its receipt says."""
+    if run.is_late:
+        return "the last one ran out of time"
+    if run.status is None:
+        return "the last one could not start"
+    if run.status == 0:
+        return "the answer of the last one is not valid"
+    return f"the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
+
+
+def _command_to_fire(file: File, hook: HookEntry, name: HookName) -> str:
+    """The command that runs a hook once; at a tool event with a tool that its matcher names."""
+    words = ["hookctl fire", name.event]
+    if SHORT[name.event] in TOOL_EVENTS:
+        named = re.search(r"\w+", _find_matcher(hook)[1])
+        words += ["--tool", named[0] if named else "Bash"]
+    if file.target.scope != "user":
+        words.append("--run-project")
+    return " ".join([*words, "--hook", name.id])
+
+
+def _count_events(
+    file: File, hook: HookEntry, name: HookName, all_runs: Mapping[HookName, Runs], folder: str
+) -> int:
+    """How often at least a hook should have run since its file was written, as others show."""
+    since, matcher, counts = written_at(file.path) or float("inf"), _find_matcher(hook), [0]
+    alike = {other.id for other in file.elements if _find_matcher(other) == matcher}
+    for other, runs in all_runs.items():
+        is_of_event = (other.host, other.event) == (name.host, name.event)
+        if is_of_event and (not any(matcher) or other.id in alike):
+            counts.append(sum(run.at > since for run in runs.recent))
+    if name.event == "Stop":
+        stops = 0
+        for line in stops_of(file.machine, file.host):
+            is_of_it = line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS
+            stops += is_of_it and folder in ("", line["project"]) and line["t"] > since
+        counts.append(stops)
+    return max(counts)
+
+
+def _find_matcher(hook: HookEntry) -> tuple[str, str]:
+    """What a hook runs for: the matcher of the host, and that of the runner; empty for all."""
+    own = hook.fields.get("matcher")
+    option = str(hook.fields.get("command")).partition(" --matcher ")[2].partition(" ")[0]
+    return "" if own in ALL else str(own), option

@@ -11,20 +11,21 @@ import json
 import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from hookctl import engine, hosts
-from hookctl.checks import codes, entries, guard, limits, records, settings
+from hookctl.checks import codes, entries, guard, limits, records
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
-from hookctl.checks.file import File
+from hookctl.checks.file import File, judge_content, judge_reading
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import committed
-from hookctl.model import HEAD, Current, Entry, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard import HOSTS, as_0_2_0, configuration, host_table
+from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.guard_options import confine
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import committed_files, load_file, parse, read_files
@@ -59,6 +60,7 @@ LEDGER = "ledger.json"
 _ANY = "*"  # stands for each file of a folder
 _RUN = os.path.join(OWN, "run")
 _MOST_NAMED = 5  # files that a finding names
+_INSTALLED = "its install wrote it"
 _NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
@@ -155,22 +157,16 @@ class Project:
         """
         target, packs, wanted = _target_of(record), dict(record.packs), record.entries
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
-        held = []
-        for pack in self.manifests.values():
-            if isinstance(pack, Pack) and pack.name in owners:
-                held.append(pack)
+        known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
+        held = [pack for pack in known_packs if pack.name in owners]
         for pack in held if packs else ():
             own, names = recorded_settings(pack, target.host), tuple(committed_files(pack))
             known = packs[pack.name]
             packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)
         for pack in held:
             wishes = _list_wanted(target, pack, packs)
-            name, version = pack.name, pack.version
-            wanted = engine.install(
-                wanted, _NOTHING, name, version, wishes, force=True, others=False
-            ).entries
-        was = {entry.id: entry.written for entry in record.entries if entry.id}
-        wanted = tuple(_as_0_2_0(target.host, entry, was.get(entry.id)) for entry in wanted)
+            install = partial(engine.install, force=True, others=False)
+            wanted = install(wanted, _NOTHING, pack.name, pack.version, wishes).entries
         return record._replace(packs=packs, entries=wanted)
 
     def _find_files(self) -> Iterator[File]:
@@ -184,12 +180,8 @@ class Project:
             found = all_files(host, "project", machine.environ, self.folder, machine.read)
             targets = [Target(variant, "project", path, self.folder) for variant, path in found]
             targets.append(rules_target(Target(host, "project", "", self.folder)))
-            for target in targets:
-                if (
-                    target is None
-                    or target.path in self.recorded
-                    or not os.path.lexists(target.path)
-                ):
+            for target in filter(None, targets):
+                if target.path in self.recorded or not os.path.lexists(target.path):
                     continue
                 file = File(machine, target, None, is_alone=True)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.packs
@@ -204,13 +196,6 @@ def _names_us(path: str) -> bool:
         return HEAD.encode() in (files.read(path).data or b"")
     except HookctlError:
         return False
-
-
-def _as_0_2_0(host: Host, entry: Entry, was: Any) -> Entry:
-    """The entry with 0.2.0's command, where `enable` put that back after an upgrade."""
-    if not was or was.get("command") != as_0_2_0(host, entry.written["command"]):
-        return entry
-    return entry._replace(written={**entry.written, "command": was["command"]})
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
@@ -249,13 +234,9 @@ def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
 
 def _report_no_record(project: Project) -> Finding:
     """The only finding about a missing record: all others follow from it."""
-    start_project = project.machine.cwd_project
-    checkout = fixes.checkout_command(project.folder, OWN, start_project)
-    where = fixes.project_option(project.folder, start_project)
-    named = dict.fromkeys(file.host.name for file in project.files) or ["NAME"]
-    install = f"hookctl install --host {' --host '.join(named)} --scope project{where}"
-    path = os.path.join(project.folder, OWN, LEDGER)
-    fix = f"`{checkout}` brings it back; else `{install}` records the guard again."
+    checkout = fixes.checkout_command(project.folder, OWN, project.machine.cwd_project)
+    install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
+    fix = f"`{checkout}` brings it back; else {install} records the guard again."
     return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
 
 
@@ -278,8 +259,8 @@ def _judge_switches(file: File) -> Iterator[Finding]:
 
 # The rules of doctor about a settings file that need none of the user's files.
 _FILE_RULES = (
-    settings.judge_reading,
-    settings.judge,
+    judge_reading,
+    judge_content,
     entries.judge,
     _judge_switches,
     limits.judge_environment,
@@ -303,7 +284,7 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
     """The findings of doctor's rules on a settings file that matter in every clone."""
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
     if project.error is not None:
-        yield from settings.judge_reading(file)
+        yield from judge_reading(file)
     elif isinstance(file.document, RulesDocument):
         yield from _judge_rules(project, file, file.document)
     else:
@@ -398,9 +379,8 @@ def _list_known(project: Project) -> set[str]:
         known |= {os.path.join(record.folder, name) for name in record.files}
     with contextlib.suppress(HookctlError):
         for file in project.files:
-            known |= list_programs(
-                machine.records, file.target, machine.folders, project.read
-            ).keys()
+            target = file.target
+            known |= {*list_programs(machine.records, target, machine.folders, project.read)}
     return known
 
 
@@ -426,10 +406,10 @@ def _judge_values(file: File, record: PackRecord) -> Iterator[Finding]:
     values, again = file.config.value, file.again(GUARD)
     written = record.settings.get("config")
     written = written or configuration(file.settings or Settings(), "", file.host)
+    told = {HOSTS, "$schema", *(["mode"] if file.has_other_mode else [])}
     changed = []
-    for name in sorted({*values, *written} - {HOSTS, "$schema"}):
-        is_reported = name == "mode" and file.has_other_mode
-        if not is_reported and not engine.same(values.get(name), written.get(name)):
+    for name in sorted({*values, *written} - told):
+        if not engine.same(values.get(name), written.get(name)):
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
         differs = ", ".join(changed)
@@ -453,17 +433,14 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
-    path, what = record.folder, "its files"
-    if _is_recorded(pack, record):
-        path, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
-    if what:
-        values = {"pack": name, "where": "its install wrote it", "what": what, "fix": fix}
-        yield file.find("pack_changed", path, **values)
-    what = _find_difference_to_source(project, record, pack)
-    if what:
-        fix = f"Look at both; `{file.install_of(name)}`, then commit what that writes."
-        values = {"pack": name, "where": "in its own file", "what": what, "fix": fix}
-        yield file.find("pack_changed", record.source, **values)
+    ledger = os.path.join(project.folder, OWN, LEDGER)
+    for path, where, what in (
+        (record.folder, _INSTALLED, "" if _is_recorded(pack, record) else "its files"),
+        (ledger, _INSTALLED, _find_other(project, file, pack)),
+        (record.source, "in its own file", _find_difference_to_source(project, record, pack)),
+    ):
+        if what:
+            yield file.find("pack_changed", path, pack=name, where=where, what=what, fix=fix)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
@@ -566,8 +543,8 @@ def _may_be_installed(project: Project, name: str) -> bool:
 
 
 def _first_install(project: Project, source: str) -> str:
-    """The command that installs a required pack where others are installed."""
-    names = dict.fromkeys(file.host.name for file in project.files if file.record) or ["claude"]
+    """The command that installs a pack for the hosts whose files are here."""
+    names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
     where = fixes.project_option(project.folder, project.machine.cwd_project)
     command = f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"

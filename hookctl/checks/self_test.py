@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -121,22 +122,8 @@ def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Ite
 
 def says(answer: str, host: Host, what: str) -> bool:
     """Whether an answer has the form that the host expects, whatever its text."""
-    form = getattr(host.dialect, what)
-    if not form:
-        return not answer
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        value = {}
-    return _fits(value if isinstance(value, dict) else {}, json.loads(form.replace("%s", "null")))
-
-
-def _fits(value: object, wanted: object) -> bool:
-    """Whether a value is as wanted, where null stands for any text."""
-    if isinstance(wanted, dict):
-        same = isinstance(value, dict) and value.keys() == wanted.keys()
-        return same and all(_fits(value[name], part) for name, part in wanted.items())
-    return wanted is None or value == wanted
+    form = re.escape(getattr(host.dialect, what)).replace("%s", r'"(?:[^"\\]|\\.)*"')
+    return bool(re.fullmatch(form, answer.strip()))
 
 
 def _with_mode(question: Question) -> Question:

@@ -11,14 +11,10 @@ from hookctl.checks import (
     guard,
     host,
     limits,
-    other_tools,
-    receipts,
     records,
-    run_folder,
-    settings,
 )
 from hookctl.checks.codes import UNRECORDED, Finding
-from hookctl.checks.file import File
+from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
 from hookctl.checks.host import HostHere
 from hookctl.hosts import Host
 from hookctl.ledger import store
@@ -28,8 +24,8 @@ from hookctl.system.folders import Folders
 
 # For each settings file that has our entries, or is the user's file of a host in use.
 _FILE_RULES = (
-    settings.judge_reading,
-    settings.judge,
+    judge_reading,
+    judge_content,
     entries.judge,
     entries.judge_disabled,
     guard.judge_programs,
@@ -37,10 +33,9 @@ _FILE_RULES = (
     guard.judge_packs,
     limits.judge,
     limits.judge_environment,
-    limits.judge_shell,
-    settings.judge_repository,
+    judge_repository,
     guard.judge_rights,
-    receipts.judge,
+    guard.judge_receipts,
 )
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
@@ -48,10 +43,10 @@ _HOST_RULES = (
     host.judge_nothing,
     host.judge_lost,
     limits.judge_env_files,
-    other_tools.judge_stops,
-    other_tools.judge_scripts,
+    host.judge_stops,
+    host.judge_scripts,
     host.judge_hooks,
-    run_folder.judge,
+    host.judge_work,
     host.judge_silence,
 )
 
