@@ -106,7 +106,7 @@ def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: 
 def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
     put(Path("evil.so"), "")
     clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
-    told = [finding["message"].split()[0] for finding in clone.findings("check", "--require", "guard", code=1)]
+    told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
     assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
 
 

@@ -397,7 +397,7 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
     findings.chain_that_was_seen(place, handler(command, **{"once": True, "if": "x"}), handler(command))
     outcome = place.doctor()
     assert SECRET not in outcome.out
-    assert any(f"{shown} may block on Stop (line " in finding["message"]
+    assert any(finding["message"].startswith(f"{shown} (line ") and " may block on Stop" in finding["message"]
                for finding in outcome.data["findings"])  # fmt: skip
 
 
@@ -406,7 +406,7 @@ def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
     findings.chain_that_was_seen(place, *[handler(f"run-{number} {SECRET}") for number in range(50)])
     outcome = place.doctor()
     messages = [one["message"] for one in outcome.data["findings"] if "may block on Stop" in one["message"]]
-    assert [len(message) < 1000 and "run-4 and 45 more" in message for message in messages] == [True]
+    assert [len(message) < 1000 and "run-4 (line " in message and " and 45 more" in message for message in messages] == [True]
 
 
 # What the hook itself makes of a cap that is as low as the limit.

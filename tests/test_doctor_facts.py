@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from hookctl.checks import codes, hook, survey
-from hookctl.checks.facts import HostFacts
+from hookctl import hosts
+from hookctl.checks import codes, guard
+from hookctl.checks.host import HostHere
 from hookctl.packs.guard_options import schema
+from hookctl.survey.machine import Machine
+from hookctl.system import folders
 
+from . import findings
 from .conftest import put
-from .findings import Place, place
+from .findings import ROOT, Place, handler, place
 from .page_of_codes import PAGE, renewed
 
 __all__ = ["place"]  # a fixture
+
+CHECKS = ROOT / "hookctl" / "checks"
+
 
 # One table of codes.
 
@@ -29,11 +38,33 @@ def test_the_page_has_the_table_of_the_codes() -> None:
     assert page == renewed(page), "run: python -m tests.page_of_codes"
 
 
-# What the judges make of odd facts.
+def test_a_finding_has_the_usual_level_of_its_code_or_the_one_that_is_given() -> None:
+    values = {"title": "any agent", "name": "NAME"}
+    assert codes.finding("not_installed", **values).level == "info"
+    assert codes.finding("not_installed", level="error", **values).level == "error"
+    with pytest.raises(KeyError):
+        codes.finding("nonsense")
 
 
-def judged(of_records: Any, host: HostFacts) -> list[codes.Finding]:
-    return [*survey.records.judge(of_records), *survey.judge(host)]
+def test_every_text_is_named_where_it_is_judged() -> None:
+    constants = set()
+    for path in (*CHECKS.glob("*.py"), ROOT / "hookctl" / "verbs" / "doctor.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        constants |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for code, entry in codes.entries().items():
+        assert entry.keys() in ({"level"}, {"level", "message", "fix"}), f"{code}: one text and one fix"
+        assert "message" not in entry or code in constants, code
+    assert len(codes.entries()) <= 75
+
+
+# A guard of no form that hookctl writes.
+
+
+def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
+    put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
+    put(Path("hook.py"), "")
+    machine = Machine(folders.here(), {})
+    assert HostHere(machine, hosts.load("claude"), []).guards == []
 
 
 # Every file once.
@@ -57,6 +88,14 @@ def test_each_file_is_opened_once(place: Place) -> None:
     assert opened[str(place.ledger)] <= 2
 
 
+def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:
+    place.client(f"echo asked >> {place.root}/asked; echo '9.9.9 (Claude Code)'")
+    place.install().install("--scope", "local")
+    (place.root / "asked").unlink()
+    place.doctor()
+    assert (place.root / "asked").read_text() == "asked\n"
+
+
 # Knobs are judged by the words of their schema, without the library for schemas.
 
 
@@ -76,7 +115,14 @@ def test_a_knob_is_wrong_where_its_schema_says_so(value: dict[str, Any]) -> None
     wrong = []
     for error in jsonschema.Draft202012Validator(whole).iter_errors(value):
         wrong.append((".".join(map(str, error.absolute_path)) or "the configuration", error.message))
-    assert list(hook.find_invalid_settings(value, schema())) == wrong
+    assert list(guard.find_invalid_settings(value, schema())) == wrong
+
+
+def test_every_word_of_the_knobs_schema_is_looked_at() -> None:
+    known = {"description", "default", "type", "enum", "minimum", "maximum", "pattern", "items", "minItems"}
+    for about in schema().values():
+        assert about.keys() <= known and about.get("items", {}).keys() <= known
+        assert about.get("minItems", 1) == 1, "the words for it say so"
 
 
 def test_no_library_for_schemas_is_loaded(place: Place) -> None:

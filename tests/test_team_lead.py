@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
-from hookctl.checks.gather_project import isolated as isolated_folders
+from hookctl.checks.project import isolated as isolated_folders
 from hookctl.documents import formats
 from hookctl.hosts import shapes
 from hookctl.model import AddHook

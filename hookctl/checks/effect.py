@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hookctl.checks.facts import Configuration
+from hookctl.checks.file import Configuration
 from hookctl.hosts import Host
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import ARMED_CEILING
@@ -28,10 +28,22 @@ def describe_guard(
     """
     variables = effective.variables(sources)
     options = read_settings(config.value, variables)
-    reason = _find_idle_reason(settings, config, options, variables, hooks)
+    off = [f"{name}={value}" for name, value in variables.items() if switches_off(name, value)]
+    reason, mode = "", options.mode
+    if hooks and all(hook.state != RUNS for hook in hooks):
+        reason = hooks[0].reason
+    elif not (settings.events or hooks):
+        reason = "its mode is off"
+    elif not hooks:
+        reason = "its hook is not registered"
+    elif off and settings.events:
+        reason = f"{off[0]} in the settings' env"
+    elif config.error and settings.events:
+        reason = "its files cannot be read"
+    elif mode == "off" and not options.dispatch_tools and settings.events:
+        reason = "its configuration says mode off"
     if reason:
         return f"does nothing: {reason}", False
-    mode = options.mode
     if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
         return "", False
     if mode not in ("breaker", "keepalive"):
@@ -49,26 +61,3 @@ def _count_blocks(mode: str, options: SimpleNamespace, cap: int) -> int:
     is_last_free = mode == "breaker" and options.count == "attempts"
     bounds += [own - is_last_free] if own > 0 else []
     return min([*bounds, ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)])
-
-
-def _find_idle_reason(
-    settings: Settings,
-    config: Configuration,
-    options: SimpleNamespace,
-    variables: Mapping[str, str],
-    hooks: Sequence[Hook],
-) -> str:
-    """Why the guard does nothing, or ''."""
-    if hooks and all(hook.state != RUNS for hook in hooks):
-        return hooks[0].reason
-    if not settings.events:
-        return "" if hooks else "its mode is off"
-    if not hooks:
-        return "its hook is not registered"
-    for name, value in variables.items():
-        if switches_off(name, value):
-            return f"{name}={value} in the settings' env"
-    if config.error:
-        return "its files cannot be read"
-    is_off = options.mode == "off" and not options.dispatch_tools
-    return "its configuration says mode off" if is_off else ""

@@ -2,122 +2,143 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections.abc import Iterator
-from typing import Any
 
 from hookctl.checks.codes import Finding
-from hookctl.checks.facts import FileFacts, HostFacts, value_of
+from hookctl.checks.file import File
+from hookctl.checks.host import HostHere
+from hookctl.errors import HookctlError
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.packs import guard
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
-from hookctl.packs.guard_options import is_true, switches_off, value_in_effect, whole_number
+from hookctl.packs.guard_options import (
+    is_true,
+    read_settings,
+    schema,
+    switches_off,
+    value_in_effect,
+    whole_number,
+)
 from hookctl.packs.risks import loads_code
 from hookctl.settings import effective
-from hookctl.survey.model import Layer
+from hookctl.system import project
 
 
-def judge(file: FileFacts) -> Iterator[Finding]:
+def judge(file: File) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if file.settings is None or file.settings.mode == "off" or file.is_alone:
+    if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
-    if effective.STOP in file.disabled_ids:
-        return
-    config = file.config.value if file.config else {}
-    limit = value_of(file.reaching, file.workplace.environ, LIMIT_KEY)
+    limit = effective.variable(file.reaching, file.machine.environ, LIMIT_KEY)
     if limit.is_set and whole_number(limit.text) is None:
         wrong = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", limit.path, wrong=wrong)
-    mode = value_in_effect("mode", config, {})
+    mode = value_in_effect("mode", file.config.value, {})
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
     if mode in ("breaker", "keepalive") and not file.has_other_mode:
-        yield from _judge_cap(file, mode, config, limit.text)
+        yield from _judge_cap(file, mode)
 
 
-def _judge_cap(file: FileFacts, mode: str, config: Any, text: str) -> Iterator[Finding]:
+def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
     """A host cap that lets the agent stop before the guard would, where something can be done."""
-    host, layers, environ = file.host, file.reaching, file.workplace.environ
-    limit = guard.limit_of(text, config.get("max_stop_blocks"))
-    theirs = whole_number(value_of(layers, environ, str(config.get("limit_env", ""))).text)
-    if theirs and theirs > 0:  # another system's limit wins
-        limit = theirs
-    wanted, blocks = guard.cap_for(limit), limit - (config.get("count") == "attempts")
-    if mode == "keepalive":
-        own = config.get("keepalive_cap")
-        is_own = type(own) is int and 0 < own < guard.ARMED_CEILING
-        wanted, blocks = guard.UNLIMITED_CAP, own if is_own else guard.ARMED_CEILING
-    value = effective.cap(host, [layer.source for layer in layers], environ)
+    host, environ = file.host, file.machine.environ
+    options = read_settings(file.config.value, {**environ, **effective.variables(file.reaching)})
+    limit, wanted = options.max_stop_blocks, guard.UNLIMITED_CAP
+    blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
+    if mode == "breaker":
+        wanted, blocks = guard.cap_for(limit), limit - (options.count == "attempts")
+    value = effective.cap(host, file.reaching, environ)
     cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
     wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
-    named = key or ".".join(host.cap.get("setting", ()))
-    is_theirs = bool(named) and not key  # a setting that hookctl leaves to the person
-    is_asked = is_theirs if mode == "keepalive" else limit != DEFAULT_LIMIT
+    setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
+    is_asked = bool(setting) if mode == "keepalive" else limit != DEFAULT_LIMIT
     if not 0 < cap < blocks or not (cap < best or is_asked):
         return  # else the host allows no more, and nobody asked for it
-    fix = f"Set {named} to {wanted}."
-    if best < blocks and mode == "breaker" and not is_theirs:
+    fix = f"Set {key or setting} to {wanted}."
+    if best < blocks and mode == "breaker" and not setting:
         fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
     yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
 
 
 # Variables that reach the hook: from the env of every scope, and from the shell.
 
-# Not settings of the guard, but they change its state folder and its clock.
-_MOVING = ("HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
-_ELSEWHERE = ("max_stop_blocks", "state_dir", "$schema", "hosts")  # without variables
+_STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
+_NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
-_OVERRIDES = "overrides the hook's configuration"
+_GIVEN = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="  # in a .env file
+OVERRIDES = "overrides the hook's configuration"
 
 
-def judge_environment(file: FileFacts) -> Iterator[Finding]:
-    """The guard's variables in settings files, which override the hook's configuration."""
-    known = {*_list_variables(file), *_MOVING}
+def judge_environment(file: File) -> Iterator[Finding]:
+    """The variables that change what the guard does, or what a project's hooks are run with."""
     ours = {entry.path[-1] for entry in file.entries if not entry.id}
-    for layer in file.layers:
-        path, place = layer.source.path, f"{layer.source.scope} scope"
-        effects = _find_ended(layer) if layer.source.scope == "project" else {}
-        for name in filter(loads_code, layer.env.keys() - ours if file.target.shared else ()):
-            effects[name] = "lets every program that the agent starts, hooks too, load other code"
-        for name, effect in sorted(effects.items()):
-            yield report_variable(file, path, name, effect, place)
-        for name in sorted(known & layer.env.keys() - effects.keys()):
-            effect = _find_effect(file, name, layer.env[name])
-            level = "warning" if effect == _OVERRIDES else "error"
+    for source in file.sources:
+        for name, value in sorted(effective.variables([source]).items()):
+            effect = "" if name in ours else find_effect(file, name, value, source.scope)
             if effect:
-                yield report_variable(
-                    file, path, shown(name, layer.env[name]), effect, place, level
-                )
-    given = value_of(file.reaching, {}, "PATH")
-    if file.target.shared and given.source:
-        effect = _find_fault_of_path(given.text, file.path_python, file.target.project)
-        if effect:
-            yield report_variable(file, given.path, "PATH", effect, f"{given.source.scope} scope")
-
-
-def judge_shell(file: FileFacts) -> Iterator[Finding]:
-    """The variables of this shell that switch the guard off, where no settings file sets them."""
-    environ = file.workplace.environ
-    for name in sorted(_list_variables(file) & environ.keys()) if file.guard else ():
-        effect = _find_effect(file, name, environ[name])
-        if effect not in ("", _OVERRIDES) and not value_of(file.reaching, environ, name).source:
-            found = report_variable(
-                file, "this shell", shown(name, environ[name]), effect, "this shell"
-            )
+                level = "warning" if effect == OVERRIDES else "error"
+                setting, place = shown(name, value), f"{source.scope} scope"
+                yield report_variable(file, source.path, setting, effect, place, level)
+    environ = file.machine.environ
+    names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *_list_child_variables(file)}
+    for name in sorted(names & environ.keys()) if file.guard else ():
+        effect = find_effect(file, name, environ[name], "")
+        is_set = effective.variable(file.reaching, environ, name).source
+        if effect not in ("", OVERRIDES) and not is_set:
+            setting, place = shown(name, environ[name]), "this shell"
+            found = report_variable(file, place, setting, effect, place)
             yield found._replace(path="")  # no file is at fault
 
 
-def judge_env_files(facts: HostFacts) -> Iterator[Finding]:
+def find_effect(file: File, name: str, value: str, scope: str) -> str:
+    """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
+    is_child = name in _list_child_variables(file)
+    if switches_off(name, value) or (is_child and is_true(value)):
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it never blocks a stop"
+    if scope == "project" and name in _STATE and value.strip():
+        return "moves the guard's state, perhaps to where it cannot be kept"
+    if scope == "project" and name == "HOOKCTL_NOW" and value.strip():
+        return "stops the guard's clock"
+    if file.target.shared and scope and name == "PATH":
+        return _find_fault_of_path(value, file.target.project)
+    if file.target.shared and scope and loads_code(name):
+        return "lets every program that the agent starts, hooks too, load other code"
+    setting = name.removeprefix("HOOKCTL_")
+    is_setting = setting != name and not is_child and setting.lower() not in _NO_SETTINGS
+    is_known = is_setting and (setting in ("STATE_DIR", "NOW") or setting.lower() in schema())
+    return OVERRIDES if is_known else ""
+
+
+def _list_child_variables(file: File) -> list[str]:
+    names: list[str] = value_in_effect("child_env", file.config.value, {})
+    return names
+
+
+def judge_env_files(here: HostHere) -> Iterator[Finding]:
     """Variables for the guard that a project brings in a file which the host gives to hooks."""
-    for path, names in facts.env_files.items():
-        place, setting = os.path.basename(path), ", ".join(names)
-        yield report_variable(facts, path, setting, _OVERRIDES, place, "warning")
+    machine = here.machine
+    for folder in project.upwards(machine.folders.cwd) if here.guards else ():
+        for name in here.host.environment.files:
+            path, text = os.path.join(folder, name), b""
+            with contextlib.suppress(HookctlError):
+                text = machine.reader.snapshot(path).data or b""
+            given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
+            if given:
+                setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
+                yield report_variable(here, path, setting, OVERRIDES, place, "warning")
+        if folder == machine.cwd_project:
+            return
 
 
 def report_variable(
-    facts: FileFacts | HostFacts,
+    place_of: File | HostHere,
     path: str,
     setting: str,
     effect: str,
@@ -126,24 +147,7 @@ def report_variable(
 ) -> Finding:
     """The finding about a variable that reaches the hook from a file, or from this shell."""
     values = {"setting": setting, "place": place, "effect": effect}
-    return facts.find("hook_environment", path, level, **values)
-
-
-def _list_variables(file: FileFacts) -> set[str]:
-    """The variables that the hook takes as settings, and those that switch it off."""
-    names = {f"HOOKCTL_{name.upper()}" for name in file.workplace.schema if name not in _ELSEWHERE}
-    return {"HOOKCTL_DISABLE", *names, *_list_child_variables(file)}
-
-
-def _list_child_variables(file: FileFacts) -> list[str]:
-    names: list[str] = value_in_effect("child_env", file.config and file.config.value, {})
-    return names
-
-
-def _find_effect(file: FileFacts, name: str, value: str) -> str:
-    """What a variable of the guard's does to it; '' if nothing."""
-    off = off_by_variable(name, value, file.config.value if file.config else None)
-    return off or ("" if name in _list_child_variables(file) else _OVERRIDES)
+    return place_of.find("hook_environment", path, level, **values)
 
 
 def shown(name: str, value: str) -> str:
@@ -151,45 +155,19 @@ def shown(name: str, value: str) -> str:
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
-def off_by_variable(name: str, value: str, config: Any) -> str:
-    """How a variable keeps the guard from blocking; '' if it does not."""
-    is_child = name in value_in_effect("child_env", config, {}) and is_true(value)
-    if switches_off(name, value) or is_child:
-        return "switches the guard off"
-    if name == "HOOKCTL_MODE" and value.strip() == "off":
-        return "sets the guard's mode to off, so it never blocks a stop"
-    return ""
-
-
-def _find_ended(layer: Layer) -> dict[str, str]:
-    """The variables of a project's settings that stop the guard for every user, and how.
-
-    Where the state is moved to, it can perhaps be kept on one machine and not on another.
-    """
-    ended = {}
-    for name, text in layer.env.items():
-        if switches_off(name, text) or not text.strip():
-            continue  # the first one is reported by another judge
-        if name in ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR"):
-            ended[name] = "moves the guard's state, perhaps to where it cannot be kept"
-        elif name == "HOOKCTL_NOW":
-            ended[name] = "stops the guard's clock"
-    return ended
-
-
-def _find_fault_of_path(value: str, python: str, project: str) -> str:
+def _find_fault_of_path(value: str, project: str) -> str:
     """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
 
-    `python` is the first one on it here, if any. Every clone shares the settings, so a folder where
-    systems have their programs counts as one with python3.
+    Every clone shares the settings, so a folder where systems have their programs counts as one
+    with python3.
     """
     if "$" in value or "~" in value:  # some hosts put variables in
         return ""
     for folder in value.split(":"):
+        python = os.path.normpath(os.path.join(project, folder, "python3"))
         if folder.rstrip("/") in _SYSTEM_FOLDERS:
             return ""
-        if python and os.path.join(project, folder, "python3") == python:
-            if os.path.normpath(python).startswith(f"{project}/"):
-                return f"lets the guard run {python}, a program of the project itself"
-            return ""
+        if os.path.lexists(python):
+            is_own = python.startswith(f"{project}/")
+            return f"lets the guard run {python}, a program of the project itself" * is_own
     return "has no python3, so the guard does nothing"

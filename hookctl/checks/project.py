@@ -1,43 +1,270 @@
-"""Judges what a project declares, from its own files: is it there, complete and unchanged?"""
+"""What a project declares, by its own files alone: is it there, complete and unchanged?
+
+A clone may come from a stranger and have any owner: none of its files is ever run, and nothing
+outside it is read.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
 
-from hookctl import engine
-from hookctl.checks import activation, entries, hook, limits, records, settings
+from hookctl import engine, hosts
+from hookctl.checks import codes, entries, guard, limits, records
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
-from hookctl.checks.facts import FileFacts
+from hookctl.checks.file import File, judge_content, judge_reading
+from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.model import IgnoreRule, PackRecord, Path, Record
-from hookctl.packs import guard
+from hookctl.hosts import Host
+from hookctl.ledger import committed
+from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.packs.choices import Settings
-from hookctl.packs.model import MANIFEST, Pack
-from hookctl.packs.pack import committed_files
+from hookctl.packs.guard import HOSTS, configuration, host_table
+from hookctl.packs.guard_options import confine
+from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
+from hookctl.packs.pack import committed_files, load_file, parse
+from hookctl.packs.programs import load_programs
+from hookctl.packs.released import find_former
+from hookctl.packs.runner import find_programs, needs_runner
+from hookctl.packs.wants import wants
 from hookctl.planner import fixes
-from hookctl.settings.targets import GUARD, OWN, rules_target
-from hookctl.survey.model import Workplace
-from hookctl.system.files import content_digest, with_unix_endings
+from hookctl.planner.own_files import list_programs
+from hookctl.settings import switches
+from hookctl.settings.switches import Switch
+from hookctl.settings.targets import (
+    GUARD,
+    OWN,
+    Target,
+    all_files,
+    require_inside,
+    rules_target,
+    top,
+    variant_of_record,
+)
+from hookctl.survey import gathering
+from hookctl.survey.machine import FileReader, Machine
+from hookctl.system import files, git
+from hookctl.system import project as project_folder
+from hookctl.system.files import content_digest
+from hookctl.system.folders import Folders
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 LEDGER = "ledger.json"
-ANY = "*"  # stands for each file of a folder
+_ANY = "*"  # stands for each file of a folder
+_RUN = os.path.join(OWN, "run")
+_MOST_NAMED = 5  # files that a finding names
+_INSTALLED = "its install wrote it"
+_NOTHING = Current({}, {}, Hooks())
+_NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
-# The judges of a settings file that need none of the user's files.
-_FILE_JUDGES = (
-    settings.judge_reading,
-    settings.judge_content,
+
+def isolated(folder: str) -> Folders:
+    """Folders in which nothing of the user can be found."""
+    state = os.path.join(_NOWHERE, "state")
+    return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, folder)
+
+
+class _Reader(FileReader):
+    """Reads the files of a project; refuses every other one, also behind a link."""
+
+    def __init__(self, project: str) -> None:
+        super().__init__()
+        self._project = project
+
+    def snapshot(self, path: str) -> files.Snapshot:
+        require_inside(self._project, path)
+        snapshot = super().snapshot(path)
+        require_inside(self._project, snapshot.path)
+        return snapshot
+
+    def patient_document(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
+        return self.document(path, format)
+
+
+class _ProjectMachine(Machine):
+    """A machine with one project, and nothing else on it."""
+
+    def __init__(self, project: str, start: str, start_project: str) -> None:
+        super().__init__(isolated(start), {}, cwd_project=start_project)
+        self.reader = _Reader(project)
+        self.read = self.reader.document
+
+    def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
+        """The switches in the project's files, whoever trusts it."""
+        return switches.find(self.folders, host, users, start, ("project", "local"), self.read)
+
+
+class Project:
+    """A project by its real path; the fixes are commands for the folder `start`."""
+
+    def __init__(
+        self, folder: str, environ: Mapping[str, str], start: str, start_project: str
+    ) -> None:
+        self.folder, self.environ = folder, environ  # the latter finds git
+        self.machine = _ProjectMachine(folder, start, start_project)
+        self.read = self.machine.reader.snapshot
+        self.error: HookctlError | None = None  # why its record cannot be read
+        self.has_record = True
+        self.recorded: dict[str, Record] = {}  # what that says, by the path of the settings file
+        try:
+            data = files.read(committed.ledger_path(folder)).data
+            self.has_record = data is not None
+            for record in committed.load(isolated(folder), folder, data, {}).values():
+                self.recorded[record.known_as] = record
+        except HookctlError as error:
+            self.error = error
+        # Each pack as its committed files have it, or why these cannot be read.
+        self.manifests = dict(self._read_manifests())
+        self.machine.records = {
+            path: self._as_wanted(record) for path, record in self.recorded.items()
+        }
+        self.files = list(self._find_files())
+
+    @property
+    def packs(self) -> list[tuple[File, str, PackRecord]]:
+        """Every pack on record at each settings file."""
+        return [(file, name, file.packs[name]) for file in self.files for name in file.packs]
+
+    def _read_manifests(self) -> Iterator[tuple[str, Pack | HookctlError]]:
+        folders = {}
+        for record in self.recorded.values():
+            folders.update({name: known.folder for name, known in record.packs.items()})
+        for name in folders.keys() - {GUARD}:
+            path = os.path.join(folders[name], MANIFEST)
+            try:
+                data = self.read(path).data
+                if data is None:
+                    continue
+                pack = parse(data, path)
+                if pack.name != name:
+                    message = f"this is the manifest of {pack.name}"
+                    raise HookctlError("pack_changed", message, path=path)
+                yield name, pack
+            except HookctlError as error:
+                yield name, error
+
+    def _as_wanted(self, record: Record) -> Record:
+        """The record as an install of its packs makes it, by the manifests in the project.
+
+        It comes with the repository, so it has no say in what a pack's hooks are to be.
+        """
+        target, packs, wanted = _target_of(record), dict(record.packs), record.entries
+        owners = {*packs, *(name for entry in wanted for name in entry.owners)}
+        known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
+        held = [pack for pack in known_packs if pack.name in owners]
+        for pack in held if packs else ():
+            own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
+            known, names = packs[pack.name], tuple(committed_files(pack))
+            packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)
+        for pack in held:
+            wishes = _list_wanted(target, pack, packs)
+            install = partial(engine.install, force=True, others=False)
+            wanted = install(wanted, _NOTHING, pack.name, pack.version, wishes).entries
+        return record._replace(packs=packs, entries=wanted)
+
+    def _find_files(self) -> Iterator[File]:
+        """The settings files on record, and others that cannot be read, or have a hook of ours."""
+        machine = self.machine
+        for record in machine.records.values():
+            yield File(machine, _target_of(record), record, is_alone=True)
+        for host in map(hosts.load, hosts.names()):
+            if "project" not in host.scopes:
+                continue
+            found = all_files(host, "project", machine.environ, self.folder, machine.read)
+            targets = [Target(variant, "project", path, self.folder) for variant, path in found]
+            targets.append(rules_target(Target(host, "project", "", self.folder)))
+            for target in filter(None, targets):
+                if target.path in self.recorded or not os.path.lexists(target.path):
+                    continue
+                file = File(machine, target, None, is_alone=True)
+                has_rules = isinstance(file.document, RulesDocument) and file.document.packs
+                is_named = file.error and (self.error or _names_us(target.path))
+                if file.elements or has_rules or is_named:
+                    yield file
+
+
+def _names_us(path: str) -> bool:
+    """Whether a file that cannot be parsed has the head of a hookctl command."""
+    try:
+        return HEAD.encode() in (files.read(path).data or b"")
+    except HookctlError:
+        return False
+
+
+def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
+    """What a pack wants in a settings file with these packs, or in one with instructions."""
+    if not packs:
+        return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
+    above = os.path.join(target.project, OWN)
+    programs = find_programs(target, packs[pack.name].folder, above, "")
+    return wants(pack, target.host, programs)[0]
+
+
+def _target_of(record: Record) -> Target:
+    host = variant_of_record(hosts.load(record.host), record, record.known_as)
+    return Target(host, record.scope, record.known_as, record.project)
+
+
+def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
+    """Every finding about a project in which these packs are required."""
+    known = _list_known(project)
+    programs = [path for path in _list_programs(project.folder) if path not in known]
+    if project.error is not None:
+        yield from_error(project.error)
+    elif not project.has_record and (project.files or any(_list_programs(project.folder))):
+        yield _report_no_record(project)
+    for file in project.files:
+        yield from _judge_file(file, project, required)
+    if project.error is None:
+        for file, name, record in project.packs:
+            if name == GUARD:
+                yield from _judge_values(file, record)
+            else:
+                yield from _judge_pack(project, file, name, record)
+        yield from _judge_strays(project, programs)
+    yield from _judge_ignored(project, "error" if required else "warning")
+
+
+def _report_no_record(project: Project) -> Finding:
+    """The only finding about a missing record: all others follow from it."""
+    checkout = fixes.checkout_command(project.folder, OWN, project.machine.cwd_project)
+    install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
+    fix = f"`{checkout}` brings it back; else {install} records the guard again."
+    return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
+
+
+# The settings files.
+
+
+def _judge_switches(file: File) -> Iterator[Finding]:
+    """The switches in the project's files."""
+    found = file.machine.surroundings(file.target)[1]
+    ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
+    off = gathering.judge_switches(file.target.scope, file.path, found)
+    if off:
+        yield file.find("hooks_disabled", **codes.describe_obstacle(off, ids))
+    named = gathering.list_disabled(found)
+    for hook in file.elements:
+        off = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
+        if off:
+            yield file.find("hook_disabled", **codes.describe_obstacle(off, [hook.id]))
+
+
+# The rules of doctor about a settings file that need none of the user's files.
+_FILE_RULES = (
+    judge_reading,
+    judge_content,
     entries.judge,
-    activation.judge_switches,
+    _judge_switches,
     limits.judge_environment,
-    hook.judge_programs,
-    hook.judge_mode,
-    hook.judge_configuration,
-    hook.judge_self_test,
+    guard.judge_programs,
+    guard.judge,
 )
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
@@ -50,108 +277,26 @@ _LEVELS = {
     "self_test_failed": "warning",  # perhaps the team wants just that
 }
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
-_MOST_NAMED = 5  # files that a finding names
 
 
-class InstalledPack(NamedTuple):
-    """A pack of the record at one settings file, and its current files."""
-
-    name: str
-    file: FileFacts
-    record: PackRecord
-    pack: Pack | HookctlError | None = None  # as its manifest beside its files has it
-    source: Pack | HookctlError | None = None  # as it is where it came from, if in the project
-    host_table: dict[str, Any] = {}  # noqa: RUF012 - the guard's host table as hookctl writes it
-
-
-class RequiredPack(NamedTuple):
-    """A pack that must be installed in the project; with `pack`, with this very content."""
-
-    name: str
-    pack: Pack | None = None
-    source: str = ""  # its file, as it is typed
-
-
-class ProjectFacts(NamedTuple):
-    """Everything that hookctl put into a project, or that decides whether it runs."""
-
-    project: str
-    workplace: Workplace
-    files: tuple[FileFacts, ...] = ()
-    packs: tuple[InstalledPack, ...] = ()
-    error: HookctlError | None = None  # why its record cannot be read
-    hosts: tuple[str, ...] = ()  # those with settings there
-    programs: tuple[str, ...] = ()  # every file in hookctl's folder of programs
-    has_record: bool = True
-    recorded: Mapping[str, Record] = {}  # what that says itself, by the path of the settings file
-    known_programs: frozenset[str] = frozenset()  # those that hookctl wrote, or should have
-    ignored: tuple[IgnoreRule, ...] = ()  # what git ignores of all that
-    run_files: tuple[str, ...] = ()  # of the work in hand, that git tracks or would add
-
-
-def judge(facts: ProjectFacts, required: tuple[str, ...]) -> Iterator[Finding]:
-    """Every finding about a project in which these packs are required."""
-    if facts.error is not None:
-        yield from_error(facts.error)
-    elif not facts.has_record and (facts.programs or facts.files):
-        yield _report_no_record(facts)
-    for file in facts.files:
-        yield from _judge_file(file, facts, required)
-    if facts.error is None:
-        yield from _judge_programs(facts)
-    for rule in facts.ignored if facts.files else ():
-        level, names = "error" if required else "warning", " and ".join(rule.names)
-        yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
-    yield from _judge_run_files(facts)
-
-
-def _report_no_record(facts: ProjectFacts) -> Finding:
-    """The only finding about a missing record: all others follow from it."""
-    checkout = fixes.checkout_command(facts.project, OWN, facts.workplace.project)
-    where = fixes.project_option(facts.project, facts.workplace.project)
-    named = dict.fromkeys(file.host.name for file in facts.files) or ["NAME"]
-    hosts = "".join(f" --host {name}" for name in named)
-    install = f"hookctl install{hosts} --scope project{where}"
-    path = os.path.join(facts.project, OWN, LEDGER)
-    fix = f"`{checkout}` brings it back; else `{install}` records the guard again."
-    return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
-
-
-def _judge_file(
-    file: FileFacts, facts: ProjectFacts, required: tuple[str, ...]
-) -> Iterator[Finding]:
-    """The findings of doctor's judges on a settings file that matter in every clone."""
+def _judge_file(file: File, project: Project, required: Collection[str]) -> Iterator[Finding]:
+    """The findings of doctor's rules on a settings file that matter in every clone."""
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
-    if facts.error is not None:
-        yield from settings.judge_reading(file)
+    if project.error is not None:
+        yield from judge_reading(file)
     elif isinstance(file.document, RulesDocument):
-        yield from _judge_rules(facts, file, file.document)
+        yield from _judge_rules(project, file, file.document)
     else:
-        for judge_file in _FILE_JUDGES:
-            for found in judge_file(file):
+        for rule in _FILE_RULES:
+            for found in rule(file):
                 level = "error" if found.level == "error" else levels.get(found.code)
-                if level and (facts.has_record or found.code not in UNRECORDED):
+                if level and (project.has_record or found.code not in UNRECORDED):
                     yield found._replace(level=level)
 
 
-def _judge_run_files(facts: ProjectFacts) -> Iterator[Finding]:
-    """Whether a commit brings one person's work in hand, or could, to everyone who clones it."""
-    own = os.path.join(facts.project, OWN, "run", "")
-    for path in facts.run_files:
-        name = os.path.relpath(path, facts.project)
-        fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
-        if os.path.basename(path) != ANY:
-            yield finding("run_committed", path=path, name=name, fix=fix)
-        elif path.startswith(own):
-            path = os.path.join(facts.project, OWN, ".gitignore")
-            yield finding("run_committed", path=path, name=name, fix="Add the line `run/` to it.")
-
-
-def _judge_rules(
-    facts: ProjectFacts, file: FileFacts, document: RulesDocument
-) -> Iterator[Finding]:
+def _judge_rules(project: Project, file: File, document: RulesDocument) -> Iterator[Finding]:
     """Whether the blocks of rules in a file with instructions are those of the record's packs."""
-    installed = {installed.name for installed in facts.packs}
+    installed = {name for _, name, _ in project.packs}
     known = {str(entry.path[0]) for entry in file.entries} & installed
     for pack in document.packs:
         if pack not in known:
@@ -161,110 +306,157 @@ def _judge_rules(
         yield from records.judge_blocks(file.path, file.record, document)
 
 
-def _judge_programs(facts: ProjectFacts) -> Iterator[Finding]:
-    """Whether every program is this hookctl's own, or one that the record has."""
-    own = set(facts.known_programs)
-    for installed in facts.packs:
-        folder = installed.record.folder
-        own |= {os.path.join(folder, name) for name in installed.record.files}
-    for installed in facts.packs:
-        if installed.name == GUARD:
-            yield from _judge_values(installed)
-        else:
-            yield from _judge_pack(facts, installed)
-    yield from _judge_strays(facts, own)
+# What git would not bring to a clone, or should not.
 
 
-def _judge_strays(facts: ProjectFacts, own: set[str]) -> Iterator[Finding]:
-    """The files that no record has, each folder once."""
-    known = tuple(_find_lost_packs(facts))
+def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
+    """What git ignores, and whether a commit could bring one person's work to everyone."""
+    folder, machine = project.folder, project.machine
+    shared = [file.path for file in project.files if os.path.isfile(file.path)]
+    shared += project_folder.shared_files(folder)
+    run = _list_run_files(project)
+    rules = git.find_rules(
+        folder, [*shared, *run], project.environ, machine.folders.state, personal=False
+    )
+    ignored = {path: rules[path] for path in shared if rules and path in rules}
+    for rule in git.fold(folder, ignored) if project.files else ():
+        names = " and ".join(rule.names)
+        yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
+    for path in run if rules is not None else ():
+        name = os.path.relpath(path, folder)
+        fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
+        if path in rules or (os.path.basename(path) == _ANY and not name.startswith(f"{_RUN}/")):
+            continue
+        if os.path.basename(path) == _ANY:
+            path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
+        yield finding("run_committed", path=path, name=name, fix=fix)
+
+
+def _list_run_files(project: Project) -> list[str]:
+    """The files of the work in hand, which must not be committed; `*` stands for new ones."""
+    paths: dict[str, None] = {}
+    for file in project.files:
+        if file.guard is None or not file.guard.config:  # no program reads it
+            continue
+        config = confine(file.config.value, project.folder, {})
+        for folder in (_RUN, config.get("run_dir", _RUN)):
+            for name in (_ANY, "task.json", "OWNER", *project_folder.MARKS):
+                path = os.path.normpath(os.path.join(project.folder, str(folder).strip(), name))
+                if name == _ANY or os.path.lexists(path):
+                    paths[path] = None
+    return list(paths)
+
+
+# The programs, and the packs.
+
+
+def _list_programs(folder: str) -> Iterator[str]:
+    """Every file below the folders of hookctl's programs."""
+    own = os.path.join(folder, OWN)
+    if os.path.lexists(os.path.join(own, HOOK)):
+        yield os.path.join(own, HOOK)
+    for name in sorted((CONFIGS, PACKS, PACKAGES)):
+        above = os.path.join(own, name)
+        if os.path.islink(above) or os.path.islink(own):
+            yield above
+            continue
+        for parent, folder_names, file_names in os.walk(above):
+            links = [link for link in folder_names if os.path.islink(os.path.join(parent, link))]
+            yield from sorted(os.path.join(parent, name) for name in [*file_names, *links])
+
+
+def _list_known(project: Project) -> set[str]:
+    """The programs that a release or a record has, and what those read; nothing need run them."""
+    above, machine = os.path.join(project.folder, OWN), project.machine
+    known = {*find_former(above, project.read), os.path.join(above, TABLE)}
+    known |= {os.path.join(above, CONFIGS, f"{host}.json") for host in hosts.names()}
+    for name, data in load_programs().all.items():
+        with contextlib.suppress(HookctlError):
+            path = os.path.join(above, name)
+            known |= {path} if project.read(path).data == data else set()
+    for _, _, record in project.packs:
+        known |= {os.path.join(record.folder, name) for name in record.files}
+    with contextlib.suppress(HookctlError):
+        for file in project.files:
+            target = file.target
+            known |= {*list_programs(machine.records, target, machine.folders)}
+    return known
+
+
+def _judge_strays(project: Project, paths: list[str]) -> Iterator[Finding]:
+    """The files that no record has, each folder once; not those of packs that have hooks here."""
+    installed = {GUARD, *(name for _, name, _ in project.packs)}
+    lost = {hook.pack for file in project.files for hook in file.elements} - installed
+    folders = tuple(os.path.join(project.folder, OWN, PACKS, pack, "") for pack in lost)
     strays: dict[str, list[str]] = {}
-    for path in facts.programs:
-        if path not in own and not path.startswith(known):
+    for path in paths:
+        if not path.startswith(folders):
             strays.setdefault(os.path.dirname(path), []).append(path)
-    for folder, paths in strays.items():
-        names = ", ".join(map(os.path.basename, paths[:_MOST_NAMED]))
-        path = folder if len(paths) > 1 else paths[0]
-        yield finding("stray_file", path=path, count=len(paths), names=names)
+    for folder, found in strays.items():
+        names = ", ".join(map(os.path.basename, found[:_MOST_NAMED]))
+        path = folder if len(found) > 1 else found[0]
+        yield finding("stray_file", path=path, count=len(found), names=names)
 
 
-def _find_lost_packs(facts: ProjectFacts) -> Iterator[str]:
-    """The folders of packs that have hooks in the settings but no record."""
-    known = {installed.name for installed in facts.packs}
-    for file in facts.files:
-        for pack in {element.pack for element in file.elements}:
-            if pack not in known and pack != GUARD:
-                yield os.path.join(facts.project, OWN, "packs", pack, "")
-
-
-def _judge_values(installed: InstalledPack) -> Iterator[Finding]:
+def _judge_values(file: File, record: PackRecord) -> Iterator[Finding]:
     """Values in config.json that differ from the record, and a foreign host table."""
-    file, config = installed.file, installed.file.config
-    if config is None or config.error is not None or not config.is_there:
+    if not record.config or file.config.error or not file.config.is_there:
         return
-    values, settings = config.value, file.settings or Settings()
-    written = installed.record.settings.get("config")
-    written = written or guard.configuration(settings, "", file.host)
-    changed, again = [], file.again(GUARD)
-    for name in sorted({*values, *written} - {guard.HOSTS, "$schema"}):
-        is_reported = name == "mode" and file.has_other_mode  # by hook.py
-        if not is_reported and not engine.same(values.get(name), written.get(name)):
+    values, again = file.config.value, file.again(GUARD)
+    written = record.settings.get("config")
+    written = written or configuration(file.settings or Settings(), "", file.host)
+    told = {HOSTS, "$schema", *(["mode"] if file.has_other_mode else [])}
+    changed = []
+    for name in sorted({*values, *written} - told):
+        if not engine.same(values.get(name), written.get(name)):
             changed.append(f"{name} is {json.dumps(values.get(name))}")
     if changed:
         differs = ", ".join(changed)
-        yield file.find("config_changed", config.path, "info", changed=differs, again=again)
-    if file.fault is None and not engine.same(values.get(guard.HOSTS), installed.host_table):
+        yield file.find("config_changed", record.config, "info", changed=differs, again=again)
+    if file.fault is None and not engine.same(values.get(HOSTS), host_table(file.host)):
         differs = "its table of hosts"
-        yield file.find("config_changed", config.path, "error", changed=differs, again=again)
+        yield file.find("config_changed", record.config, "error", changed=differs, again=again)
 
 
-def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Finding]:
+def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> Iterator[Finding]:
     """Whether a pack's manifest and files are those of the record, and of where they came from.
 
     Its hooks in the settings are judged with all others, by what the manifest wants there.
     """
-    file, name, record, pack = installed.file, installed.name, installed.record, installed.pack
-    fix = f"Look at it; {file.again(name)}"
-    values = {"pack": name, "where": "its install wrote it", "fix": fix}
+    pack, fix = project.manifests.get(name), f"Look at it; {file.again(name)}"
     if isinstance(pack, HookctlError):
-        found = from_error(pack, file.host.name)
-        yield found._replace(code="pack_changed", fix=fix)
+        yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
         return
     if pack is None:
-        upgrade = fixes.upgrade_command(file.target, facts.workplace.project)
+        upgrade = fixes.upgrade_command(file.target, project.machine.cwd_project)
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
-    what = _find_other_record(facts, installed, pack)
-    if not _is_recorded(pack, record):
-        plain = {part: with_unix_endings(data) for part, data in committed_files(pack).items()}
-        what = "its files"
-        if content_digest(b"", plain) == record.digest:
-            what = "its line endings (git's autocrlf?)"
-            line = "Add the line `.hookctl/** -text` to .gitattributes; then"
-            values["fix"] = f"{line} {file.again(name)}"
-        yield file.find("pack_changed", record.folder, what=what, **values)
-    elif what:
-        path = os.path.join(facts.project, OWN, LEDGER)
-        yield file.find("pack_changed", path, what=f"{what} in the record", **values)
-    yield from _judge_source(installed, pack)
+    ledger = os.path.join(project.folder, OWN, LEDGER)
+    for path, where, what in (
+        (record.folder, _INSTALLED, "" if _is_recorded(pack, record) else "its files"),
+        (ledger, _INSTALLED, _find_other(project, file, pack)),
+        (record.source, "in its own file", _find_difference_to_source(project, record, pack)),
+    ):
+        if what:
+            yield file.find("pack_changed", path, pack=name, where=where, what=what, fix=fix)
 
 
-def _find_other_record(facts: ProjectFacts, installed: InstalledPack, pack: Pack) -> str:
+def _find_other(project: Project, file: File, pack: Pack) -> str:
     """What the record says otherwise of a pack than an install of its manifest; '' if nothing."""
-    name, file = installed.name, installed.file
-    assert file.record is not None
-    said, wanted = _what_is_said(facts.recorded[file.path], name), _what_is_said(file.record, name)
+    name, recorded = pack.name, project.recorded
+    said = _what_is_said(recorded[file.path], name)
+    wanted = _what_is_said(file.record, name) if file.record else {}
     for key in {**said, **wanted}:
         # A variable that the operator had before the pack is not on record.
         is_theirs = key not in said and not isinstance(key, str)
         if not engine.same(said.get(key), wanted.get(key)) and not is_theirs:
-            return str(key if isinstance(key, str) else key[-1])
+            return f"{key if isinstance(key, str) else key[-1]} in the record"
     target = rules_target(file.target)
-    if not pack.rules or target is None or target.path not in facts.recorded:
-        return "rules" if pack.rules and target else ""
-    rules = _what_is_said(facts.recorded[target.path], name)
-    return "" if rules == {(name,): [(name,), pack.rules]} else "rules"
+    if target is None or not pack.rules:
+        return ""
+    rules = _what_is_said(recorded[target.path], name) if target.path in recorded else {}
+    return "" if rules == {(name,): [(name,), pack.rules]} else "rules in the record"
 
 
 def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
@@ -279,18 +471,16 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
     return said
 
 
-def _judge_source(installed: InstalledPack, pack: Pack) -> Iterator[Finding]:
-    """Whether a pack is installed as it is where it came from, if that is in the project."""
-    file, record, source = installed.file, installed.record, installed.source
-    what = ""
-    if isinstance(source, HookctlError):
-        what = describe_error(source)
-    elif source is not None and not _is_recorded(source, record):
-        what = _find_difference(pack, source)  # in nothing: both were changed, the record was not
-    if what:
-        fix = f"Look at both; `{file.install_of(installed.name)}`, then commit what that writes."
-        values = {"pack": installed.name, "where": "in its own file", "what": what, "fix": fix}
-        yield file.find("pack_changed", record.source, **values)
+def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
+    """How a pack's own file in the project differs from what is installed; '' if not at all."""
+    if not record.source.startswith(top(project.folder)):
+        return ""
+    try:
+        source = load_file(record.source)
+    except HookctlError as error:
+        return describe_error(error)
+    # In nothing: both were changed, the record was not.
+    return "" if _is_recorded(source, record) else _find_difference(pack, source)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:
@@ -307,71 +497,63 @@ def _find_difference(pack: Pack, other: Pack) -> str:
 # Packs that must be installed.
 
 
-def judge_required(facts: ProjectFacts, required: RequiredPack) -> Iterator[Finding]:
+def judge_required(
+    project: Project, name: str, source: str, pack: Pack | None
+) -> Iterator[Finding]:
     """Whether a pack is installed in the project; one given as a file, with the same content."""
-    name, pack = required.name, required.pack
-    places = [installed for installed in facts.packs if installed.name == name]
-    if not places and not _may_be_installed(facts, name):
-        install = _first_install(facts, required)
-        yield finding("pack_required", path=facts.project, pack=name, differs="", install=install)
-    for installed in places if pack is not None else ():
+    source = source or ("" if name == GUARD else "PATH")
+    places = [file for file in project.files if name in file.packs]
+    if not places and not _may_be_installed(project, name):
+        install = _first_install(project, source)
+        yield finding("pack_required", path=project.folder, pack=name, differs="", install=install)
+    for file in places if pack is not None else ():
         assert pack is not None
-        file, known = installed.file, installed.pack
+        known = project.manifests.get(name)
         difference = _find_difference(known, pack) if isinstance(known, Pack) else ""
-        difference = difference or _find_other_rules(facts, file, pack)
+        difference = difference or _find_other_rules(project, file, pack)
         difference = difference or _find_edited_hooks(file, name)
         if difference:
-            source = _name_source(required)
-            install = fixes.install_command(file.target, name, source, file.workplace.project)
+            here = project.machine.cwd_project
+            install = f"`{fixes.install_command(file.target, name, source, here)} --force`"
             differs = f" as in the named file: {difference}"
-            install = f"`{install} --force`"
             yield file.find("pack_required", pack=name, differs=differs, install=install)
 
 
-def _find_edited_hooks(file: FileFacts, pack: str) -> str:
+def _find_edited_hooks(file: File, pack: str) -> str:
     """The hooks of a pack whose matcher or limit somebody set by hand, in words; '' if none.
 
     What else was edited has a finding of its own.
     """
     names = []
-    for entry in file.entries:
-        hooks = file.current.elements.by_id.get(entry.id) if file.current else None
-        if hooks and entry.id.startswith(f"{pack}/"):
-            changed = entries.list_changed_fields(file.current, entry)
+    for entry in file.entries if file.current else ():
+        if entry.id.startswith(f"{pack}/") and entry.id in file.elements.by_id:
+            changed = entries.list_changed_fields(file.elements, entry)
             if changed and entries.is_choice(file, changed):
                 names.append(f"the hook {entry.id}")
     return " and ".join(names)
 
 
-def _may_be_installed(facts: ProjectFacts, name: str) -> bool:
+def _may_be_installed(project: Project, name: str) -> bool:
     """Whether a missing or unreadable record, which has its own finding, may have a pack."""
-    if facts.error is not None or facts.has_record:
-        return facts.error is not None
-    return any(element.pack == name for file in facts.files for element in file.elements)
+    if project.error is not None or project.has_record:
+        return project.error is not None
+    return any(hook.pack == name for file in project.files for hook in file.elements)
 
 
-def _name_source(required: RequiredPack) -> str:
-    """The pack's file as it is typed in a command."""
-    return required.source or ("" if required.name == GUARD else "PATH")
-
-
-def _first_install(facts: ProjectFacts, required: RequiredPack) -> str:
-    """The command that installs a required pack for the agents that the project has settings of."""
-    recorded = [file.target.host.name for file in facts.files if file.record]
-    names = recorded or facts.hosts or ["claude"]
-    hosts = " ".join(f"--host {name}" for name in dict.fromkeys(names))
-    source = _name_source(required)
+def _first_install(project: Project, source: str) -> str:
+    """The command that installs a pack for the hosts whose files are here."""
+    names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
-    where = "--scope project" + fixes.project_option(facts.project, facts.workplace.project)
-    command = f"`hookctl install{pack} {hosts} {where}`"
+    where = fixes.project_option(project.folder, project.machine.cwd_project)
+    command = f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
 
 
-def _find_other_rules(facts: ProjectFacts, file: FileFacts, pack: Pack) -> str:
+def _find_other_rules(project: Project, file: File, pack: Pack) -> str:
     """What an agent reads instead of a pack's block of rules, in words; '' if nothing."""
-    target = rules_target(file.target)
-    for other in facts.files if pack.rules and target else ():
-        is_there = target and other.path == target.path and other.document is not None
-        if is_there and other.document.get((pack.name,)) != pack.rules:
+    target = rules_target(file.target) if pack.rules else None
+    for other in project.files if target else ():
+        is_it = target is not None and other.path == target.path and other.document is not None
+        if is_it and other.document.get((pack.name,)) != pack.rules:
             return "the rules for the agent"
     return ""

@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hookctl import engine
 from hookctl.checks.codes import Finding, finding, from_error
 from hookctl.documents import MISSING, Document
 from hookctl.documents.rules import RulesDocument
+from hookctl.errors import HookctlError
 from hookctl.model import Current, Entry, Hooks, Record
-from hookctl.settings.targets import GUARD
-from hookctl.survey.records import RecordFacts, RulesFile
+from hookctl.packs.choices import settings_from
+from hookctl.run.journal import read_journal
+from hookctl.settings.targets import GUARD, RULES
+from hookctl.survey.records import RecordFacts
+from hookctl.system import files
+from hookctl.system.folders import Folders
 
 
-def judge(facts: RecordFacts) -> Iterator[Finding]:
+def list_usable(found: RecordFacts) -> dict[str, Record]:
+    """The records of what is there, and whose settings of the guard this hookctl can read."""
+    gone = {key for key, _, _ in found.gone}
+    return {
+        key: one for key, one in found.records.items() if key not in gone and not _is_misfit(one)
+    }
+
+
+def _is_misfit(record: Record) -> bool:
+    """Whether a record has invalid settings of the guard, which the ledger does not check."""
+    try:
+        settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
+    except HookctlError:
+        return True
+    return False
+
+
+def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
     """What is wrong with the ledgers, and with the journal of a run."""
-    if facts.journal_error:
-        yield from_error(facts.journal_error)
-    elif facts.interrupted is not None:
-        yield finding("interrupted_run", path=facts.journal, files=", ".join(facts.interrupted))
-    for error in facts.errors:
+    try:
+        journal = read_journal(folders)
+        if journal:
+            names = ", ".join(step.path for step in journal.steps)
+            yield finding("interrupted_run", path=folders.journal, files=names)
+    except HookctlError as error:
         yield from_error(error)
-    for path, record in facts.misfits:
-        yield finding("ledger_unreadable", record.host, facts.ledger, settings=path)
+    for error in found.errors:
+        yield from_error(error)
+    gone = {key for key, _, _ in found.gone}
+    for key, record in found.records.items():
+        if key not in gone and _is_misfit(record):
+            yield finding("ledger_unreadable", record.host, folders.ledger, settings=key)
 
 
-def judge_rules(files: Iterable[RulesFile]) -> Iterator[Finding]:
+def judge_rules(path: str, record: Record) -> Iterator[Finding]:
     """Whether each block on record is in its file as hookctl wrote it."""
-    for file in files:
-        if file.error is not None:
-            found = from_error(file.error, file.record.host, file.path)
-            yield found._replace(level="warning")
-        elif file.document is not None:
-            yield from judge_blocks(file.path, file.record, file.document)
+    if record.format != RULES:
+        return
+    try:
+        document = RulesDocument.parse(files.read(path).data or b"", where=path)
+    except HookctlError as error:
+        yield from_error(error, record.host, path)._replace(level="warning")
+        return
+    yield from judge_blocks(path, record, document)
 
 
 def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hookctl.checks.facts import Answer, Trial
 from hookctl.hosts import Host
 from hookctl.packs.choices import MODES
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
@@ -49,8 +49,18 @@ class Question(NamedTuple):
     host: Host
     config: Mapping[str, Any]
     variables: Mapping[str, str] = {}
-    of_project: Mapping[str, str] = {}  # those of them that a project's own settings give
+    of_project: frozenset[str] = frozenset()  # those of them that a project's own settings give
     is_shared: bool = False  # the configuration is a project's, shared by every clone
+
+
+class Trial(NamedTuple):
+    """Whether the guard did what its configuration promises, and the causes if it did not."""
+
+    promised: str  # block | end | refuse
+    answer: str
+    seconds: float
+    is_kept: bool
+    causes: tuple[Part, ...] = ()
 
 
 class Part(NamedTuple):
@@ -75,20 +85,17 @@ def run(python: str, question: Question, state: str) -> Trial | None:
     parts += [Part(name, True) for name in question.variables if name not in _LEFT_OUT]
     with private_folder("doctor", state) as folder:
 
-        def ask(kept: list[Part]) -> Answer:
+        def ask(kept: list[Part]) -> tuple[str, float]:
             place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
             return _ask(python, place, question, promised, kept)
 
         def does_it(kept: list[Part]) -> bool:
-            return says(ask(kept), host, promised)
+            return says(ask(kept)[0], host, promised)
 
-        answer = ask(parts)
-        if says(answer, host, promised):
-            return Trial(promised, answer, True)
-        causes = list(find_causes(parts, does_it))
-    names = [part.name for part in causes if not part.is_variable]
-    variables = [part.name for part in causes if part.is_variable]
-    return Trial(promised, answer, False, tuple(names), tuple(variables))
+        answer, seconds = ask(parts)
+        is_kept = says(answer, host, promised)
+        causes = () if is_kept else tuple(find_causes(parts, does_it))
+    return Trial(promised, answer, seconds, is_kept, causes)
 
 
 def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
@@ -113,24 +120,10 @@ def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Ite
         kept, rest = kept + rest[:works], rest[fails:]
 
 
-def says(answer: Answer, host: Host, what: str) -> bool:
+def says(answer: str, host: Host, what: str) -> bool:
     """Whether an answer has the form that the host expects, whatever its text."""
-    form = getattr(host.dialect, what)
-    if not form:
-        return not answer.text
-    try:
-        value = json.loads(answer.text)
-    except ValueError:
-        value = {}
-    return _fits(value if isinstance(value, dict) else {}, json.loads(form.replace("%s", "null")))
-
-
-def _fits(value: object, wanted: object) -> bool:
-    """Whether a value is as wanted, where null stands for any text."""
-    if isinstance(wanted, dict):
-        same = isinstance(value, dict) and value.keys() == wanted.keys()
-        return same and all(_fits(value[name], part) for name, part in wanted.items())
-    return wanted is None or value == wanted
+    form = re.escape(getattr(host.dialect, what)).replace("%s", r'"(?:[^"\\]|\\.)*"')
+    return bool(re.fullmatch(form, answer.strip()))
 
 
 def _with_mode(question: Question) -> Question:
@@ -158,7 +151,9 @@ def _is_needed(name: str, promised: str) -> bool:
     return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
 
 
-def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> Answer:
+def _ask(
+    python: str, place: str, question: Question, promised: str, kept: list[Part]
+) -> tuple[str, float]:
     """The guard's answer to an event in a project of the new folder `place`.
 
     It has only the `kept` settings and variables, and its work and state call for the `promised`
@@ -203,7 +198,7 @@ def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
 
 
 def _confine(
-    given: Mapping[str, str], of_project: Mapping[str, str], config: Mapping[str, Any], project: str
+    given: Mapping[str, str], of_project: Container[str], config: Mapping[str, Any], project: str
 ) -> dict[str, str]:
     """The variables without a path that leads out of our folder.
 
@@ -270,8 +265,10 @@ def _payload(promised: str, project: str, session: str, settings: Any) -> dict[s
     return {**payload, "stop_hook_active": promised == "end"}
 
 
-def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> Answer:
-    """What the program says to this, with these variables and no others."""
+def _call(
+    words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]
+) -> tuple[str, float]:
+    """What the program says to this, with these variables alone, and in how many seconds."""
     python, hook, *rest = words
     start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
     _write(start, _START.encode())
@@ -291,7 +288,7 @@ def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[s
         text = process.stdout if process.returncode == 0 else f"exit status {process.returncode}"
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         text = f"{type(error).__name__}"
-    return Answer(text, time.monotonic() - begin)
+    return text, time.monotonic() - begin
 
 
 def _write(path: str, data: bytes) -> None:

@@ -6,19 +6,18 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookctl import clock, events, hosts
+from hookctl import events, hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.model import Record
-from hookctl.packs import guard_options
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
-from hookctl.survey.model import Layer, Workplace
+from hookctl.survey.model import Layer
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -90,22 +89,20 @@ def written_at(path: str) -> float | None:
 class Machine:
     """One look at this machine: each thing is read once and then stays the same."""
 
-    def __init__(self, folders: Folders, records: Mapping[str, Record], scope: str = "") -> None:
+    def __init__(
+        self,
+        folders: Folders,
+        records: Mapping[str, Record],
+        scope: str = "",
+        cwd_project: str = "",
+    ) -> None:
         self.folders = folders
         self.environ = dict(folders.environ)
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
         self.reader = FileReader()
         self.read = self.reader.document
-        self.cwd_project = project.look(folders.cwd, folders.environ)
-        self.workplace = Workplace(
-            folders.cwd,
-            self.cwd_project,
-            guard_options.schema(),
-            folders.state,
-            self.environ,
-            clock.now(folders.environ),
-        )
+        self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}

@@ -55,17 +55,6 @@ class HookFile(NamedTuple):
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
 
 
-class Workplace(NamedTuple):
-    """The working folder, where the fixes are typed, and what holds there."""
-
-    cwd: str
-    project: str  # the one that contains it
-    schema: Mapping[str, Any]  # of the guard's settings, by their names
-    state: str = ""  # hookctl's state folder
-    environ: Mapping[str, str] = {}
-    now: float = 0.0
-
-
 class Unreadable(NamedTuple):
     """A file of which a host takes nothing; hookctl may be able to read it."""
 

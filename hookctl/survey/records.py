@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Record
-from hookctl.packs.choices import settings_from
-from hookctl.settings.targets import GUARD, RULES
-from hookctl.system import files, project
+from hookctl.system import project
 from hookctl.system.folders import Folders
 
 
-class RulesFile(NamedTuple):
-    """A file with instructions for an agent, in which the record has blocks of rules."""
-
-    path: str
-    record: Record
-    document: RulesDocument | None
-    error: HookctlError | None = None
-
-
 class RecordFacts(NamedTuple):
-    """hookctl's own record: the usable records, and the faults."""
+    """hookctl's own record."""
 
     records: dict[str, Record]  # by the real path of their settings file
     errors: tuple[HookctlError, ...] = ()
     gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
     others: tuple[str, ...] = ()  # projects on record that are not looked at
     others_gone: tuple[str, ...] = ()  # those of them that are not there
-    ledger: str = ""  # its path
-    journal: str = ""
-    interrupted: tuple[str, ...] | None = None  # the files of a run that was interrupted
-    journal_error: HookctlError | None = None
-    misfits: tuple[tuple[str, Record], ...] = ()  # whose settings of the guard are invalid
-    rules: tuple[RulesFile, ...] = ()
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -84,52 +66,3 @@ def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
         if record.project and store.real_path(record.project) != here:
             projects.append(record.project)
     return tuple(dict.fromkeys(projects))
-
-
-def record_facts(folders: Folders, *, everywhere: bool) -> RecordFacts:
-    """The usable records, and the faults of ledgers, journal and rules.
-
-    Records with invalid settings of the guard are not usable: they are the `misfits`.
-    """
-    facts = read_records(folders, everywhere=everywhere)
-    gone = {key for key, _, _ in facts.gone}
-    usable: dict[str, Record] = {}
-    misfits = []
-    for key, record in facts.records.items():
-        if key in gone:
-            continue
-        try:  # the ledger itself does not check the guard's settings
-            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
-            usable[key] = record
-        except HookctlError:
-            misfits.append((key, record))
-    facts = facts._replace(ledger=folders.ledger, journal=folders.journal)
-    return _add_journal(folders, facts)._replace(
-        records=usable, misfits=tuple(misfits), rules=tuple(_read_rules(usable))
-    )
-
-
-def _add_journal(folders: Folders, facts: RecordFacts) -> RecordFacts:
-    """The facts with the files of an interrupted run, or why the journal cannot be read."""
-    from hookctl.run.journal import read_journal  # late: status asks for the records only
-
-    try:
-        journal = read_journal(folders)
-    except HookctlError as error:
-        return facts._replace(journal_error=error)
-    if not journal:
-        return facts
-    return facts._replace(interrupted=tuple(step.path for step in journal.steps))
-
-
-def _read_rules(records: dict[str, Record]) -> Iterator[RulesFile]:
-    """Instruction files that, according to the record, contain our blocks."""
-    for key, record in records.items():
-        if record.format != RULES:
-            continue
-        path = store.current_path(records, key)
-        try:
-            document = RulesDocument.parse(files.read(path).data or b"", where=path)
-            yield RulesFile(path, record, document)
-        except HookctlError as error:
-            yield RulesFile(path, record, None, error)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 
 from hookctl import errors, packs
-from hookctl.checks import gather_project
 from hookctl.checks import project as rules
 from hookctl.checks.codes import Finding, worst_first
 from hookctl.errors import HookctlError
@@ -34,14 +33,14 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     cwd = folders.cwd
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
-    facts = gather_project.gather(folder, folders.environ, start, _find_project(cwd, ""))
-    findings = list(rules.judge(facts, require))
-    for pack in _load_required(require):
-        findings += rules.judge_required(facts, pack)
+    declared = rules.Project(folder, folders.environ, start, _find_project(cwd, ""))
+    findings = list(rules.judge(declared, require))
+    for name, source, pack in _load_required(require):
+        findings += rules.judge_required(declared, name, source, pack)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
-    text = _describe(facts, findings)
+    text = _describe(declared, findings)
     return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
 
 
@@ -56,27 +55,26 @@ def _find_project(cwd: str, named: str) -> str:
     return start
 
 
-def _load_required(names: Sequence[str]) -> Iterator[rules.RequiredPack]:
-    """Each required pack, with its content where it is given as a file."""
+def _load_required(names: Sequence[str]) -> Iterator[tuple[str, str, packs.Pack | None]]:
+    """Each required pack: its name, and path and content where it is given as a file."""
     for name in dict.fromkeys(names):
         if packs.is_path(name) or packs.is_folder(name):
             pack = packs.load(name)
-            yield rules.RequiredPack(pack.name, pack, name)
+            yield pack.name, name, pack
         elif name.replace("-", "").isalnum():
-            yield rules.RequiredPack(name)
+            yield name, "", None
         else:
             hint = "Give a pack's name, or the path of its file."
             raise HookctlError("usage", f"no pack: {name!r}", hint=hint, exit_code=errors.USAGE)
 
 
-def _describe(facts: rules.ProjectFacts, findings: list[Finding]) -> list[Line]:
+def _describe(declared: rules.Project, findings: list[Finding]) -> list[Line]:
     """A line for each finding, or what was looked at."""
-    lines = finding_lines(findings, [], verbose=True)
-    installed = {pack.name for pack in facts.packs}
-    if findings or not installed:
-        if not findings:
-            return [Line("hookctl has nothing installed in this project", path=facts.project)]
-        return lines
-    names = ", ".join(sorted(installed))
-    places = amount(len([file for file in facts.files if file.record]), "settings file")
-    return [Line(f"{names}: complete, in {places}", OK, path=facts.project)]
+    installed = sorted({name for _, name, _ in declared.packs})
+    if findings:
+        return finding_lines(findings, [], verbose=True)
+    if not installed:
+        return [Line("hookctl has nothing installed in this project", path=declared.folder)]
+    places = amount(len([file for file in declared.files if file.record]), "settings file")
+    text = f"{', '.join(installed)}: complete, in {places}"
+    return [Line(text, OK, path=declared.folder)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import effect, programs
-from hookctl.checks.gather_guard import configuration
+from hookctl.checks.file import read_config
 from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -188,7 +188,7 @@ def _describe_file(
         shown["program"] = f"{tilde(fault.path)} is {fault.kind}"
         shown["keeps_at_work"] = False if fault.kind == programs.MISSING else None
     elif settings:
-        config = configuration(record.packs[GUARD].config, read)
+        config = read_config(record.packs[GUARD].config, read)
         own = [source for source in sources if source.path == path]
         reaching = own if own and host.env_field else sources
         hooks = [hook for hook in ours if hook.owner == GUARD]

@@ -1,0 +1,233 @@
+"""A settings file as doctor and check see it, and whether its host and hookctl can read it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hookctl.checks import codes, programs
+from hookctl.checks.codes import Finding, describe_error
+from hookctl.checks.programs import ProgramFault
+from hookctl.documents import CONFLICT
+from hookctl.errors import HookctlError
+from hookctl.hosts import loading
+from hookctl.ledger import committed, store
+from hookctl.model import Hooks, PackRecord, Record
+from hookctl.packs.choices import MODES, settings_from
+from hookctl.planner import fixes
+from hookctl.planner.own_files import parse_config
+from hookctl.planner.sources import look
+from hookctl.settings.effective import Source
+from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
+from hookctl.survey.machine import Machine
+from hookctl.system import files, project
+
+if TYPE_CHECKING:  # late: few have anything disabled
+    from hookctl.ledger.disabled import DisabledHook
+
+
+class Configuration(NamedTuple):
+    """The guard's configuration."""
+
+    value: dict[str, Any]  # empty where it is not there or cannot be read
+    error: HookctlError | None = None  # why it cannot be read
+    is_there: bool = True
+
+
+class File:
+    """A settings file with something of ours, or the user's of a host in use."""
+
+    def __init__(
+        self, machine: Machine, target: Target, record: Record | None, *, is_alone: bool = False
+    ) -> None:
+        self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
+        self.is_alone = is_alone  # nothing but its project may be looked at
+        self.document = self.current = self.error = None
+        try:
+            if target.project:
+                require_inside(target.project, target.path)
+            self.document = machine.reader.patient_document(target.path, target.host.format)[1]
+            if record and record.disabled:
+                from hookctl.ledger import disabled  # late: few have anything disabled
+
+                record = disabled.with_returned(target.host, record, self.document)
+            self.current = look(target.host, self.document, (), record.entries if record else ())
+        except HookctlError as error:
+            explain_conflict(target, error)
+            self.error = error
+        self.record = record
+        self.packs: dict[str, PackRecord] = record.packs if record else {}
+        self.entries = record.entries if record else ()
+        self.elements = self.current.elements if self.current else Hooks()
+        self.guard = self.packs.get(GUARD)
+        self.settings = settings_from(self.guard.settings) if self.guard else None
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The files that the host reads together with this one, the winning ones first."""
+        return [layer.source for layer in self.machine.surroundings(self.target)[0]]
+
+    @cached_property
+    def reaching(self) -> Sequence[Source]:
+        """Those whose variables reach the guard's hook: all, or this one if it has an env."""
+        own = [source for source in self.sources if source.path == self.path]
+        return own if own and self.host.env_field else self.sources
+
+    @cached_property
+    def config(self) -> Configuration:
+        """The guard's configuration."""
+        config = read_config(self.guard.config if self.guard else "", self.machine.reader.snapshot)
+        if config.error:
+            explain_conflict(self.target, config.error)
+        return config
+
+    @cached_property
+    def has_other_mode(self) -> bool:
+        """Whether the guard's configuration has another mode than the record."""
+        mode = self.config.value.get("mode")
+        return self.settings is not None and mode in MODES and mode != self.settings.mode
+
+    @cached_property
+    def fault(self) -> ProgramFault | None:
+        """What is wrong with the programs of the hooks in the file."""
+        if not self.elements and not self.packs:
+            return None
+        known = {entry.id for entry in self.entries}
+        commands = [str(hook.fields.get("command")) for hook in self.elements if hook.id in known]
+        read, machine = self.machine.reader.snapshot, self.machine
+        return programs.find_fault(machine.folders, machine.records, self.target, read, commands)
+
+    @cached_property
+    def disabled(self) -> Sequence[DisabledHook]:
+        """What `hookctl disable` switched off or took out."""
+        return self.machine.disabled_in(self.path)
+
+    @cached_property
+    def disabled_ids(self) -> set[str]:
+        """The ids of those that are hooks of packs."""
+        entries = self.record.disabled if self.record else ()
+        return {entry.id for entry in entries} | {hook.name for hook in self.disabled} - {""}
+
+    @property
+    def install(self) -> str:
+        """The command that installs the guard in this settings file."""
+        return self.install_of(GUARD)
+
+    def install_of(self, pack: str) -> str:
+        """The command that installs a pack in this settings file."""
+        known, machine = self.packs.get(pack), self.machine
+        return fixes.install_again(
+            self.target, pack, known, machine.folders.cwd, machine.cwd_project
+        )
+
+    def again(self, pack: str) -> str:
+        """The fix that restores what an install of a pack wrote, as a sentence."""
+        command = f"`{self.install_of(pack)} --force` restores it"
+        return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
+
+    @property
+    def repair(self) -> str:
+        """The command that repairs hookctl's files and entries."""
+        here = self.machine.cwd_project
+        return fixes.repair_command(self.target.project or here, here)
+
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+        """A finding of the list about this file, unless it names another path."""
+        values |= {"file": self, "host": self.host}
+        return codes.finding(code, self.host.name, path or self.path, level, **values)
+
+
+def read_config(path: str, read: Callable[[str], files.Snapshot]) -> Configuration:
+    """The guard's configuration at a path, which is '' where it has none."""
+    try:
+        snapshot = read(path) if path else None
+        if snapshot is None or snapshot.data is None:
+            return Configuration({}, is_there=False)
+        value = parse_config(snapshot)
+        if not isinstance(value, dict):
+            raise HookctlError("wrong_shape", "it is not a JSON object")
+        return Configuration(value)
+    except HookctlError as error:
+        return Configuration({}, error)
+
+
+def explain_conflict(target: Target, error: HookctlError) -> None:
+    """Let the error of a merge conflict in a project say how to resolve it."""
+    if error.message == CONFLICT and target.shared:
+        with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
+            error.hint = committed.conflict_fix(target.project, error.path) or error.hint
+
+
+# Does the host read all of the file, and can hookctl?
+
+
+def judge_reading(file: File) -> Iterator[Finding]:
+    """Whether the file can be read; the backup that can replace it, if not."""
+    error = file.error
+    if error is None:
+        return
+    costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
+    message, fix = f"{describe_error(error)}{costs_it}", error.hint
+    # A backup is of neither branch of a merge.
+    number = 0 if error.message == CONFLICT or file.is_alone else _find_last_backup(file)
+    if number:
+        command = f"hookctl restore {shlex.quote(file.path)}"
+        fix += (
+            f" Or `{command} --to {number}` restores the text from before hookctl's last "
+            "write, without what that wrote; `--list` shows all."
+        )
+    yield Finding(error.code, "error", message, file.host.name, file.path, fix)
+
+
+def _find_last_backup(file: File) -> int:
+    """The number of the newest backup of a settings file; 0 if there is none."""
+    from hookctl.system import backups  # late: most settings files can be read
+
+    with contextlib.suppress(HookctlError, OSError):
+        found = backups.read_backups(file.machine.folders, store.real_path(file.path))
+        kept = backups.number_backups(found)
+        # After an uninstall and a new install it is number 1, that before the first write.
+        return max(kept, key=lambda number: kept[number].at, default=0)
+    return 0
+
+
+def judge_content(file: File) -> Iterator[Finding]:
+    """Faults that make the host ignore the file, or keep hookctl from changing it."""
+    document = file.document
+    if document is None or not os.path.isfile(file.path):
+        return
+    is_object = isinstance(document.value, dict)
+    if is_object and not file.is_alone and files.is_read_only(file.path):
+        yield file.find("read_only")
+    error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
+    if error:
+        cost = loading.cost(file.host)
+        yield file.find("strict_host", what=describe_error(error), cost=cost)
+    if fault:
+        what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
+        doctor = file.host.client.doctor
+        check = f"; `{doctor}` says whether it is right then." if doctor else "."
+        fix = fault.fix or f"Fix that place, or remove it{check}"
+        yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
+
+
+def judge_repository(file: File) -> Iterator[Finding]:
+    """Does everyone who clones the project get its hooks, and does the host find them there?"""
+    if not file.target.shared or not (file.record or file.elements):
+        return
+    from hookctl.system import git  # late: most settings files are no project's
+
+    machine, root = file.machine, file.target.project
+    paths, state = [file.path, *project.shared_files(root)], machine.folders.state
+    for rule in git.find_ignored(root, paths, machine.environ, state, personal=True):
+        yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
+    repository = repository_above(file.target)
+    if repository:
+        reason = f"{file.host.title} looks for its program in the repository, {repository}"
+        fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
+        hooks = " and ".join(sorted({hook.id for hook in file.elements}))
+        yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)

@@ -1,0 +1,330 @@
+"""Judges whether hooks of ours work: their programs and Python, the guard, and packs' receipts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+
+from hookctl.checks import limits, self_test
+from hookctl.checks.codes import Finding, describe_error, from_error
+from hookctl.checks.file import File
+from hookctl.checks.host import stops_of
+from hookctl.checks.programs import (
+    CHANGED,
+    MISSING,
+    NEWER,
+    UNREADABLE,
+    ProgramFault,
+    find_pack_fault,
+)
+from hookctl.checks.self_test import Trial
+from hookctl.documents import CONFLICT
+from hookctl.errors import HookctlError
+from hookctl.hosts import loading
+from hookctl.masking import masked
+from hookctl.model import HookEntry, PathFault
+from hookctl.packs.guard import HOSTS, WRAPS
+from hookctl.packs.guard_options import in_effect
+from hookctl.packs.model import run_packs
+from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
+from hookctl.packs.run_files import describe_outside
+from hookctl.packs.runner import find_event
+from hookctl.planner.own_files import list_programs
+from hookctl.receipts.model import HookName, Run, Runs
+from hookctl.settings import effective
+from hookctl.settings.effective import STOP
+from hookctl.settings.targets import GUARD
+from hookctl.survey.machine import written_at
+from hookctl.system import interpreter, owners, project
+
+
+def judge_programs(file: File) -> Iterator[Finding]:
+    """Whether the programs of a file's hooks are as this version writes them."""
+    if file.fault:
+        yield _report_fault(file, file.fault, "hookctl", file.repair)
+
+
+def judge_packs(file: File) -> Iterator[Finding]:
+    """The files of every pack but the guard, and the Python that runs their commands."""
+    for name in sorted(file.packs.keys() - {GUARD}):
+        fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
+        if fault:
+            command = file.repair if fault.kind == MISSING else file.install_of(name)
+            yield _report_fault(file, fault, name, command, "warning")
+    names = run_packs(file.record) if file.record else []
+    python = str(file.packs[names[0]].settings.get("python", "")) if names else ""
+    settings = file.settings if file.settings and file.settings.events else None
+    is_guards = settings and (file.target.shared or settings.python == python)
+    if names and not is_guards:
+        yield from _judge_interpreter(file, python, names[0])
+
+
+def _report_fault(
+    file: File, fault: ProgramFault, whose: str, command: str, level: str = ""
+) -> Finding:
+    """The finding about a program; `level` is that of one that was changed."""
+    if fault.kind == UNREADABLE and fault.error:
+        return from_error(fault.error, file.host.name, fault.path)
+    values = {"whose": whose, "command": command}
+    if fault.kind == MISSING:
+        return file.find("hook_missing", fault.path, **values)
+    if fault.kind == CHANGED:
+        return file.find("hook_changed", fault.path, level, **values)
+    return file.find("hook_newer" if fault.kind == NEWER else "hook_old", fault.path, fault=fault)
+
+
+def _find_python(file: File, recorded: str) -> str:
+    """The interpreter that runs a launcher: the shared command takes any python3 on PATH."""
+    if not file.target.shared:
+        return recorded
+    return interpreter.python3(file.machine.environ, file.target.project) or "python3"
+
+
+def _judge_interpreter(file: File, recorded: str, pack: str) -> Iterator[Finding]:
+    """The interpreter that starts a launcher, asked for its version if it can be started."""
+    path, what = _find_python(file, recorded), ""
+    needed = ".".join(map(str, interpreter.MINIMUM))
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        what = "is not there"
+    elif fault := owners.find_fault(path):
+        yield _report_loose(file, path, fault)
+    else:
+        answer = interpreter.ask(path)
+        if answer is None:
+            what = "does not run"
+        elif answer[1] < interpreter.MINIMUM:
+            what = f"is {'.'.join(map(str, answer[1]))}; it needs {needed} or later"
+    if what:
+        fix = f"`{file.install_of(pack)}` chooses another."
+        if file.target.shared:
+            fix = f"Put a python3 of {needed} or later on PATH."
+        yield file.find("interpreter_broken", path, what=what, fix=fix)
+
+
+def judge_rights(file: File) -> Iterator[Finding]:
+    """Could another user change the settings, the programs of hooks, or hookctl's state?"""
+    machine, paths = file.machine, [file.path] if file.document is not None else []
+    for pack in file.packs.values():
+        paths += [os.path.join(pack.folder, name) for name in pack.files]
+    if file.guard:
+        paths.append(machine.folders.state)
+    with contextlib.suppress(HookctlError):  # the rule about programs tells why
+        paths += list_programs(machine.records, file.target, machine.folders)
+    found = owners.find_faults([path for path in paths if os.path.exists(path)])
+    for fault, path in {fault: path for path, fault in reversed(found.items())}.items():
+        yield _report_loose(file, path, fault)
+
+
+def _report_loose(file: File, path: str, fault: PathFault) -> Finding:
+    where = "" if fault.path == path else f"{fault.path} "
+    return file.find("loose_mode", path, fault=fault, where=where)
+
+
+# The guard: can its hook read config.json, does that mean what it says, and does it work?
+
+
+def judge(file: File) -> Iterator[Finding]:
+    """The guard of one settings file."""
+    if file.settings is None:
+        return
+    if not file.settings.events:
+        yield file.find("guard_off")
+        return
+    python, broken = sys.executable, []
+    if not file.is_alone:
+        python = _find_python(file, file.settings.python)
+        broken = [*_judge_interpreter(file, file.settings.python, GUARD)]
+    yield from broken
+    yield from judge_configuration(file)
+    # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
+    is_whole = not (broken or file.fault or STOP in file.disabled_ids)
+    if is_whole and not file.config.error and (file.config.is_there or not file.is_alone):
+        yield from _judge_self_test(file, python)
+
+
+def judge_configuration(file: File) -> Iterator[Finding]:
+    """Faults of the guard's config.json: the hook ignores them silently."""
+    config, path = file.config, file.guard.config if file.guard else ""
+    if config.error or not config.is_there:
+        error = describe_error(config.error) if config.error else "it is not there"
+        fix = file.again(GUARD)
+        if config.error and config.error.message == CONFLICT:
+            fix = config.error.hint
+        yield file.find("config_unreadable", path, error=error, fix=fix)
+        return
+    if file.target.shared:
+        environ = None if file.is_alone else file.machine.environ
+        for wrong in describe_outside(config.value, file.target.project, environ):
+            yield file.find("config_invalid", path, wrong=wrong)
+    if not file.is_alone:  # else each value is compared with the record
+        known = {HOSTS, WRAPS, "$schema", *in_effect(config.value, {})}
+        for name in sorted(config.value.keys() - known):
+            value = json.dumps(masked(config.value[name], name))
+            wrong = f"{name} is {value}, which the hook does not take; it ignores that"
+            yield file.find("config_invalid", path, wrong=wrong)
+    yield from _judge_values(file, path)
+
+
+def _judge_values(file: File, path: str) -> Iterator[Finding]:
+    """Values that keep the guard from what the record, and this hookctl, have it do."""
+    mode, named = file.config.value.get("mode"), file.config.value.get("state_dir")
+    if file.has_other_mode:
+        # A committed record says what the team wants; elsewhere it is the operator's choice.
+        level = "error" if mode == "off" and file.target.shared else "warning"
+        again = file.again(GUARD)
+        yield file.find("config_changed", path, level, changed=f"mode is {mode}", again=again)
+    state, environ = file.machine.folders.state, file.machine.environ
+    is_ours = file.target.shared or environ.get("HOOKCTL_STATE_DIR")
+    if isinstance(named, str) and named not in ("", state) and not is_ours:
+        yield file.find("state_elsewhere", path, named=named, state=state)
+
+
+# The self-test: the guard's own copy is asked whether it keeps what mode and events promise.
+
+_PROMISES = {  # what it does not do where it breaks them
+    "block": "does not block a stop while work remains",
+    "end": "does not end a chain of stops that another hook forces",
+    "refuse": "does not refuse a tool call that is repeated",
+}
+
+
+def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
+    """Whether the guard does in a self-test what its configuration promises."""
+    trial, path = _ask(file, python), file.guard.config if file.guard else ""
+    if trial is None:
+        return
+    fails, allowed = _PROMISES[trial.promised], _find_time_limit(file)
+    why = ""
+    # The agent of a project runs on another machine.
+    if trial.seconds > allowed and not file.is_alone:
+        why = f"it took {trial.seconds:.1f} s of the {allowed:g} s allowed"
+    elif not trial.is_kept and not trial.causes:
+        why = f"it answered {' '.join(trial.answer.split()) or 'nothing'}"
+    if why:
+        values = {"fails": fails, "why": f"in a self-test {why}", "fix": file.again(GUARD)}
+        yield file.find("self_test_failed", path, **values)
+    level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
+    for name, is_variable in trial.causes:
+        if is_variable:
+            yield from _judge_variable(file, name, f"is set, so the guard {fails}")
+            continue
+        why = f"{name} is {json.dumps(masked(file.config.value[name], name))}"
+        values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
+        yield file.find("self_test_failed", path, level, **values)
+
+
+def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
+    """A variable that keeps the guard from its promise; one that switches it off has a rule."""
+    given = effective.variable(file.reaching, {}, name)
+    scope = given.source.scope if given.source else ""
+    if scope and limits.find_effect(file, name, given.text, scope) in ("", limits.OVERRIDES):
+        yield limits.report_variable(file, given.path, name, effect, f"{scope} scope")
+
+
+def _ask(file: File, python: str) -> Trial | None:
+    """The self-test of the guard with this file's configuration, and the variables it gets."""
+    variables, of_project = effective.variables(file.reaching), set()
+    for name in variables:
+        source = effective.variable(file.reaching, {}, name).source
+        if file.is_alone or (source and source.scope == "project"):
+            of_project.add(name)
+    question = self_test.Question(
+        file.host, file.config.value, variables, frozenset(of_project), file.target.shared
+    )
+    return self_test.run(python, question, file.machine.folders.state)
+
+
+def _find_time_limit(file: File) -> float:
+    """How long an answer may take: less than the host waits for it."""
+    allowed = self_test.LONGEST
+    for hook in file.elements:
+        given = loading.timeout_seconds(file.host, hook.fields) if hook.id == STOP else None
+        allowed = min(allowed, given) if given and given > 0 else allowed
+    return allowed
+
+
+# Packs' hooks, by what the runner noted of them: one that fails each time, or that never runs.
+
+_ENOUGH = 3  # runs, or events, before anything is said
+_STATUS = {126: " (it cannot be executed)", 127: " (a command was not found)"}  # of sh
+# Of a decision about another agent than the one that a pack's hook runs for.
+_OF_OTHER_AGENTS = ("child", "subagent", "no_input")
+
+
+def judge_receipts(file: File) -> Iterator[Finding]:
+    """The hooks of packs in one settings file, by what the runner noted of them."""
+    names = run_packs(file.record) if file.record else []
+    if not names:
+        return
+    folder = ""  # a project's file: what ran in the project alone
+    if file.target.project:
+        state = project.state_folder(file.machine.folders.state, file.target.project)
+        folder = os.path.basename(state)
+    runs = file.machine.runs(folder)
+    for hook in file.elements:
+        event = find_event(str(hook.fields.get("command")))
+        if hook.pack not in names or not event:
+            continue
+        name = HookName(file.host.name, event, hook.id)
+        fire = _command_to_fire(file, hook, name)
+        recent = runs[name].recent if name in runs else ()
+        if len(recent) >= _ENOUGH and all(run.has_failed for run in recent):
+            values = {"id": name.id, "event": event, "count": len(recent)}
+            reason = _describe_failure(recent[-1])
+            yield file.find("hook_fails", reason=reason, fire=fire, **values)
+        count = 0 if name in runs else _count_events(file, hook, name, runs, folder)
+        if count >= _ENOUGH:
+            seen = f"{event} came {count} times or more since its file was written"
+            yield file.find("hook_silent", id=name.id, seen=seen, fire=fire)
+
+
+def _describe_failure(run: Run) -> str:
+    """Why a run failed, as far as its receipt says."""
+    if run.is_late:
+        return "the last one ran out of time"
+    if run.status is None:
+        return "the last one could not start"
+    if run.status == 0:
+        return "the answer of the last one is not valid"
+    return f"the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
+
+
+def _command_to_fire(file: File, hook: HookEntry, name: HookName) -> str:
+    """The command that runs a hook once; at a tool event with a tool that its matcher names."""
+    words = ["hookctl fire", name.event]
+    if SHORT[name.event] in TOOL_EVENTS:
+        named = re.search(r"\w+", _find_matcher(hook)[1])
+        words += ["--tool", named[0] if named else "Bash"]
+    if file.target.scope != "user":
+        words.append("--run-project")
+    return " ".join([*words, "--hook", name.id])
+
+
+def _count_events(
+    file: File, hook: HookEntry, name: HookName, all_runs: Mapping[HookName, Runs], folder: str
+) -> int:
+    """How often at least a hook should have run since its file was written, as others show."""
+    since, matcher, counts = written_at(file.path) or float("inf"), _find_matcher(hook), [0]
+    alike = {other.id for other in file.elements if _find_matcher(other) == matcher}
+    for other, runs in all_runs.items():
+        is_of_event = (other.host, other.event) == (name.host, name.event)
+        if is_of_event and (not any(matcher) or other.id in alike):
+            counts.append(sum(run.at > since for run in runs.recent))
+    if name.event == "Stop":
+        stops = 0
+        for line in stops_of(file.machine, file.host):
+            is_of_it = line.get("event") == "stop" and line.get("code") not in _OF_OTHER_AGENTS
+            stops += is_of_it and folder in ("", line["project"]) and line["t"] > since
+        counts.append(stops)
+    return max(counts)
+
+
+def _find_matcher(hook: HookEntry) -> tuple[str, str]:
+    """What a hook runs for: the matcher of the host, and that of the runner; empty for all."""
+    own = hook.fields.get("matcher")
+    option = str(hook.fields.get("command")).partition(" --matcher ")[2].partition(" ")[0]
+    return "" if own in ALL else str(own), option
