@@ -187,6 +187,34 @@ def value_at(value: Any, path: Path) -> Any:
     return value
 
 
+def edit_value(value: Any, path: Path, new: Any) -> Any:
+    """Make an edit on plain values, to cross-check one of the text; a removal for MISSING."""
+    if not path:
+        return new
+    key, below = path[0], path[1:]
+    is_removal = new is MISSING and not below
+    if isinstance(key, int):
+        items = list(value or ())
+        old = items[key] if below and key < len(items) else None
+        items[key : key + 1] = [] if is_removal else [edit_value(old, below, new)]
+        return items
+    members = dict(value or {})
+    if is_removal:
+        del members[key]
+    else:
+        members[key] = edit_value(members.get(key), below, new)
+    return members
+
+
+def comparable(value: Any) -> Any:
+    """The value in a form to compare: 1, 1.0 and true differ, and nan equals itself."""
+    if isinstance(value, dict):
+        return {key: comparable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [comparable(inner) for inner in value]
+    return type(value), repr(value)
+
+
 # Texts
 
 
@@ -210,18 +238,40 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
 
 
 def line_start(text: str, offset: int) -> int:
-    """Where the line of an offset begins; between \\r and \\n it is still the line before."""
+    """Where the line of an offset begins, behind a byte order mark; between \\r and \\n it is still
+    the line before.
+    """
     newline = text.rfind("\n", 0, offset)
     carriage = text.rfind("\r", 0, offset)
     if carriage > newline and text.startswith("\r\n", carriage):
         carriage = text.rfind("\r", 0, carriage)
-    return max(newline, carriage) + 1
+    return max(newline, carriage) + 1 or int(offset > 0 and text.startswith(BOM))
 
 
 def line_stop(text: str, offset: int) -> int:
     """Where the line of an offset ends, before its line break."""
     line_break = BREAK.search(text, offset)
     return line_break.start() if line_break else len(text)
+
+
+def whole_lines(text: str, start: int, end: int) -> Splice:
+    """Remove the lines of a span; if the last one has no line break, the one before them goes."""
+    stop = line_stop(text, end)
+    line_break = BREAK.match(text, stop)
+    if line_break:
+        return Splice(start, line_break.end())
+    break_before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(text, 0, start)
+    return Splice(break_before.start() if break_before else start, stop)
+
+
+def start_of_comments(text: str, start: int, floor: int = 0) -> int:
+    """Where the lines of comments begin that stand right above a line, not above `floor`."""
+    while start > max(floor, line_start(text, 1)):
+        line_above = line_start(text, start - 1)
+        if not text[line_above:start].lstrip(" \t").startswith("#"):
+            break
+        start = line_above
+    return start
 
 
 def line_end_of(text: str, default: str = "\n") -> str:

@@ -10,40 +10,20 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hookctl.documents import AGAIN, BOM, BREAK, DEPTH, conflict_in, error_at, too_deep
 from hookctl.errors import HookctlError
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
-STRING = "tag:yaml.org,2002:str"
-MERGE = "tag:yaml.org,2002:merge"
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_KEY = r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_-]*"
 # Characters that JSON allows in a string and YAML forbids, or reads as a line break.
 _ESCAPED = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 # Characters that YAML 1.1 does not allow in a file.
 _UNPRINTABLE = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-
-# The comparison tree: a mapping is a tuple of pairs, so that order and duplicates count; a scalar
-# is its tag and its text, so that 1.0, 0x10 and "10" stay themselves; an alias is its name. Tags
-# and anchors count everywhere.
-Tree = Any
-
-
-class Child(NamedTuple):
-    """A member of a mapping, or an item of a sequence, which has no key."""
-
-    key: Node | None
-    value: Node
-
-    @property
-    def start(self) -> int:
-        return (self.key or self.value).start
 
 
 @dataclass(eq=False)
@@ -53,44 +33,41 @@ class Node:
     kind: str  # map | seq | scalar | alias
     start: int
     end: int = -1  # of its last character; of a block collection the end of the last child
-    tag: str = ""
-    text: str = ""  # a scalar's value; an alias's name
-    anchor: str = ""
+    tag: str = ""  # of a scalar
+    text: str = ""  # a scalar's value
     flow: bool = False
     block: bool = False  # a scalar in the | or > style, which ends where the next line begins
-    children: list[Child] = field(default_factory=list)
+    key: Node | None = None  # of a member of a mapping
+    parent: Node | None = None
+    index: int = 0  # among the parent's children
+    children: list[Node] = field(default_factory=list)
     values: int = 1  # in it, itself and what its aliases stand for included
 
-    def find(self, key: str | int) -> list[int]:
-        """The indexes of the children under a key; more than one for a duplicate key."""
+    def find(self, key: str | int) -> list[Node]:
+        """The children under a key; more than one for a duplicate key."""
         if isinstance(key, int):
             is_inside = self.kind == "seq" and 0 <= key < len(self.children)
-            return [key] if is_inside else []
-        indexes = []
-        for index, (name, _) in enumerate(self.children):
-            if name and name.tag == STRING and name.text == key:
-                indexes.append(index)
-        return indexes
+            return [self.children[key]] if is_inside else []
+        return [one for one in self.children if one.key and one.key.is_text(key)]
 
-    def tree(self) -> Tree:
-        """The node's values in a form to compare."""
-        if self.kind == "alias":
-            return ("alias", self.text)
-        if self.kind == "scalar":
-            return ("scalar", self.anchor, self.tag, self.text)
-        parts = tuple((key and key.tree(), value.tree()) for key, value in self.children)
-        return (self.kind, self.anchor, self.tag, parts)
+    def is_text(self, text: str) -> bool:
+        """Whether it is a string of this text."""
+        return (self.tag, self.text) == (f"{_TAG}str", text)
 
+    @property
+    def is_null(self) -> bool:
+        """Whether it is null, however it is written."""
+        return self.tag == f"{_TAG}null"
 
-class Reading(NamedTuple):
-    """A text that was read: its root (None in an empty document) and its anchors."""
+    @property
+    def is_merge(self) -> bool:
+        """Whether it is a key that merges another mapping into its own (<<)."""
+        return self.tag == f"{_TAG}merge"
 
-    root: Node | None
-    anchors: dict[str, Node]
-
-    def tree(self) -> Tree:
-        """The document's tree; None if it is empty."""
-        return self.root and self.root.tree()
+    @property
+    def is_in_lines(self) -> bool:
+        """Whether it is a block collection."""
+        return bool(self.children) and not self.flow
 
 
 @cache
@@ -126,93 +103,78 @@ def _loader() -> Any:
     return Loader
 
 
-def load(text: str, where: str) -> Any:
-    """The document's plain value, as the host reads it; unparsable if the host cannot."""
+def read(text: str, where: str) -> tuple[Node | None, Any]:
+    """The root node, None in an empty document, and the plain value, as the host reads it.
+
+    Unparsable, with the position, if the host cannot read it.
+    """
     yaml = reader(where)
+    builder = _Builder(text, where)
     try:
-        return yaml.load(text.removeprefix(BOM), _loader())
+        for event in yaml.parse(text.removeprefix(BOM), _loader()):
+            builder.take(event, yaml)
+        value = yaml.load(text.removeprefix(BOM), _loader())
     except RecursionError:  # a long chain of mappings that merge each other
         raise too_deep(text, where) from None
     except yaml.YAMLError as error:
         raise _unparsable(text, where, error) from None
-
-
-def read(text: str, where: str, anchors: Mapping[str, Node] = MappingProxyType({})) -> Reading:
-    """The nodes of a text; unparsable, with the position, if it is not one document.
-
-    Aliases may name `anchors` of the document that the text is a part of.
-    """
-    yaml = reader(where)
-    builder = _Builder(text, where, dict(anchors))
-    try:
-        for event in yaml.parse(text.removeprefix(BOM), _loader()):
-            builder.take(event, yaml)
-    except yaml.YAMLError as error:
-        raise _unparsable(text, where, error) from None
     root = builder.root
-    if root and root.kind == "scalar" and root.start == root.end and not root.anchor:
+    if root and root.kind == "scalar" and root.start == root.end:
         root = None
-    return Reading(root, builder.anchors)
+    return root, value
 
 
 class _Builder:
     """Builds the nodes of one document from the reader's events."""
 
-    def __init__(self, text: str, where: str, anchors: dict[str, Node]) -> None:
+    def __init__(self, text: str, where: str) -> None:
         self.root: Node | None = None
-        self.anchors = anchors
-        self._text = text
-        self._where = where
+        self._anchors: dict[str, Node] = {}
+        self._text, self._where = text, where
         self._shift = int(text.startswith(BOM))  # the reader counts without it
-        self._documents = 0
         self._open: list[Node] = []  # the collections around the next node
         self._keys: list[Node | None] = []  # of each open mapping: the key of the next value
 
     def take(self, event: Any, yaml: Any) -> None:
         start, end = event.start_mark.index + self._shift, event.end_mark.index + self._shift
         if isinstance(event, yaml.AliasEvent):
-            self._add_alias(Node("alias", start, end, text=event.anchor))
+            self._add(self._alias(Node("alias", start, end), event.anchor), "")
         elif isinstance(event, yaml.ScalarEvent):
+            tag = event.tag
+            if tag in (None, "!"):
+                tag = _resolver().resolve(yaml.ScalarNode, event.value, event.implicit)
             is_block = event.style in ("|", ">")
-            anchor = event.anchor or ""
-            tag = _resolved_tag(event, yaml)
-            self._add(Node("scalar", start, end, tag, event.value, anchor, block=is_block))
+            self._add(Node("scalar", start, end, tag, event.value, block=is_block), event.anchor)
         elif isinstance(event, yaml.CollectionStartEvent):
             kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
-            anchor, flow = event.anchor or "", bool(event.flow_style)
-            self._add(Node(kind, start, tag=event.tag or "", anchor=anchor, flow=flow))
+            self._add(Node(kind, start, flow=bool(event.flow_style)), event.anchor)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._close_collection(end)
-        elif isinstance(event, yaml.DocumentStartEvent):
-            self._documents += 1
-            if self._documents > 1:
-                message, hint = "a second document begins here", "Make it one document."
-                raise error_at("unparsable", self._text, self._where, start, message, hint)
 
-    def _add_alias(self, node: Node) -> None:
-        if node.text not in self.anchors:
-            message = "there is no anchor of this name"
-            raise error_at("unparsable", self._text, self._where, node.start, message, AGAIN)
-        target = self.anchors[node.text]
+    def _alias(self, node: Node, name: str) -> Node:
+        """An alias with the size of its anchor's value; one without an anchor is refused later."""
+        target = self._anchors.get(name, node)
         if any(target is holder for holder in self._open):
-            raise self._unsupported(node, f"the value &{node.text} contains itself")
+            raise self._unsupported(node, f"the value &{name} contains itself")
         node.values = target.values
-        self._add(node)
+        return node
 
     def _unsupported(self, node: Node, message: str) -> HookctlError:
         hint = "Write the value out instead of the alias, then run the command again."
         return error_at("unsupported_yaml", self._text, self._where, node.start, message, hint)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: Node, anchor: str) -> None:
         """Add a node to the innermost open collection, as a key or as a value."""
-        if node.anchor:
-            self.anchors[node.anchor] = node
+        if anchor:
+            self._anchors[anchor] = node
         if not self._open:
             self.root = node
         elif self._open[-1].kind == "map" and self._keys[-1] is None:
             self._keys[-1] = node
         else:
-            self._open[-1].children.append(Child(self._keys[-1], node))
+            node.parent, node.key = self._open[-1], self._keys[-1]
+            node.index = len(node.parent.children)
+            node.parent.children.append(node)
             self._keys[-1] = None
         if node.kind in ("map", "seq"):
             self._open.append(node)
@@ -224,22 +186,15 @@ class _Builder:
         """End the innermost collection; a block one ends with its last child, not at its event."""
         node = self._open.pop()
         self._keys.pop()
-        node.values += sum(child.value.values for child in node.children)
+        node.values += sum(child.values for child in node.children)
         if node.values > VALUES:
             raise self._unsupported(node, f"its aliases make more than {VALUES:,} values of it")
-        node.end = end if node.flow or not node.children else node.children[-1].value.end
+        node.end = node.children[-1].end if node.is_in_lines else end
 
 
 @cache
 def _resolver() -> Any:
     return reader().resolver.Resolver()
-
-
-def _resolved_tag(event: Any, yaml: Any) -> str:
-    """A scalar's tag: the written one, else the one that the reader finds from its text."""
-    if event.tag in (None, "!"):
-        return _resolver().resolve(yaml.ScalarNode, event.value, event.implicit)
-    return event.tag
 
 
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
@@ -269,32 +224,50 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
 
 
 class Style(NamedTuple):
-    """The layout of a file."""
+    """How many blanks a collection is indented by below its key."""
 
-    line_end: str = "\n"
-    unit: int = 2  # blanks by which a mapping inside a mapping is indented
-    dash: int = 2  # blanks by which a list inside a mapping is indented; 0 in some files
+    unit: int = 2  # a mapping
+    dash: int = 2  # a list; 0 in some files
 
 
-class Source(NamedTuple):
-    """A source text from an earlier raw(), to be written again."""
+class Lines(NamedTuple):
+    """A value to be written, as the lines that it has at the left margin."""
 
-    text: str
-    node: Node
+    kind: str  # map | seq, in lines below its key; scalar for a value on the line of its key
+    lines: list[str]
 
-    @property
-    def lines(self) -> list[str]:
-        """Its lines; those of a value on its key's line lose their common indentation."""
-        first, *more = BREAK.split(self.text)
-        if self.stands_alone:
-            return [first, *more]
-        depth = common_indent(more)
-        return [first, *(line[depth:] for line in more)]
 
-    @property
-    def stands_alone(self) -> bool:
-        """Whether it needs lines below its key."""
-        return self.node.kind in ("map", "seq") and not self.node.flow
+def source_lines(text: str, root: Node | None) -> Lines:
+    """A source text as lines; those of a value on its key's line lose their common indentation."""
+    first, *more = BREAK.split(text)
+    if root and root.is_in_lines:
+        return Lines(root.kind, [first, *more])
+    depth = common_indent(more)
+    return Lines("scalar", [first, *(line[depth:] for line in more)])
+
+
+def written(value: Any, style: Style) -> Lines:
+    """A value as lines; TypeError or ValueError for what YAML does not have."""
+    if isinstance(value, Lines):
+        return value
+    if not isinstance(value, dict | list) or not value:
+        return Lines("scalar", [flow(value)])
+    lines = []
+    pairs = value.items() if isinstance(value, dict) else ((None, inner) for inner in value)
+    for key, inner in pairs:
+        lines += member(key, written(inner, style), style)
+    return Lines("map" if isinstance(value, dict) else "seq", lines)
+
+
+def member(key: str | None, value: Lines, style: Style) -> list[str]:
+    """The lines of a mapping's member, or of a sequence's item."""
+    head = "-" if key is None else f"{key_text(key)}:"
+    first, *more = value.lines
+    if value.kind == "scalar":
+        return [f"{head} {first}", *indented(more, style.unit)]
+    if key is None:
+        return [f"{head} {first}", *indented(more, 2)]
+    return [head, *indented(value.lines, style.dash if value.kind == "seq" else style.unit)]
 
 
 def indent_of(line: str) -> int:
@@ -307,38 +280,14 @@ def common_indent(lines: list[str]) -> int:
     return min((indent_of(line) for line in lines if line.strip()), default=0)
 
 
-def tree_of(value: Any) -> Tree:
-    """A value as a node's tree; KeyError or ValueError for what YAML does not have."""
-    if isinstance(value, Source):
-        return value.node.tree()
-    if isinstance(value, dict):
-        pairs = tuple((tree_of(key), tree_of(inner)) for key, inner in value.items())
-        return ("map", "", "", pairs)
-    if isinstance(value, list | tuple):
-        items = tuple((None, tree_of(inner)) for inner in value)
-        return ("seq", "", "", items)
-    if isinstance(value, str):
-        return ("scalar", "", STRING, value)
-    kinds = {bool: "bool", int: "int", float: "float", type(None): "null"}
-    return ("scalar", "", _TAG + kinds[type(value)], scalar(value))
-
-
-def scalar(value: Any) -> str:
-    """A scalar's text."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if isinstance(value, float) and "e" in text and "." not in text:
-        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
-    return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def is_null(node: Node) -> bool:
-    """Whether a node is null, however it is written, and has no anchor."""
-    return node.kind == "scalar" and node.tag == "tag:yaml.org,2002:null" and not node.anchor
+def indented(lines: list[str], column: int) -> list[str]:
+    """Lines with more indentation, blank ones as they are."""
+    return [" " * column + line if line.strip() else line for line in lines]
 
 
 def key_text(key: str) -> str:
     """A key's text, without quotes if every reader reads it as a string."""
-    return key if re.fullmatch(_PLAIN_KEY, key) else scalar(key)
+    return key if re.fullmatch(_PLAIN_KEY, key) else flow(key)
 
 
 def flow(value: Any) -> str:
@@ -346,65 +295,9 @@ def flow(value: Any) -> str:
     if isinstance(value, dict):
         members = [f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()]
         return "{" + ", ".join(members) + "}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
-    return scalar(value)
-
-
-def block(value: Any, column: int, style: Style) -> list[str]:
-    """The lines of a collection that is not empty, each with its indentation."""
-    if isinstance(value, Source):
-        return indented(value.lines, column)
-    lines = []
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            lines += member(key, inner, column, style)
-    else:
-        for inner in value:
-            lines += member(None, inner, column, style)
-    return lines
-
-
-def member(key: str | None, value: Any, column: int, style: Style) -> list[str]:
-    """The lines of a mapping's member, or of a sequence's item."""
-    pad = " " * column
-    if key is None and needs_lines(value):
-        first, *more = block(value, column + 2, style)
-        return [f"{pad}- {first.lstrip(' ')}", *more]
-    head = f"{pad}-" if key is None else f"{pad}{key_text(key)}:"
-    if needs_lines(value):
-        depth = style.dash if is_list(value) else style.unit
-        return [head, *block(value, column + depth, style)]
-    first, *more = inline_lines(value)
-    return [f"{head} {first}", *indented(more, column + style.unit)]
-
-
-def inline_lines(value: Any) -> list[str]:
-    """The lines of a value that begins on its key's line."""
-    if isinstance(value, Source):
-        return value.lines
-    return [flow(value)]
-
-
-def needs_lines(value: Any) -> bool:
-    """Whether a new value is written in lines of its own."""
-    if isinstance(value, Source):
-        return value.stands_alone
-    return isinstance(value, dict | list | tuple) and bool(value)
-
-
-def is_list(value: Any) -> bool:
-    """Whether a new value that needs lines is a list."""
-    if isinstance(value, Source):
-        return value.node.kind == "seq"
-    return not isinstance(value, dict)
-
-
-def indented(lines: list[str], column: int) -> list[str]:
-    """Lines with more indentation, blank ones as they are."""
-    return [" " * column + line if line.strip() else line for line in lines]
-
-
-def is_merge(node: Node | None) -> bool:
-    """Whether a key merges another mapping into this one (<<)."""
-    return node is not None and node.tag == MERGE
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
+    return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,8 +1,7 @@
 """The text of a settings file without disabled hooks, and with them again.
 
 Both are made from a text of the file as it was before, and the steps that a disable made in it. As
-long as nobody else has edited the file, what is put back is exactly that text. Otherwise the same
-change is made in the edited text, line by line; and where those very lines were edited, the hook
+long as nobody else has edited the file, what is put back is exactly that text. Otherwise the hook
 goes behind its former neighbour.
 """
 
@@ -13,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from hookctl.documents import MISSING, Document, formats
-from hookctl.documents.merging import merge
 from hookctl.engine import same
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
@@ -89,21 +87,7 @@ def put_back(
     edited = current
     for step in steps_of(chosen):
         edited = _undo(host, before, edited, step)
-    for is_first in (True, False):
-        texts = [document.data.decode() for document in (left, current, wanted)]
-        merged = merge(*texts, is_first=is_first)
-        document = _parsed(parse, merged)
-        if document is not None and same(document.value, edited.value):
-            return document
     return edited
-
-
-def _parsed(parse: Callable[[bytes], Document], text: str | None) -> Document | None:
-    """The document of a merged text; None if it is none."""
-    try:
-        return None if text is None else parse(text.encode())
-    except HookctlError:
-        return None
 
 
 def _undo(host: Host, before: Document, current: Document, step: Step) -> Document:
