@@ -183,19 +183,6 @@ def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
     assert path.read_bytes() == installed
 
 
-def test_a_pack_that_is_back_in_its_file_is_not_called_disabled(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    installed = path.read_bytes()
-    run(hookctl, "disable", "notify")
-    path.write_bytes(installed)
-    assert "disabled" not in run(hookctl, "status").out + run(hookctl, "doctor", "--verbose").out
-    assert set(states(hookctl, path).values()) == {"runs"}
-    run(hookctl, "enable", "notify")
-    assert path.read_bytes() == installed and not book(isolated).exists()
-    run(hookctl, "uninstall", "notify")
-    assert path.read_text() == THEIRS
-
-
 @pytest.mark.parametrize("names", [["notify"], ["notify/done"], ["notify", "guard"]])
 def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     hookctl: Hookctl, isolated: Path, names: list[str]

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -375,26 +374,6 @@ def test_calls_in_a_loop_never_miss_an_upgrade(place: Place, upgrade: Upgrade) -
     for thread in threads:
         thread.join()
     assert set(answers) == {True}
-
-
-def test_two_installs_at_once_with_other_state_folders_share_the_programs_of_a_project(place: Place) -> None:
-    """As of two people, or of a person and a container, in one checkout."""
-    own = place.project / ".hookctl"
-    for _ in range(4):
-        for verb in ("install", "uninstall"):
-            installs = []
-            for host in ("claude", "gemini"):
-                words = [sys.executable, "-m", "hookctl", verb, "--host", host, "--scope", "project"]
-                environ = {**os.environ, "HOOKCTL_STATE_DIR": str(place.root / host)}
-                process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                installs.append(process)
-            outputs = [install.communicate()[0].decode() for install in installs]
-            assert [install.returncode for install in installs] == [0, 0], outputs
-            if verb == "install":
-                assert {path.name for path in (own / "guard").iterdir()} == {"claude.json", "gemini.json"}
-                assert packages(own) == {name for name in named_by(own) if "guard_" in name}
-                assert place.hookctl("check", "--require", "guard").code == 0
-        assert not own.exists(), [str(path) for path in own.rglob("*")]
 
 
 @pytest.fixture

@@ -146,20 +146,6 @@ def test_a_folder_without_one_pack_is_a_usage_error(folder: Path, names: list[st
     assert said in caught.value.message
 
 
-@pytest.mark.parametrize("kind", ["fifo", "socket folder", "dangling", "loop"])
-def test_a_pack_that_cannot_be_read_is_said_and_never_waited_for(folder: Path, kind: str) -> None:
-    path = folder / "pack.toml"
-    if kind == "fifo":
-        os.mkfifo(path)
-    elif kind == "socket folder":
-        path.mkdir()
-    else:
-        path.symlink_to("nowhere" if kind == "dangling" else "pack.toml")
-    with pytest.raises(HookctlError) as caught:
-        load_file(str(folder))
-    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(path))
-
-
 def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
     text = HEAD + "#" * (64 * 1024 - len(HEAD))
     assert pack_of(folder, text)

@@ -62,12 +62,6 @@ def test_how_a_wait_ends(
     assert play(looks, timeout, stall) == expected
 
 
-def test_it_never_waits_busily() -> None:
-    timer = Timer()
-    watch(lambda: TWO, lambda seen: 0.0, 60, None, Clock(lambda: timer.time, timer.sleep))
-    assert timer.pauses == 60
-
-
 @pytest.mark.parametrize(
     ("before", "options", "code", "text"),
     [
