@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.conftest import Hookctl, put
-from tests.trees import tree
 
 CORPUS = Path(__file__).parent / "corpus" / "claude"
 GOOD = sorted(path for path in CORPUS.glob("*.json"))
@@ -244,23 +243,6 @@ def test_links_names_and_modes_stay(
         assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
     else:
         assert path.is_symlink() and not (path.parents[1] / "dotfiles").exists()
-
-
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("kind", [k for k in KINDS if k is not a_dangling_link], ids=lambda kind: kind.__name__)
-def test_a_read_only_file_is_refused_whatever_leads_to_it(
-    kind: Callable[[Path, Path], Path], scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
-) -> None:
-    path = file_of(isolated, scope)
-    path.parent.mkdir()
-    target = kind(path, path.parents[1] / "dotfiles")
-    target.chmod(0o444)
-    before = tree(isolated / path.relative_to(isolated).parts[0])
-    done = hookctl("install", "--host", "claude", "--scope", scope, "--json")
-    assert (done.code, done.result["errors"][0]["code"]) == (1, "read_only")
-    after = tree(isolated / path.relative_to(isolated).parts[0])
-    assert {name: about[2] for name, about in after.items()} == {name: about[2] for name, about in before.items()}
-    assert not (isolated / "data").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

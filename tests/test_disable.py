@@ -282,19 +282,6 @@ def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -
     assert "sk-abcdefghijk" not in outcome.out + outcome.err
 
 
-def test_uninstall_of_everything_puts_other_tools_hooks_back_with_yes(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    disabled_here(hookctl, path, "two", "three")
-    kept = book(isolated).read_bytes()
-    outcome = run(hookctl, "uninstall", "--all", "--dry-run")
-    assert '+            "command": …' in outcome.out and book(isolated).read_bytes() == kept
-    run(hookctl, "uninstall", "--all", code=2)
-    assert book(isolated).read_bytes() == kept
-    outcome = run(hookctl, "uninstall", "--all", "--yes")
-    assert "+ PreToolUse hook" in outcome.out and "stays disabled" not in outcome.err
-    assert path.read_text() == THEIRS and not book(isolated).exists()
-
-
 def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: Hookctl, isolated: Path) -> None:
     path = with_pack(hookctl, isolated)
     ids = [id[:8] for id in disabled_here(hookctl, path, "one", "two")]

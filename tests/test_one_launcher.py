@@ -309,28 +309,6 @@ def named_by(top: Path) -> set[str]:
     return set(re.findall(r'^(?:GUARD|RUNNER) = "runtime/(\w+)"', (top / "hook.py").read_text(), re.MULTILINE))
 
 
-def test_an_upgrade_puts_the_whole_packages_there_before_the_launcher_names_them(
-    place: Place, upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place.install("one")
-    new, steps = upgrade(), []
-    modules = {**programs.load_programs().guard, **programs.load_programs().runner}
-    replace = files.replace
-
-    def noted(there: files.Snapshot, data: bytes | None, **options: Any) -> None:
-        for name in new:
-            laid = {path.name: path.read_bytes() for path in (place.top("user") / "runtime" / name).iterdir()}
-            assert laid == modules[name]
-        steps.append(Path(there.path).name)
-        replace(there, data, **options)
-
-    monkeypatch.setattr(files, "replace", noted)
-    assert place.install("one").code == 0
-    assert steps == ["hook.py"]
-    assert named_by(place.top("user")) == new
-    assert place.asked() == ["no by one"]
-
-
 @SCOPES
 def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
     place: Place, upgrade: Upgrade, scope: str

@@ -400,33 +400,6 @@ def test_what_pi_does_not_load_is_listed_as_off_and_its_rules_as_nothing(hookctl
     ]
 
 
-@pytest.mark.parametrize(
-    ("entries", "rule"),
-    [
-        (["-a/b.js"], "-a/b.js"),
-        (["-./a/b.js"], "-./a/b.js"),
-        (["-/f/a/b.js"], "-/f/a/b.js"),
-        (["-b.js"], ""),
-        (["!b.js"], "!b.js"),
-        (["!*/b.js"], "!*/b.js"),
-        (["!**/b.js"], "!**/b.js"),
-        (["!a/**"], "!a/**"),
-        (["!**"], "!**"),
-        (["!/f/**/b.j?"], "!/f/**/b.j?"),
-        (["![a-c].js"], "![a-c].js"),
-        (["!*/*/*.js"], ""),
-        (["!a"], ""),
-        (["!" + "**/" * 40 + "x"], ""),
-        (["!" + "**/" * 40 + "b.js"], "!" + "**/" * 40 + "b.js"),
-        (["!a/**", "+a/b.js"], ""),
-        (["!a/**", "+a/b.js", "-a/b.js"], "-a/b.js"),
-        (["a/b.js", 5, "", None], ""),
-    ],
-)
-def test_which_rule_switches_a_file_off(entries: list[Any], rule: str) -> None:
-    assert FileRules("/f", entries).find_off("/f/a/b.js") == rule
-
-
 def test_a_glob_of_many_stars_is_tried_on_a_deep_path_once() -> None:
     folders = "/f" * 60
     assert FileRules("/f", ["!" + "**/" * 8 + "x"]).find_off(f"{folders}/b.js") == ""

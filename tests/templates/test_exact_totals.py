@@ -73,30 +73,6 @@ def test_hooks_at_once_turn_the_log_over_without_losing_a_stop(lab: Lab) -> None
     assert (lab.folder / "totals.json").exists()
 
 
-DUE = {"trips": 107, "told": 7, "telling": 107, "asked": []}
-
-
-@pytest.mark.parametrize("scope", ["project", "session"])
-@pytest.mark.parametrize("has_line", [False, True], ids=["before the line", "after the line"])
-def test_a_hook_killed_while_it_told_of_refusals_costs_and_doubles_none(lab: Lab, scope: str, has_line: bool) -> None:
-    lab.config(**ONE, dispatch_scope=scope)
-    lab.environment["HOOKCTL_NOW"] = "100"
-    lab.attempts("a", 2)
-    (path,) = [*lab.folder.glob("*.calls"), *lab.folder.glob("dispatch.json")]
-    log = lab.folder / "events.jsonl"
-    (told,) = lab.log()
-    others = {**told, "refusals": 6, "trips": 7}
-    log.write_text("".join(json.dumps(line) + "\n" for line in (told, others)))
-    if has_line:
-        log.write_text(log.read_text() + json.dumps({**told, "refusals": 100, "trips": 107}) + "\n")
-    path.write_text(json.dumps({**json.loads(path.read_text()), **DUE}))
-    assert counted(lab) == 107
-    assert lab.attempts("b", 2) == "AD"
-    assert counted(lab) == 108
-    assert sum(line["refusals"] for line in lab.log()) == 108
-    assert json.loads(path.read_text())["told"] == 108
-
-
 def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> None:
     lab.config(**{**ONE, "dispatch_window_s": 2})
     chance = random.Random(5)
