@@ -127,57 +127,6 @@ def test_it_goes_and_comes_with_the_guard(settings: Path, hookctl: Hookctl, chan
     assert allowed(settings) == had
 
 
-@pytest.mark.parametrize(
-    ("hosts", "code", "without"),
-    [
-        (["claude"], 0, []),
-        (["qwen"], 1, ["Qwen Code"]),
-        (["codex"], 1, ["Codex CLI"]),
-        (["codex", "pi"], 1, ["Codex CLI", "Pi"]),
-        (["codex", "claude"], 0, ["Codex CLI"]),
-    ],
-)
-def test_a_host_without_such_a_list(
-    isolated: Path, hookctl: Hookctl, hosts: list[str], code: int, without: list[str]
-) -> None:
-    outcome = hookctl("install", *(f"--host={host}" for host in hosts), "--allow-run")
-    assert outcome.code == code
-    assert outcome.err.count("--allow-run has no effect") == len(without)
-    for title in without:
-        assert f"--allow-run has no effect for {title}: " in outcome.err
-    assert ("`codex exec --sandbox workspace-write`" in outcome.err) == ("codex" in hosts)
-    assert any(path.is_file() for path in (isolated / "home").rglob("*")), "the rest is done"
-    assert hookctl("install", *(f"--host={host}" for host in hosts), "--allow-run", "--reset").code == 0
-    assert (hookctl("render", "--host", hosts[0], "--allow-run").code == 1) == (hosts[0] in ("codex", "qwen"))
-
-
-def test_it_is_committed_with_the_project(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = isolated / "work"
-    settings, ledger = project / ".claude" / "settings.json", project / ".hookctl" / "ledger.json"
-    hookctl(*CLAUDE, *PROJECT, "--allow-run")
-    check = ("check", "--require", "guard")
-    assert hookctl(*check).code == 0
-    edit(settings, f'"{RUN}",', "")
-    missing = hookctl(*check, "--json")
-    assert missing.code == 1
-    (found,) = [finding for finding in missing.data["findings"] if finding["level"] == "error"]
-    assert found["code"] == "entry_missing"
-    assert found["message"].startswith(RUN)
-    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "colleague"))
-    assert hookctl(*CLAUDE, *PROJECT, "--force").code == 0
-    assert allowed(settings) == [TASK, RUN]
-    assert hookctl(*check).code == 0
-    committed = ledger.read_text()
-    for wrong in ('"before": "1", ', '"before": "\\"Bash(*)\\"", '):  # an uninstall would put that there
-        ledger.write_text(committed.replace(f'"written": "{RUN}"', f'{wrong}"written": "{RUN}"'))
-        assert "ledger_unreadable" in hookctl("uninstall", *PROJECT, "--json").out
-    ledger.write_text(committed.replace(f'"written": "{RUN}"', '"written": "Bash(*)"'))
-    assert "ledger_unreadable" in hookctl("uninstall", *PROJECT, "--json").out
-    ledger.write_text(committed)
-    assert hookctl("uninstall", *PROJECT).code == 0
-    assert not settings.exists()
-
-
 FINE: list[dict[str, Any]] = [
     {"allow": [RUN]},
     {"allow": [TASK]},

@@ -373,28 +373,3 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     if scope == "project":
         outcome = hookctl("check", "--require", pack)
         assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
-
-
-def count_calls(project: Project, variables: int) -> int:
-    """How many functions a check goes through with so many variables in the project's settings."""
-    path = project.top / ".claude" / "settings.json"
-    values = json.loads(path.read_text())
-    values["env"].update({f"HOOKCTL_A{number}": "1" for number in range(variables)})
-    path.write_text(json.dumps(values))
-    calls = 0
-
-    def note(frame: Any, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        assert project.hookctl("check").code == 0
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
-def test_twice_the_variables_are_twice_the_work(project: Project) -> None:
-    _, few, more, most = (count_calls(project, number) for number in (100, 200, 400, 800))  # the first one imports
-    assert most - more < 2.5 * (more - few)

@@ -323,16 +323,6 @@ def test_wrong_use_is_exit_2_names_the_word_and_speaks_json_when_asked(
     assert tree(isolated) == before
 
 
-def test_install_names_what_it_detected_where_it_cannot_ask(process: Hookctl, settings: Path) -> None:
-    settings.parent.mkdir()
-    outcome = process("install")
-    assert outcome.code == 2
-    assert "Detected here: claude" in outcome.err
-    envelope = check_envelope(process("install", "--json"), "install")
-    assert "Detected here: claude" in envelope["errors"][0]["hint"]
-    assert list(settings.parent.iterdir()) == []
-
-
 # Exit 3, and ends that nobody planned.
 
 
@@ -613,13 +603,6 @@ def test_colours_are_for_terminals_that_want_them(settings: Path) -> None:
     assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="1")[1]
     assert "\033[" not in at_terminal("", *plan, stdout=True, NO_COLOR="", TERM="dumb")[1]
     assert "\033[" not in at_terminal("", *plan, NO_COLOR="")[0].out
-
-
-@pytest.mark.parametrize("words", [[], ["help"], ["install"], ["run", "wait"]])
-def test_help_as_a_word_is_help_as_an_option(hookctl: Hookctl, words: list[str]) -> None:
-    said = hookctl("help", *words)
-    assert said.code == 0
-    assert said.out == hookctl(*words, "--help").out
 
 
 # What Python has not got there; `import typer` first, as it asks for other modules there.

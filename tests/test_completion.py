@@ -136,21 +136,6 @@ def test_bash_completes_at_a_terminal(keys: str, got: str, script, isolated: Pat
     assert f"GOT:{got}" in typed(["bash", "--rcfile", str(rc), "-i"], f"hookctl {keys}")
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh here")
-@pytest.mark.parametrize(("keys", "got"), KEYS)
-@pytest.mark.parametrize("way", ["sourced", "autoloaded"])
-def test_zsh_completes_at_a_terminal(way: str, keys: str, got: str, script, isolated: Path) -> None:  # type: ignore[no-untyped-def]
-    put(isolated / "work" / "packs.toml", "")
-    (isolated / "work" / "packed").mkdir()
-    file = script("zsh")
-    functions = isolated / "functions"
-    put(functions / "_hookctl", file.read_text())
-    load = f"source {file}" if way == "sourced" else ""
-    path = f"fpath+=({functions})" if way == "autoloaded" else ""
-    put(isolated / "rc" / ".zshrc", f"{path}\nautoload -Uz compinit; compinit -D -u\n{load}\n{RC}")
-    assert f"GOT:{got}" in typed(["zsh", "-i"], f"hookctl {keys}", ZDOTDIR=str(isolated / "rc"))
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-untyped-def]
     done = subprocess.run([shell, "-n", str(script(shell))], capture_output=True, text=True)

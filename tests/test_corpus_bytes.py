@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.conftest import Hookctl, put
-from tests.trees import tree
 
 CORPUS = Path(__file__).parent / "corpus" / "claude"
 GOOD = sorted(path for path in CORPUS.glob("*.json"))
@@ -152,11 +151,6 @@ def test_a_bad_file_is_refused_with_its_place_and_left_alone(
 # Large files
 
 
-def allow_list() -> str:
-    rules = [f"Bash(npm run task-{number}:*)" for number in range(29_000)]
-    return json.dumps({"permissions": {"allow": rules, "deny": []}, "model": "m"}, indent=2) + "\n"
-
-
 def fleet(number: int) -> Any:
     def groups(event: str) -> list[Any]:
         command = f"bash ~/.tools/{event}/run.sh --number "
@@ -167,35 +161,8 @@ def fleet(number: int) -> Any:
     return {"hooks": {event: groups(event) for event in events}, "env": env}
 
 
-def hooks_of_a_fleet() -> str:
-    return json.dumps(fleet(500), indent=4)
-
-
-def one_long_text() -> str:
-    text = 'He said "enough", and it went on: \\ 完成 🎉\t' * 24_000
-    return json.dumps({"outputStyle": text, "env": {"A": "1"}}, indent=2, ensure_ascii=False) + "\n"
-
-
 def minified() -> str:
     return json.dumps(fleet(1600), separators=(",", ":"))
-
-
-def deep_and_tabbed() -> str:
-    plugins = {f"plugin-{n}@market": {"options": {"level": {"of": {"nesting": [n, {"x": n}]}}}} for n in range(5600)}
-    return json.dumps({"enabledPlugins": plugins, "hooks": {"Stop": []}}, indent="\t").replace("\n", "\r\n") + "\r\n"
-
-
-LARGE: list[Callable[[], str]] = [allow_list, hooks_of_a_fleet, one_long_text, minified, deep_and_tabbed]
-MEGABYTE = 1_000_000
-
-
-@pytest.mark.parametrize("make", LARGE)
-def test_so_it_is_with_files_of_a_megabyte(
-    make: Callable[[], str], isolated: Path, hookctl: Hookctl, fixed_python: None
-) -> None:
-    data = make().encode()
-    assert len(data) >= 0.95 * MEGABYTE
-    there_and_back(isolated, hookctl, "user", data)
 
 
 # Odd files: the operator's links, names, modes and owners stay as they are
@@ -276,23 +243,6 @@ def test_links_names_and_modes_stay(
         assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
     else:
         assert path.is_symlink() and not (path.parents[1] / "dotfiles").exists()
-
-
-@pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("kind", [k for k in KINDS if k is not a_dangling_link], ids=lambda kind: kind.__name__)
-def test_a_read_only_file_is_refused_whatever_leads_to_it(
-    kind: Callable[[Path, Path], Path], scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
-) -> None:
-    path = file_of(isolated, scope)
-    path.parent.mkdir()
-    target = kind(path, path.parents[1] / "dotfiles")
-    target.chmod(0o444)
-    before = tree(isolated / path.relative_to(isolated).parts[0])
-    done = hookctl("install", "--host", "claude", "--scope", scope, "--json")
-    assert (done.code, done.result["errors"][0]["code"]) == (1, "read_only")
-    after = tree(isolated / path.relative_to(isolated).parts[0])
-    assert {name: about[2] for name, about in after.items()} == {name: about[2] for name, about in before.items()}
-    assert not (isolated / "data").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

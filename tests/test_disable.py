@@ -183,19 +183,6 @@ def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
     assert path.read_bytes() == installed
 
 
-def test_a_pack_that_is_back_in_its_file_is_not_called_disabled(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    installed = path.read_bytes()
-    run(hookctl, "disable", "notify")
-    path.write_bytes(installed)
-    assert "disabled" not in run(hookctl, "status").out + run(hookctl, "doctor", "--verbose").out
-    assert set(states(hookctl, path).values()) == {"runs"}
-    run(hookctl, "enable", "notify")
-    assert path.read_bytes() == installed and not book(isolated).exists()
-    run(hookctl, "uninstall", "notify")
-    assert path.read_text() == THEIRS
-
-
 @pytest.mark.parametrize("names", [["notify"], ["notify/done"], ["notify", "guard"]])
 def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     hookctl: Hookctl, isolated: Path, names: list[str]
@@ -293,19 +280,6 @@ def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -
     assert stat.S_IMODE(book(isolated).stat().st_mode) == 0o600
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert "sk-abcdefghijk" not in outcome.out + outcome.err
-
-
-def test_uninstall_of_everything_puts_other_tools_hooks_back_with_yes(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    disabled_here(hookctl, path, "two", "three")
-    kept = book(isolated).read_bytes()
-    outcome = run(hookctl, "uninstall", "--all", "--dry-run")
-    assert '+            "command": …' in outcome.out and book(isolated).read_bytes() == kept
-    run(hookctl, "uninstall", "--all", code=2)
-    assert book(isolated).read_bytes() == kept
-    outcome = run(hookctl, "uninstall", "--all", "--yes")
-    assert "+ PreToolUse hook" in outcome.out and "stays disabled" not in outcome.err
-    assert path.read_text() == THEIRS and not book(isolated).exists()
 
 
 def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: Hookctl, isolated: Path) -> None:

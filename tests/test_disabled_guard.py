@@ -29,27 +29,6 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     assert "for the first session" in hookctl("status").out
 
 
-def test_a_guard_that_works_on_another_host_still_keeps_an_agent(hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "claude", "--host", "vibe")
-    hookctl("disable", "guard/stop", "--host", "claude")
-    assert "disabled" not in hookctl("run", "remaining", "3").err
-    assert "for the first session" in hookctl("status").out
-
-
-def test_nothing_is_said_of_the_limits_of_a_disabled_guard(hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "cursor")
-    hookctl("disable", "guard/stop")
-    codes = {finding["code"] for finding in hookctl("doctor", "--json").data["findings"]}
-    assert "disabled" in codes
-    assert not {code for code in codes if code.startswith("cap_")}
-
-
-def test_another_pack_that_is_disabled_has_nothing_to_do_with_work(hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "cursor")
-    hookctl("disable", "guard/post-tool")
-    assert "does not keep an agent" not in hookctl("doctor").out
-
-
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
 def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: str) -> None:
     hookctl("install", "--host", name)

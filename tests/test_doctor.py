@@ -131,13 +131,6 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
     assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
-def test_a_client_is_not_asked_for_its_version_where_nothing_changes(place: Place) -> None:
-    place.client(f"echo asked >> {place.root}/asked; echo '2.1.330 (Claude Code)'")
-    for _ in range(2):
-        place.install()
-        assert (place.root / "asked").read_text() == "asked\n"
-
-
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
 CAPS: list[tuple[Any, float, set[str]]] = [
     ("8", 8, set()),
@@ -317,14 +310,6 @@ def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange
     assert code not in place.codes()
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_sessions_without_a_line_are_counted(place: Place, count: int) -> None:
-    sessions(place.install(), count)
-    found = [finding["message"] for finding in place.findings() if finding["code"] == "hook_silent"]
-    assert len(found) == (count > 2)
-    assert all(f"{count} sessions ended" in message for message in found)
-
-
 def test_only_sessions_since_the_install_that_have_ended_count(place: Place) -> None:
     folder = place.settings.parent / "projects" / "-work"
     sessions(place.install(), 3)
@@ -399,14 +384,6 @@ def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, comma
     assert SECRET not in outcome.out
     assert any(finding["message"].startswith(f"{shown} (line ") and " may block on Stop" in finding["message"]
                for finding in outcome.data["findings"])  # fmt: skip
-
-
-def test_of_many_hooks_beside_the_guard_a_few_are_named(place: Place) -> None:
-    """To name each, with its line, takes the square of their number: minutes for thousands."""
-    findings.chain_that_was_seen(place, *[handler(f"run-{number} {SECRET}") for number in range(50)])
-    outcome = place.doctor()
-    messages = [one["message"] for one in outcome.data["findings"] if "may block on Stop" in one["message"]]
-    assert [len(message) < 1000 and "run-4 (line " in message and " and 45 more" in message for message in messages] == [True]
 
 
 # What the hook itself makes of a cap that is as low as the limit.

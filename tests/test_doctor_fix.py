@@ -151,19 +151,6 @@ def test_edits_of_the_operator_outlive_the_repair_of_a_wiped_file(place: Place) 
     assert "config_changed" in left
 
 
-def test_one_host_that_cannot_be_repaired_keeps_no_other_from_it(place: Place) -> None:
-    place.install()
-    assert place.hookctl("install", "--host", "gemini").code == 0
-    gemini = place.root / "home" / ".gemini" / "settings.json"
-    put(place.settings, "{}").chmod(0o444)
-    put(gemini, "{}")
-    fixed, left = fix(place)
-    assert {action["file"] for action in fixed} == {str(gemini)}
-    assert place.settings.read_text() == "{}"
-    assert "guard/stop" not in place.settings.read_text() and "guard/" in gemini.read_text()
-    assert {"entries_wiped", "read_only"} <= set(left)
-
-
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(place: Place, text: str) -> None:
     place.install().install("--scope", "project").install("--scope", "local")

@@ -796,17 +796,6 @@ def test_where_a_command_was_taken_over_the_matcher_stays_theirs_and_their_later
     assert file.value == here
 
 
-def test_a_command_that_was_taken_over_is_given_back_where_the_hook_goes_to_another_event() -> None:
-    here = stop(group(handler(EDITED), matcher="x"))
-    file = Settings(here, element())
-    file.install(hook(), force=True)
-    file.install(hook(OLDER, path=END, matcher="z"), version="2")
-    assert file.value["hooks"]["Stop"] == here["hooks"]["Stop"]
-    assert [group["hooks"][0]["command"] for group in file.value["hooks"]["SessionEnd"]] == [OLDER]
-    file.uninstall()
-    assert (file.value, file.entries) == (here, ())
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force: bool) -> None:
     file = Settings(stop(group(handler(EDITED))), element())
@@ -815,20 +804,6 @@ def test_a_command_that_was_taken_over_and_then_removed_does_not_come_back(force
     file.install(hook(), force=force)
     file.uninstall()
     assert file.value == {}
-
-
-def test_a_command_that_was_taken_over_goes_to_another_event_with_the_matcher_that_it_needs_there() -> None:
-    file = Settings(stop(group(handler(EDITED))), element())
-    file.install(hook(), force=True)
-    file.install(hook(path=END, matcher="z"), version="2")
-    assert file.value["hooks"]["SessionEnd"] == [group(handler(), matcher="z")]
-
-
-def test_a_hook_that_goes_to_another_event_has_the_operators_fields_behind_ours() -> None:
-    file = Settings(stop(group({"timeout": 3, "type": "command", "command": COMMAND})), element())
-    file.install(hook(path=END), version="2")
-    (moved,) = file.value["hooks"]["SessionEnd"]
-    assert list(moved["hooks"][0].items()) == [("type", "command"), ("command", COMMAND), ("timeout", 3)]
 
 
 def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:

@@ -78,16 +78,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
     assert answers == [True, True, False, False, True, False, True, True, False]
 
 
-def test_only_the_record_changes_where_everything_is_there_already(hookctl: Hookctl, isolated: Path) -> None:
-    hookctl("install", "--host", "claude")
-    (isolated / "state" / "ledger.json").unlink()
-    text = (isolated / "home/.claude/settings.json").read_bytes()
-    outcome = hookctl("install", "--host", "claude", "--json")
-    assert (isolated / "home/.claude/settings.json").read_bytes() == text
-    assert (outcome.data["changed"], outcome.data["files"]) == (True, [])
-    assert not hookctl("install", "--host", "claude", "--json").data["changed"]
-
-
 def test_completing_an_interrupted_run_is_a_change(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*arguments: object) -> None:
         raise SystemExit(9)

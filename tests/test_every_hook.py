@@ -434,31 +434,6 @@ def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: 
     )
 
 
-@pytest.mark.parametrize("host", ["claude", "codex", "copilot", "cursor", "gemini", "qwen", "droid", "openhands"])
-def test_programs_that_lie_in_the_project(
-    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
-    """Their commands name no absolute path, on each host in its own way."""
-    put(isolated / "bell" / "ring.py", "print()\n")
-    pack = put(isolated / "bell" / "pack.toml", PACK)
-    (isolated / "work" / ".git").mkdir()
-    put(isolated / "home" / ".gemini" / "settings.json", '{"security": {"folderTrust": {"enabled": false}}}')
-    put(isolated / "home" / ".codex" / "config.toml", f'[projects."{isolated / "work"}"]\ntrust_level = "trusted"\n')
-    assert hookctl("install", "--host", host, "--scope", "project").code == 0
-    assert hookctl("install", str(pack), "--host", host, "--scope", "project").code == 0
-
-    def states() -> dict[str, str]:
-        return {hook["name"]: hook["state"] for hook in hookctl("hooks", "--json", "--event", "stop").data["hooks"]}
-
-    # Codex would want an approval first: what it meets before the program is its reason.
-    good = "not_approved" if host == "codex" else "runs"
-    assert states() == {"guard/stop": good, "bell/stop": good}
-    (isolated / "work/.hookctl/packs/bell/ring.py").unlink()
-    (isolated / "work/.hookctl/hook.py").unlink()
-    gone = "not_approved" if host == "codex" else "missing"
-    assert states() == {"guard/stop": gone, "bell/stop": gone}
-
-
 def everything_below(folder: Path) -> dict[str, Any]:
     """The bytes of each file, by its path."""
     return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
@@ -475,18 +450,6 @@ def test_nothing_is_run_and_nothing_is_written(
     before = everything_below(isolated)
     assert hookctl("hooks").code == 0
     assert everything_below(isolated) == before
-
-
-def test_who_else_reads_a_file(hookctl: Hookctl, machine: Machine) -> None:
-    listed = hookctl("hooks", "--json").data["hooks"]
-    readers = {(hook["host"], hook["scope"]): [agent["agent"] for agent in hook["also_read_by"]] for hook in listed}
-    assert readers["claude", "user"] == ["Cursor", "VS Code", "Grok Build"]
-    assert readers["claude", "local"][0] == "Copilot CLI"
-    assert (readers["claude", "managed"], readers["gemini", "user"]) == ([], [])
-    told = [line.strip() for line in hookctl("hooks", "--host", "copilot").out.splitlines() if "also read" in line]
-    both = "~/app/.github/hooks/team.json and ~/.copilot/hooks/mine.json"
-    assert f"{both} are also read by VS Code (without the matchers)" in told
-    assert sum("read by Copilot CLI" in line for line in told) == 1  # both of Claude Code's files in one line
 
 
 def test_a_command_that_says_it_is_a_packs_is_nobodys_unless_a_record_has_it(hookctl: Hookctl, isolated: Path) -> None:

@@ -31,17 +31,3 @@ def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hoo
         done = hookctl("install", "--host", name, "--set", f"MAX_STOP_BLOCKS={wish}", "--json")
         said = [one for one in done.data["messages"] if f"stops blocking after {cap} and not {wish}" in one["message"]]
         assert [message["level"] for message in said] == [level]
-
-
-def test_where_no_stop_can_be_blocked_no_work_is_proposed(hookctl: Hookctl) -> None:
-    done = hookctl("install", "--host", "windsurf")
-    assert "a hook cannot keep it working at a stop, so the guard only watches there" in done.err
-    assert "run remaining" not in done.out
-    assert "ok    Windsurf: nothing wrong\n" in hookctl("doctor").out
-    assert "run remaining" in hookctl("install", "--host", "windsurf", "--host", "vibe").out
-    hookctl("uninstall", "--host", "vibe")
-    hookctl("run", "remaining", "3")
-    assert "no guard here blocks a stop: agents may stop" in hookctl("status").out
-    assert "work waits" not in hookctl("doctor", "--verbose").out
-    facts = hookctl("hosts", "windsurf").out
-    assert "cannot    a hook cannot keep it working at a stop\n" in facts

@@ -122,36 +122,9 @@ def test_packs_leave_in_any_order_and_no_byte_stays(
     assert "nothing is installed" in hookctl("status").out
 
 
-def test_a_gap_in_a_committed_file_is_in_the_committed_ledger_alone(
-    hookctl: Hookctl, isolated: Path, folder: Path
-) -> None:
-    codex = Codex(hookctl, isolated, "project", "")
-    codex.install("guard", *OTHERS)
-    codex.run("uninstall", "guard")
-    assert '"gaps"' in (isolated / "site" / ".hookctl" / "ledger.json").read_text()
-    assert '"gaps"' not in (isolated / "state" / "ledger.json").read_text()
-
-
 @pytest.fixture(params=PLACES)
 def codex(request: pytest.FixtureRequest, hookctl: Hookctl, isolated: Path, folder: Path) -> Codex:
     return Codex(hookctl, isolated, request.param, TOML if request.param == "config.toml" else JSON)
-
-
-def test_the_next_hook_goes_into_the_empty_place_and_those_behind_never_move(codex: Codex) -> None:
-    first = codex.groups()
-    codex.run("install")
-    codex.add("late")
-    codex.run("uninstall")
-    left = codex.text
-    assert codex.groups() == [*first, [], ["late"]]
-    assert not (codex.top / "data").exists()
-    for _ in range(2):
-        codex.run("install")
-        assert codex.groups() == [*first, ["guard"], ["late"]]
-        codex.run("uninstall")
-        assert codex.text == left
-    assert "nothing to do" in codex.run("uninstall")
-    assert "nothing is installed" in codex.hookctl("status").out
 
 
 RUNS = {

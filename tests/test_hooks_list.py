@@ -9,13 +9,11 @@ import pytest
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.hosts.loading import never_runs
-from hookctl.survey import ids
 from hookctl.survey.entries import list_hooks_of
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.model import Hook, HookFile, Obstacle
+from hookctl.survey.model import Hook, HookFile
 
 
 def entry(text: str, event: str = "Stop", matcher: str = "") -> tuple[str, dict[str, Any]]:
@@ -41,37 +39,10 @@ def only(*entries: tuple[str, dict[str, Any]], **more: Any) -> Hook:
 # IDs.
 
 
-def test_the_second_of_two_hooks_with_one_digest_has_a_number() -> None:
-    first, second, third = list_hooks(listed(entry("a"), entry("a"), entry("a")))
-    assert (second.id, third.id) == (f"{first.id}#2", f"{first.id}#3")
-    hooks = [first, second, third]
-    assert ids.find(hooks, first.id) == [first]
-    assert ids.find(hooks, first.id[:4]) == [first]
-    with pytest.raises(HookctlError, match="no hook here has the ID"):
-        ids.find(hooks, first.id[:3])
-    assert ids.find(hooks, f"{first.id[:4]}#2") == [second]
-    with pytest.raises(HookctlError):
-        ids.find(hooks, f"{first.id}#4")
-
-
 # States and reasons.
 
 
 # What stops all hooks of a host.
-
-
-UNTRUSTED = Obstacle("folder_untrusted", "the host does not trust this folder")
-SWITCHED = Obstacle("off", "disableAllHooks is true in /s", "remove disableAllHooks from /s")
-
-
-def test_a_hooks_own_obstacle_counts_before_what_stops_all_hooks_and_the_reason_names_both() -> None:
-    hook = only(entry("a", "PreToolUse", "bash"), shared=(SWITCHED, UNTRUSTED))
-    assert hook.state == "no_tool"
-    first, *others = hook.reason.split("; also: ")
-    assert first == hook.own_reason and "Bash" in first
-    assert others == [SWITCHED.reason, UNTRUSTED.reason]
-    assert hook.fix == hook.own_fix
-    assert hook.own_fix == "matchers are case-sensitive; did you mean Bash?"
 
 
 # Ways out.
@@ -89,19 +60,6 @@ def test_a_hooks_own_obstacle_counts_before_what_stops_all_hooks_and_the_reason_
 def test_an_unknown_event_comes_with_the_name_that_was_meant(host: str, event: str, fix: str) -> None:
     hook = only(entry("a", event), host=host)
     assert (hook.state, hook.fix) == ("unknown_event", fix)
-
-
-@pytest.mark.parametrize(
-    ("host", "matcher", "fix"),
-    [
-        ("claude", "bash|edit", "matchers are case-sensitive; did you mean Bash|Edit?"),
-        ("claude", "run_shell_command", ""),  # the reason says which tools there are
-        ("gemini", "Replace", "matchers are case-sensitive; did you mean replace?"),
-    ],
-)
-def test_only_a_matcher_in_the_wrong_case_is_told_so(host: str, matcher: str, fix: str) -> None:
-    event = hosts.load(host).events["pre-tool"] or ""
-    assert only(entry("a", event, matcher), host=host).fix == fix
 
 
 # Repeats.

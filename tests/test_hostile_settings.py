@@ -163,21 +163,7 @@ def test_a_broken_file_is_refused_with_its_place_and_nothing_is_written(
     assert tree(isolated) == before
 
 
-TORN = [one for one in BROKEN if one.id.endswith(("-torn", "-event is an object"))]
-TORN_INSIDE = [one for one in TORN if "project" in one.values[0].files]
 INSIDE = [kind for kind in KINDS if "project" in kind.files]
-
-
-@pytest.mark.parametrize(("kind", "data", "place"), TORN_INSIDE)
-def test_so_it_is_in_a_project_and_for_a_plan(
-    kind: Kind, data: bytes, place: tuple[int, int], isolated: Path, hookctl: Hookctl
-) -> None:
-    (isolated / "work" / ".git").mkdir()
-    path = put(kind.path(isolated, "project"), data)
-    before = tree(isolated)
-    for verb in ("plan", "install"):
-        require_refused(hookctl(verb, "--host", kind.host, "--scope", "project", "--json"), path, place)
-    assert tree(isolated) == before
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

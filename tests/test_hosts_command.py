@@ -63,20 +63,6 @@ def test_eighteen_hosts_fit_a_terminal(
     assert sorted(line.split()[0] for line in lines[1 : HOSTS + 1]) == eighteen
 
 
-def test_hosts_in_use_and_those_with_hooks_of_hookctl_s_come_first(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "home" / ".qwen" / "history", "")
-    assert hookctl("install", "--host", "gemini").code == 0
-    assert hookctl("install", "--host", "gemini", "--scope", "project").code == 0
-    rows = rows_of(hookctl("hosts").out)
-    assert [*rows] == ["gemini", "qwen", *(name for name in hosts.names() if name not in ("gemini", "qwen"))]
-    assert [rows["gemini"][head] for head in ("HERE", "PACKS")] == ["-", "guard"]
-    assert [rows["qwen"][head] for head in ("HERE", "PACKS")] == ["yes", "-"]
-    facts = {host["host"]: host for host in hookctl("hosts", "--json").data["hosts"]}
-    assert [*facts] == hosts.names(), "for machines in one order, whatever is installed"
-    assert [pack["scope"] for pack in facts["gemini"]["packs"]] == ["user", "project"]
-    assert "pack      guard" in hookctl("hosts", "gemini").out
-
-
 @pytest.mark.parametrize("name", hosts.names())
 def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Hookctl) -> None:
     """The runner's forms of an answer, beside what `hookctl fire` knows of the host."""

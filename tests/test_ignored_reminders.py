@@ -54,12 +54,6 @@ def test_a_guard_that_stopped_blocking_although_work_remains_is_to_be_looked_at(
     assert check(hookctl) == 0
 
 
-def test_while_work_remains_the_last_block_is_the_reminder(lab: Lab, hookctl: Hookctl) -> None:
-    assert hookctl("run", "remaining", "1").code == 0
-    assert (lab.stops("011111"), lab.codes()[-1]) == ("BBBBBB", "nudged")
-    assert (lab.stop(True), check(hookctl)) == ("R", 1)
-
-
 def test_the_next_run_settles_it_and_so_do_twelve_hours(
     lab: Lab, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

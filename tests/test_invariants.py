@@ -8,8 +8,6 @@ test_doctor.py.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -305,29 +303,6 @@ def test_invariant_11_elements_are_known_wherever_they_stand(
 
 
 # 13: all at once
-
-
-def test_invariant_13_installs_at_once_are_installs_one_by_one(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, TEXT)
-    packs = [pack(name, env={name.upper(): "1", "SHARED": "1"}) for name in ("p", "q", "r")]
-    for path in packs:
-        assert hookctl("install", path, *HOST).code == 0
-    wanted, book = value(settings), store.load(folders.here())[str(settings)]
-    for name in "rqp":
-        assert hookctl("uninstall", name, *HOST).code == 0
-    assert settings.read_bytes() == TEXT.encode()
-    running = [
-        subprocess.Popen([sys.executable, "-m", "hookctl", "install", path, *HOST, "--yes"], stdout=subprocess.DEVNULL)
-        for path in packs
-    ]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
-    page, now = store.load(folders.here())[str(settings)], value(settings)
-    assert now["env"] == wanted["env"]
-    assert sorted(ours(now)) == sorted(ours(wanted))
-    assert page.packs.keys() == book.packs.keys()
-    assert sorted(e.path for e in page.entries) == sorted(e.path for e in book.entries)
 
 
 # 14, 15: other versions, and no ledger

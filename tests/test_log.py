@@ -10,15 +10,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hookctl import events
-from hookctl.system import folders
 from hookctl.system.project import session_hash
-from hookctl.verbs.log import log
 
 from .conftest import Hookctl, Outcome, put
 
@@ -96,16 +93,6 @@ def test_lines_that_are_none_of_the_guards_are_passed_over(hookctl: Hookctl, gua
     assert len(hookctl("log").out.splitlines()) == 3
 
 
-def test_odd_values_in_a_line_of_the_guards_are_shown(hookctl: Hookctl, guard: Path) -> None:
-    line = '{"t": "1", "code": "\\ud800\\u001b[31m\\n", "session": {"a": 1}, "blocks": []}'
-    write(guard / "x" / "events.jsonl", line)
-    assert times(hookctl("log", "--json")) == [1]
-    outcome = hookctl("log")
-    assert outcome.code == 0
-    assert "\x1b" not in outcome.out
-    assert len(outcome.out.splitlines()) == 1
-
-
 # As it comes.
 
 
@@ -170,33 +157,6 @@ def test_follow_survives_many_rotations(guard: Path) -> None:
     append(path, event(9))
     assert json.loads(follower.line())["t"] == 9
     assert follower.end()[:2] == (130, "")
-
-
-def test_follow_reads_only_what_has_changed_and_shows_nothing_twice(
-    guard: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A log lies in a folder for each project ever worked in, and they are looked at twice a second."""
-    path = write(guard / "x" / "events.jsonl", event(0))
-    reads, looks = [], iter(range(6))
-    real = events.read
-    monkeypatch.setattr(events, "read", lambda state: reads.append(state) or real(state))
-
-    def sleep(seconds: float) -> None:
-        look = next(looks)
-        if look == 1:
-            append(path, event(1))
-        if look == 3:
-            path.rename(path.with_name("away"))
-        if look == 4:
-            path.with_name("away").rename(path)
-        if look == 5:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("hookctl.verbs.log.time", SimpleNamespace(sleep=sleep))
-    with pytest.raises(KeyboardInterrupt):
-        log(folders.here(), follow=True, json=True)
-    assert [json.loads(line)["t"] for line in capsys.readouterr().out.splitlines()] == [0, 1]
-    assert len(reads) == 4
 
 
 def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:

@@ -155,18 +155,6 @@ def test_a_copy_of_a_home_leaves_the_original_alone(
     assert (tree(home), (new / ".claude" / "settings.json").read_text()) == (original, THEIRS)
 
 
-@inside_and_outside
-def test_another_home_with_the_same_record_changes_nothing_of_the_first(
-    home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hookctl("install", "--host", "claude")
-    monkeypatch.setenv("HOME", str(isolated / "work"))
-    assert hookctl("install", "--host", "claude").code == 0
-    assert sorted(store.load(folders.here())) == sorted(
-        str(top / ".claude" / "settings.json") for top in (home, isolated / "work")
-    )
-
-
 @pytest.mark.parametrize("home", ["outside"], indirect=True)
 def test_a_home_that_is_only_away_keeps_its_record(
     home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch

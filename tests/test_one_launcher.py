@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -310,28 +309,6 @@ def named_by(top: Path) -> set[str]:
     return set(re.findall(r'^(?:GUARD|RUNNER) = "runtime/(\w+)"', (top / "hook.py").read_text(), re.MULTILINE))
 
 
-def test_an_upgrade_puts_the_whole_packages_there_before_the_launcher_names_them(
-    place: Place, upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place.install("one")
-    new, steps = upgrade(), []
-    modules = {**programs.load_programs().guard, **programs.load_programs().runner}
-    replace = files.replace
-
-    def noted(there: files.Snapshot, data: bytes | None, **options: Any) -> None:
-        for name in new:
-            laid = {path.name: path.read_bytes() for path in (place.top("user") / "runtime" / name).iterdir()}
-            assert laid == modules[name]
-        steps.append(Path(there.path).name)
-        replace(there, data, **options)
-
-    monkeypatch.setattr(files, "replace", noted)
-    assert place.install("one").code == 0
-    assert steps == ["hook.py"]
-    assert named_by(place.top("user")) == new
-    assert place.asked() == ["no by one"]
-
-
 @SCOPES
 def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
     place: Place, upgrade: Upgrade, scope: str
@@ -375,26 +352,6 @@ def test_calls_in_a_loop_never_miss_an_upgrade(place: Place, upgrade: Upgrade) -
     for thread in threads:
         thread.join()
     assert set(answers) == {True}
-
-
-def test_two_installs_at_once_with_other_state_folders_share_the_programs_of_a_project(place: Place) -> None:
-    """As of two people, or of a person and a container, in one checkout."""
-    own = place.project / ".hookctl"
-    for _ in range(4):
-        for verb in ("install", "uninstall"):
-            installs = []
-            for host in ("claude", "gemini"):
-                words = [sys.executable, "-m", "hookctl", verb, "--host", host, "--scope", "project"]
-                environ = {**os.environ, "HOOKCTL_STATE_DIR": str(place.root / host)}
-                process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                installs.append(process)
-            outputs = [install.communicate()[0].decode() for install in installs]
-            assert [install.returncode for install in installs] == [0, 0], outputs
-            if verb == "install":
-                assert {path.name for path in (own / "guard").iterdir()} == {"claude.json", "gemini.json"}
-                assert packages(own) == {name for name in named_by(own) if "guard_" in name}
-                assert place.hookctl("check", "--require", "guard").code == 0
-        assert not own.exists(), [str(path) for path in own.rglob("*")]
 
 
 @pytest.fixture

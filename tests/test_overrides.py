@@ -104,14 +104,6 @@ def test_an_option_against_what_a_person_changed_ends_with_1(
     assert hookctl(*INSTALL, *asked.split()).code == 0
 
 
-def test_the_rest_of_what_was_asked_for_is_written(isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl(*INSTALL).code == 0
-    LIMIT(isolated)
-    outcome = hookctl(*INSTALL, "--set", "MAX_STOP_BLOCKS=7", "--set", "claim=false", "--json")
-    assert [error["code"] for error in outcome.result["errors"]] == ["no_effect"]
-    assert outcome.data["changed"] and json.loads((isolated / CONFIG).read_bytes())["claim"] is False
-
-
 @pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
 @pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
 def test_a_file_of_a_wrong_shape_is_refused_with_its_line(

@@ -94,21 +94,6 @@ def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path,
     ]
 
 
-def test_an_import_names_a_hook_that_it_leaves_out_by_its_own_command(settings: Path, hookctl: Hookctl) -> None:
-    """Its secrets are masked, and the ids are those of the hooks in the pack."""
-    secret = "ghp_" + "a1B2" * 9
-    odd = f"TOKEN={secret} echo '{{files}}'" + " x" * 60
-    hooks = {"UserPromptSubmit": [command(odd)], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}, command("a")]}
-    put(settings, json.dumps({"hooks": hooks}))
-    done = hookctl("pack", "import", "--host", "claude", "-o", "own")
-    named, prompt = [line.strip() for line in done.out.splitlines() if "left out" in line]
-    assert named.startswith("left out: UserPromptSubmit, `TOKEN=") and "..." in named
-    assert named.endswith("`: the command has {files} inside single quotes")
-    assert prompt == "left out: Stop: it runs no command"
-    assert secret not in done.out and len(named) < 140
-    assert "the command of hook-1" not in done.out
-
-
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -167,39 +152,6 @@ def test_a_case_that_could_never_be_asked_is_an_error_with_its_file(hookctl: Hoo
     done = hookctl("pack", "test", "own", "--host", "claude", "--json")
     assert (done.code, done.result["errors"][0]["code"]) == (4, "bad_case")
     assert done.result["errors"][0]["path"].endswith("own/tests/odd.toml")
-
-
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
-@pytest.mark.parametrize(("text", "code"), [("Use make", 0), ("größer", 0), ("npm", 1)])
-def test_a_case_finds_its_text_in_a_context_that_is_plain_text(
-    hookctl: Hookctl, event: str, text: str, code: int
-) -> None:
-    """Claude Code gets such an answer as it is, and other hosts get it in JSON."""
-    hook = f'[[hooks]]\nevent = "{event}"\ncommand = "echo Use make, das ist größer"\n'
-    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{hook}')
-    put(Path("own/tests/cases.toml"), f'[[cases]]\nevent = "{event}"\nexpect = "context"\ntext = "{text}"\n')
-    done = hookctl("pack", "test", "own", "--host", "claude", "--host", "gemini")
-    assert done.code == code, done
-
-
-ANSWERS = {
-    "change": '"updatedInput":{"command":"ls"}',
-    "ask": '"permissionDecision":"ask","permissionDecisionReason":"sure"',
-    "deny": '"permissionDecision":"deny","permissionDecisionReason":"no"',
-}
-
-
-@pytest.mark.parametrize("expected", ["change", "ask"])
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_a_refusal_is_a_change_or_a_question_only_where_the_runner_made_it_of_one(
-    hookctl: Hookctl, answer: str, expected: str
-) -> None:
-    said = f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{ANSWERS[answer]}}}}}'
-    put(Path("own/pack.toml"), manifest("own", pack_hook("PreToolUse", f"echo '{said}'")))
-    case = '[[cases]]\nevent = "PreToolUse"\ntool = "Bash"\ninput = { command = "x" }\n'
-    put(Path("own/tests/cases.toml"), f'{case}expect = "{expected}"\n')
-    rows = hookctl("pack", "test", "own", "--json").data["cases"]
-    assert {row["failed"] for row in rows} == {answer != expected}, [row["problem"] for row in rows]
 
 
 # The next step

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
-from hookctl.errors import UNREADABLE, USAGE, HookctlError
+from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.model import read_host
 from hookctl.model import Wanted
@@ -101,64 +101,7 @@ def test_the_sample_of_the_design_is_read_whole() -> None:
     assert pack.contents == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
 
 
-def test_any_language_and_emoji_of_several_characters_are_plain_text(folder: Path) -> None:
-    text = "می‌خواهم 完了 👩‍💻"
-    pack = pack_of(folder, HEAD + f'description = "{text}"\n' + HOOK + f"command = 'echo \"{text}\"'\n")
-    assert pack.description == text
-    assert run(command_of(pack)).stdout == text + "\n"
-
-
 # Which file
-
-
-def test_pack_toml_wins_over_others(folder: Path) -> None:
-    put(folder / "a.toml", HEAD.replace("notify", "other"))
-    put(folder / "pack.toml", HEAD)
-    assert load_file(str(folder)).source == str(folder / "pack.toml")
-
-
-def test_the_only_pack_of_a_folder_is_found_beside_other_files(folder: Path) -> None:
-    put(folder / "pyproject.toml", '[project]\nname = "x"\n')
-    put(folder / "broken.toml", "[")
-    put(folder / "data.toml", "x = 1\n" * 20_000)
-    (folder / "folder.toml").mkdir()
-    (folder / "dangling.toml").symlink_to("nowhere")
-    os.mkfifo(folder / "fifo.toml")
-    put(folder / "mine.toml", " [ pack ] # mine\n" + HEAD.partition("\n")[2])
-    assert load_file(str(folder)).source == str(folder / "mine.toml")
-
-
-@pytest.mark.parametrize("name", ["missing.toml", "missing/pack", "run.sh/x", "a\0b", ""])
-def test_a_path_that_leads_nowhere_is_a_usage_error(folder: Path, name: str) -> None:
-    with pytest.raises(HookctlError) as caught:
-        load_file(str(folder / name) if name else "")
-    assert (caught.value.code, caught.value.exit_code) == ("usage", USAGE)
-
-
-@pytest.mark.parametrize(
-    ("names", "said"), [([], "has no pack"), (["a.toml", "b.toml"], "several packs: a.toml, b.toml")]
-)
-def test_a_folder_without_one_pack_is_a_usage_error(folder: Path, names: list[str], said: str) -> None:
-    for name in names:
-        put(folder / name, HEAD)
-    with pytest.raises(HookctlError) as caught:
-        load_file(str(folder))
-    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("usage", USAGE, str(folder))
-    assert said in caught.value.message
-
-
-@pytest.mark.parametrize("kind", ["fifo", "socket folder", "dangling", "loop"])
-def test_a_pack_that_cannot_be_read_is_said_and_never_waited_for(folder: Path, kind: str) -> None:
-    path = folder / "pack.toml"
-    if kind == "fifo":
-        os.mkfifo(path)
-    elif kind == "socket folder":
-        path.mkdir()
-    else:
-        path.symlink_to("nowhere" if kind == "dangling" else "pack.toml")
-    with pytest.raises(HookctlError) as caught:
-        load_file(str(folder))
-    assert (caught.value.code, caught.value.exit_code, caught.value.path) == ("unreadable", UNREADABLE, str(path))
 
 
 def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:

@@ -256,13 +256,6 @@ def test_a_marketplace_on_this_machine_is_read_in_place(home: Path, work: Path) 
     assert find(home, "claude") == Reading((), ())
 
 
-def test_a_marketplace_has_hooks_of_a_plugin_itself(home: Path, work: Path) -> None:
-    CASES["claude"].on(home, work)
-    marketplace(home, work / "market", hooks={"Stop": [GROUP]}).mkdir(parents=True)
-    (hook,) = listed(find(home, "claude"))
-    assert (hook.owner, hook.path) == ("probe@market", ("plugins", 1, "hooks", "Stop", 0, "hooks", 0))
-
-
 def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work: Path) -> None:
     plugin(home / ".claude/skills/mine")
     plugin(work / ".claude/skills/theirs")
@@ -402,52 +395,6 @@ def test_what_pi_does_not_load_is_listed_as_off_and_its_rules_as_nothing(hookctl
         "its extensions is []",
         "its autoload is false, and it has no extensions",
     ]
-
-
-def test_hookctls_own_extension_may_be_off_by_the_settings_of_pi(hookctl: Hookctl, isolated: Path) -> None:
-    settings = isolated / "home/.pi/agent/settings.json"
-    hookctl("install", "--host", "pi")
-    write(settings, {"extensions": ["-extensions/hookctl.js"]})
-    hooks = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
-    assert {(hook["owner"], hook["state"]) for hook in hooks} == {("guard", "off")}
-    assert hooks[0]["fix"] == f'remove "-extensions/hookctl.js" from extensions in {settings}'
-    assert 'extensions has "-extensions/hookctl.js"' in hookctl("status", "--host", "pi").out
-    codes = {found["code"] for found in hookctl("doctor", "--host", "pi", "--json").data["findings"]}
-    assert "hooks_disabled" in codes and "foreign_file" not in codes
-    told = hookctl("install", "--host", "pi", "--rules").out
-    assert "hooks are switched off for Pi" in told
-    own = {"extensions": ["-extensions/hookctl.js", "x.js"], "hooks": {"x": []}}
-    write(settings, {**own, "defaultProjectTrust": "always"})
-    write(isolated / "work/.pi/settings.json", {"extensions": [str(settings.parent / "extensions/hookctl.js")]})
-    hooks = hookctl("hooks", "--host", "pi", "--json").data["hooks"]
-    assert {hook["state"] for hook in hooks if hook["owner"] == "guard"} == {"runs"}
-
-
-@pytest.mark.parametrize(
-    ("entries", "rule"),
-    [
-        (["-a/b.js"], "-a/b.js"),
-        (["-./a/b.js"], "-./a/b.js"),
-        (["-/f/a/b.js"], "-/f/a/b.js"),
-        (["-b.js"], ""),
-        (["!b.js"], "!b.js"),
-        (["!*/b.js"], "!*/b.js"),
-        (["!**/b.js"], "!**/b.js"),
-        (["!a/**"], "!a/**"),
-        (["!**"], "!**"),
-        (["!/f/**/b.j?"], "!/f/**/b.j?"),
-        (["![a-c].js"], "![a-c].js"),
-        (["!*/*/*.js"], ""),
-        (["!a"], ""),
-        (["!" + "**/" * 40 + "x"], ""),
-        (["!" + "**/" * 40 + "b.js"], "!" + "**/" * 40 + "b.js"),
-        (["!a/**", "+a/b.js"], ""),
-        (["!a/**", "+a/b.js", "-a/b.js"], "-a/b.js"),
-        (["a/b.js", 5, "", None], ""),
-    ],
-)
-def test_which_rule_switches_a_file_off(entries: list[Any], rule: str) -> None:
-    assert FileRules("/f", entries).find_off("/f/a/b.js") == rule
 
 
 def test_a_glob_of_many_stars_is_tried_on_a_deep_path_once() -> None:

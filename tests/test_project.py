@@ -71,18 +71,6 @@ def test_the_nearest_marked_folder(
     assert both(root / start) == str(root / expected)
 
 
-@pytest.mark.parametrize("mark", ["file", "dangling link", "link"])
-def test_a_mark_may_be_anything(isolated: Path, mark: str) -> None:
-    """A worktree's .git is a file."""
-    make(isolated, "a/b", "elsewhere")
-    path = isolated / "a" / ".git"
-    if mark == "file":
-        path.write_text("gitdir: elsewhere\n")
-    else:
-        path.symlink_to(isolated / ("elsewhere" if mark == "link" else "nowhere"))
-    assert both(isolated / "a" / "b") == str(isolated / "a")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_folder_of_another_user_is_passed_over(isolated: Path) -> None:
     make(isolated, "a/.git", "a/b/.git", "a/b/c")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.page import decisions
 from tests.conftest import Hookctl, put
 from tests.test_every_hook import Machine, machine  # noqa: F401 (a fixture)
 
@@ -146,27 +145,6 @@ def test_a_text_from_elsewhere_is_a_text_and_no_secret_is_shown(
     assert "</style></code><script>alert(1)</script>" in " ".join(parsed.texts)
     assert not parsed.select("svg", onload="x")
     assert "\u202e" not in text and "\x1b" not in text
-
-
-def test_its_numbers_are_those_of_the_receipts_and_the_log(hookctl: Hookctl, told: Path) -> None:
-    _, parsed, data = page(hookctl)
-    assert (data["runs"], data["decisions"]) == (35, 79)
-    for words in ("35", "runs with a receipt, 1 failed", "79", "decisions of the guard"):
-        assert words in parsed.texts
-    first = parsed.texts.index("memory/tell · Gemini CLI, SessionStart")
-    assert parsed.texts[first : first + 4] == [
-        *("memory/tell · Gemini CLI, SessionStart", "10.0 s"),
-        *("lint/check · Claude Code, PreToolUse", "2.5 s"),
-    ]
-    widths = [float(rect["width"]) for rect in parsed.select("rect", class_="c1") if "x" not in rect]
-    assert widths == pytest.approx([100, 100 * 2535 / 10_000, 100, 100 * 3000 / 48_000], abs=0.01)
-    assert "refused 12" in parsed.texts and "blocked 39" in parsed.texts
-    heights: dict[str, float] = {}
-    for rect in parsed.select("rect"):
-        if "x" in rect:
-            heights[rect["class"]] = heights.get(rect["class"], 0) + float(rect["height"])
-    refused, blocked = heights[decisions._CLASSES["refuse"]], heights[decisions._CLASSES["block"]]
-    assert refused / blocked == pytest.approx(12 / 39, rel=0.01)
 
 
 def test_an_older_page_is_replaced_and_no_other_file(hookctl: Hookctl, isolated: Path) -> None:

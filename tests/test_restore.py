@@ -37,22 +37,6 @@ def test_what_changes_after_the_answer_is_not_undone(
     assert "still later" in Path(edited).read_text()
 
 
-def test_the_list_is_in_order_of_time_after_a_second_install(
-    hookctl: Hookctl, settings: Path, fixed_python: None
-) -> None:
-    texts = [f'{{"model": "{name}"}}\n' for name in "dacbe"]  # their digests are in no order
-    for text in texts:
-        put(settings, text)
-        assert hookctl(*GUARD).code == 0
-        assert hookctl("uninstall").code == 0
-    listed = hookctl("restore", str(settings), "--list", "--json").data["backups"]
-    times = [backup["t"] for backup in listed]
-    assert times == sorted(times)
-    shown = hookctl("restore", str(settings), "--list").out.splitlines()[2:]
-    assert [int(line.split()[0]) for line in shown] == [backup["n"] for backup in listed]
-    assert [backup["n"] for backup in listed if backup["first"]] == [1], "a number stays what it is"
-
-
 def test_a_command_of_ours_with_an_earlier_python_is_no_edit(
     hookctl: Hookctl, settings: Path, fixed_python: None
 ) -> None:

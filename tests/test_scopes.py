@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -362,35 +360,6 @@ def test_a_project_that_moves_takes_its_installation_along(
 
 
 # What may not be written
-
-
-@pytest.mark.parametrize("verb", ["install", "upgrade", "uninstall"])
-@pytest.mark.parametrize("scope", ["project", "local"])
-def test_a_read_only_project_stays_as_it_is(
-    isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, scope: str, verb: str
-) -> None:
-    if verb != "install":
-        hookctl(*INSTALL, "--scope", scope)
-    before = contents(isolated)
-
-    def refusing(real: Callable[..., Any], writes: Callable[..., bool]) -> Callable[..., Any]:
-        def call(path: Any, *arguments: Any, **options: Any) -> Any:
-            if str(path).startswith(f"{project}/") and writes(*arguments):
-                raise OSError(errno.EROFS, "Read-only file system", str(path))
-            return real(path, *arguments, **options)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", refusing(os.open, lambda flags, *rest: bool(flags & (os.O_WRONLY | os.O_RDWR))))
-        for name in ("mkdir", "unlink", "rmdir"):
-            patch.setattr(os, name, refusing(getattr(os, name), lambda *rest: True))
-        options = ("uninstall",) if verb == "uninstall" else (*INSTALL, "--set", "max_stop_blocks=9")
-        outcome = hookctl(*options, "--scope", scope, "--json")
-        assert (outcome.code, codes(outcome)) == (1, ["read_only"])
-    left = {name: about for name, about in contents(isolated).items() if not name.startswith("state")}
-    assert left == {name: about for name, about in before.items() if not name.startswith("state")}
-    assert not (isolated / "state" / "journal.json").exists()
 
 
 # What the guard does where it is installed more than once

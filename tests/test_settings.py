@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks, settings_from
+from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks
 
 TOOLS = {"dispatch_tools": ["Task"]}
 
@@ -130,16 +130,3 @@ def test_a_slip_is_a_usage_error(request_: Request, said: str) -> None:
     with pytest.raises(HookctlError) as caught:
         choose(Settings(), request_)
     assert said in caught.value.message and caught.value.exit_code == 2 and caught.value.hint
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        {"mode": "brake"}, {"mode": 1}, {"knobs": []}, {"knobs": {"max_stop_blocks": "5"}}, {"python": None},
-        {"preset": "bmat"}, {"preset": 1}, {"config": []}, {"knobs": {"dispatch_tools": "Task"}},
-    ],
-)  # fmt: skip
-def test_settings_of_a_wrong_kind_in_a_ledger_are_refused(page: dict[str, Any]) -> None:
-    with pytest.raises(HookctlError) as caught:
-        settings_from(page)
-    assert caught.value.code == "ledger_unreadable"

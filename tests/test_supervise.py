@@ -180,14 +180,6 @@ def test_an_agent_that_is_killed_is_started_again(stage: Stage, number: int, cod
     assert "it was started again 1 time, and no run goes on now" in told
 
 
-def test_used_up_respawns_end_the_run_and_write_no_stop(stage: Stage) -> None:
-    stage.script("crumb()\nsys.exit(9)")
-    code, told = stage.run("--max-respawns", "0")
-    assert (code, len(stage.pids), stage.is_armed) == (9, 1, False)
-    assert not (stage.project / ".hookctl/run/STOP").exists()
-    assert "started again 0 times" in told
-
-
 @pytest.mark.parametrize("mark", ["stop", "conclude"])
 def test_a_mark_ends_it_with_0(stage: Stage, mark: str) -> None:
     stage.script("crumb()\ntime.sleep(60)")

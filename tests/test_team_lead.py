@@ -124,19 +124,6 @@ def commands_of(fixes: list[str]) -> list[str]:
     return [command for command in dict.fromkeys(found) if " PATH " not in command]
 
 
-@pytest.mark.parametrize("required", ["guard", "./bell/pack.toml"])
-@pytest.mark.parametrize("other_is_there", [False, True])
-def test_the_fix_for_a_required_pack_installs_it(project: Project, required: str, other_is_there: bool) -> None:
-    other = {"guard": "bell", "./bell/pack.toml": "guard"}[required]
-    project.hookctl("uninstall", {"bell": "guard", "guard": "bell"}[other], "--scope", "project")
-    if not other_is_there:
-        project.hookctl("uninstall", other, "--scope", "project")
-    done = project.check("--require", required)
-    assert [finding["code"] for finding in done.data["findings"]] == ["pack_required"]
-    carry_out(project.hookctl, done.data["findings"][0]["fix"])
-    assert project.check("--require", required).code == 0
-
-
 # A finding names the file that differs.
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -167,20 +166,3 @@ def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals
 
 
 # What is said.
-
-
-def test_the_next_look_is_announced_at_a_terminal_only(process: Hookctl) -> None:
-    arguments = ("--grace", "0.1", "--rechecks", "2", "--", "false")
-    assert process("verify", *arguments).err == ""
-    ours, theirs = pty.openpty()
-    with start(*arguments, stderr=theirs) as running:
-        os.close(theirs)
-        seen = b""
-        try:
-            while piece := os.read(ours, 4096):
-                seen += piece
-        except OSError:  # the other end was closed
-            pass
-        assert running.wait(20) == 1
-    os.close(ours)
-    assert seen.decode() == "hookctl: recheck 2 of 2 in 0 s\r\n"

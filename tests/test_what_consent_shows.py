@@ -67,11 +67,6 @@ def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: H
     ]
 
 
-def test_in_the_hosts_own_protocol_the_host_limits_the_time(hookctl: Hookctl) -> None:
-    text = '[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "stop"\ncommand = "c"\n'
-    assert shown(hookctl, text) == ["  command  Stop: c"]
-
-
 ASKS = {
     "claude": ["PreToolUse", "PermissionRequest"], "cursor": ["beforeShellExecution", "beforeReadFile"],
     "windsurf": ["pre_run_command", "pre_write_code"], "pi": ["tool_call"], "copilot": ["preToolUse"],
@@ -88,20 +83,6 @@ def test_a_hosts_own_hook_that_is_asked_before_something_is_done_may_allow_it(
     assert shown(hookctl, text, host) == [f"  command  {event} on {host}: c", f"           {SAID}"]
     (command,) = hookctl("plan", "./own.toml", "--host", host, "--json").data["pack"]["commands"]
     assert command["may_allow"]
-
-
-@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PreCompact", "Stop"])
-def test_so_may_every_hook_of_a_pack_in_the_hosts_own_protocol(hookctl: Hookctl, event: str) -> None:
-    text = f'[pack]\nname = "own"\nversion = "1"\nprotocol = "host"\n[[hooks]]\nevent = "{event}"\ncommand = "c"\n'
-    assert (SAID in "\n".join(shown(hookctl, text))) == (event == "PreToolUse")
-
-
-def test_machines_get_the_same(hookctl: Hookctl) -> None:
-    put(Path("own.toml"), PACK)
-    commands = hookctl("plan", "./own.toml", "--host", "claude", "--json").data["pack"]["commands"]
-    assert [(one["matcher"], one["timeout"]) for one in commands] == [
-        ("Bash|Edit", 30), (None, 10), ("*", 10), (None, None), ("Write", 5),
-    ]  # fmt: skip
 
 
 UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u115f\u3164\ufe0e\ufe0f\u202e\u2800\U000e0041\U000e0100\x1b\ue000\u0378"

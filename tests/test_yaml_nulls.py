@@ -54,29 +54,6 @@ def test_null_is_filled_and_the_bytes_come_back(config: Path, hookctl: Hookctl, 
     assert config.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_after_another_edit_the_null_comes_back_as_it_was(config: Path, hookctl: Hookctl, text: str) -> None:
-    put(config, text.encode())
-    hookctl("install", "--host", "hermes")
-    put(config, config.read_bytes() + b"\n# later\n")
-    assert hookctl("uninstall", "--host", "hermes").code == 0
-    assert config.read_bytes() == text.encode() + b"\n# later\n"
-
-
-@pytest.mark.parametrize("between", ["hooks:\n", "model: x\n", "hooks:\n  on_session_end:\n"])
-@pytest.mark.parametrize("before", ["hooks: ~\n", "hooks: {}\n", "model: x\n"])
-def test_a_null_that_the_operator_writes_or_removes_meanwhile_is_what_counts(
-    config: Path, hookctl: Hookctl, before: str, between: str
-) -> None:
-    put(config, before.encode())
-    hookctl("install", "--host", "hermes")
-    put(config, between.encode())
-    assert hookctl("install", "--host", "hermes").code == 0
-    put(config, config.read_bytes() + b"# later\n")
-    assert hookctl("uninstall", "--host", "hermes").code == 0
-    assert config.read_text() == f"{between}# later\n"
-
-
 NULLS = st.sampled_from(["", " ~", " null", " Null", " !!null"])
 COMMENTS = st.sampled_from(["", " # mine", "   # mine"])
 OTHERS = st.sampled_from(["", "model: x\n", "# mine\n", "\n", "agents:\n  max: 3 # mine\n"])

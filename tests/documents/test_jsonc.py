@@ -1,4 +1,4 @@
-# ruff: noqa: E501  # tables
+# tables
 """The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.
 
 What an edit gives in a file that a program wrote is not here: `test_edits.py` compares it with what `json` writes.
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents import MISSING
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 
@@ -19,10 +18,6 @@ def parse(text: str) -> JsonDocument:
     return JsonDocument.parse(text.encode("utf-8"), where=WHERE)
 
 
-def text_of(document: JsonDocument) -> str:
-    return document.data.decode("utf-8")
-
-
 @pytest.mark.parametrize(
     "source", ["", "1, 2", '1, "b": 2', "1 // c", " 1", "1 ", "1}", "NaN", "[", "]", "{'a': 1}", "1 /*", "\ufeff1"]
 )
@@ -30,38 +25,6 @@ def test_set_raw_refuses_what_is_not_one_value(source: str) -> None:
     for before in ('{"a": 1, "c": 3}', '{"c": 3}', "{}"):
         with pytest.raises(HookctlError):
             parse(before).set_raw(("a",), source)
-
-
-def test_values_source_texts_and_places_are_found_by_path() -> None:
-    document = parse('\ufeff// ü\r\n{"a": {"b" : [1.0,\r  {"c": null}]},\n\t"\\u0064": "é", "x": 1, "x": 2}')
-    found = {
-        (): (None, (2, 1)), ("a",): ('{"b" : [1.0,\r  {"c": null}]}', (2, 7)), ("a", "b"): ('[1.0,\r  {"c": null}]', (2, 14)),
-        ("a", "b", 0): ("1.0", (2, 15)), ("a", "b", 1): ('{"c": null}', (3, 3)), ("a", "b", 1, "c"): ("null", (3, 9)),
-        ("d",): ('"é"', (4, 12)), ("x",): ("2", (4, 30)),
-    }  # fmt: skip
-    for path, (raw, place) in found.items():
-        assert document.position(path) == place
-        assert document.raw(path) == (raw if raw else text_of(document)[7:])
-    assert document.get(("a", "b")) == [1.0, {"c": None}]
-    assert document.get(("a", "b", 1, "c")) is None
-    for path in (
-        (0,),
-        ("a", 0),
-        ("a", "b", 2),
-        ("a", "b", -1),
-        ("a", "b", "0"),
-        ("d", "e"),
-        ("d", 0),
-        ("no",),
-        ("no", "way"),
-    ):
-        assert document.get(path) is MISSING
-        with pytest.raises(KeyError):
-            document.raw(path)
-    assert document.position(("a", "b", 7)) == (2, 14)
-    assert document.position(("no", "way")) == (2, 1)
-    assert parse("").position(("a",)) == (1, 1)
-    assert parse("\ufeff{}").position(()) == (1, 1)
 
 
 FAULTS: list[tuple[str, tuple[str, int, int] | None, tuple[str, int, int] | None]] = [

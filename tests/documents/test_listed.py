@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl.documents import Document, formats
-from hookctl.documents.listed import Listing
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
 from hookctl.model import AddHook, DropHook, Edit, EditHook, Prune
@@ -170,14 +169,6 @@ def test_every_path_leads_to_its_own_text(way: Way, data: Any) -> None:
     assert [shown for _, shown in seen] == [item for item in items if isinstance(item, dict)]
 
 
-def test_a_field_of_the_hosts_own_never_stands_for_one_of_hookctls() -> None:
-    """A `matcher` beside `match` is none, and a `command` beside `action` runs nothing."""
-    vibe = WAYS["vibe"].parse(b'[[hooks]]\ntype = "Stop"\nmatcher = "a"\ncommand = "c"\n')
-    assert vibe.value["hooks"] == {"Stop": [{".matcher": "a", "command": "c"}]}
-    kiro = WAYS["kiro"].parse(b'{"hooks": [{"trigger": "Stop", "command": "c", "action": {"type": "agent"}}]}')
-    assert kiro.value["hooks"] == {"Stop": [{".command": "c", "action": {"type": "agent"}}]}
-
-
 def test_a_path_is_named_as_people_find_it_in_the_file() -> None:
     way = WAYS["kiro"]
     items = [way.item(event, {"command": "x"}) for event in ("Later", "Stop", "Later")]
@@ -194,20 +185,3 @@ def test_a_path_is_named_as_people_find_it_in_the_file() -> None:
         (): "",
     }
     assert {path: document.name_of(path) for path in names} == names
-
-
-@pytest.mark.parametrize(
-    ("text", "item"),
-    [
-        ("hooks.trigger,command=action.command", {"trigger": "Stop", "command": "one"}),
-        ("hooks.trigger,command=action.command", {"trigger": "Stop", "command": 1, "action": {"command": "x", "y": 2}}),
-        ("hooks.type,matcher=match", {"type": "Stop", "matcher": "Bash", "match": "Write"}),
-    ],
-)
-def test_a_field_that_the_host_does_not_know_under_its_name_is_not_lost(text: str, item: dict[str, Any]) -> None:
-    listing = Listing.parse(text)
-    assert listing.item_of("Stop", listing.fields_of(item)) == item
-    document = formats.parse(f"json:{text}", json.dumps({"hooks": [item]}).encode())
-    name = next(name for name in document.get(("hooks", "Stop", 0)) if name.startswith("."))
-    changed = document.set(("hooks", "Stop", 0, name), "two")
-    assert json.loads(changed.data) == {"hooks": [{**item, name[1:]: "two"}]}

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from hookctl.documents import MISSING, plugin
+from hookctl.documents import plugin
 from hookctl.documents.plugin import PluginDocument
 from hookctl.errors import HookctlError
 
@@ -68,18 +68,6 @@ def test_an_edit_changes_nothing_but_the_settings(settings: str) -> None:
     assert edited.value == {**document.value, "mine": 5}
     assert around(edited.data.decode()) == around(TEMPLATE)
     assert (edited.remove(("mine",)).value or {}) == document.value
-
-
-def test_every_edit_of_the_protocol_reaches_the_settings() -> None:
-    path = ("hooks", "session.idle", 0, "timeout")
-    assert (ONE.get(path), ONE.raw(path)) == (10, "10")
-    assert ONE.set(path, 20).get(path) == 20
-    assert ONE.set_raw(path, "3e1").raw(path) == "3e1"
-    assert ONE.append(path[:2], {}).get(path[:2]) == [ONE.get(path[:3]), {}]
-    command = (*path[:3], "command")
-    assert (ONE.remove(path).get(path), ONE.remove(path).get(command)) == (MISSING, ONE.get(command))
-    assert ONE.remove(("nothing",)) is ONE
-    assert ONE.get(path) == 10, "a document is immutable"
 
 
 FOREIGN = {

@@ -1,20 +1,20 @@
 # ruff: noqa: E501  # tables
 """The rules for TOML, row by row: which bytes an edit gives, what is read, what is masked."""
 
-import datetime
+import re
+from pathlib import Path
 
 import pytest
 
-from hookctl.documents import MISSING
 from hookctl.documents.toml import TomlDocument
+from hookctl.errors import HookctlError
 
 from .refused import WHERE, refused
 
-Path = tuple[str | int, ...]
-STOP: Path = ("hooks", "Stop")
+STOP = ("hooks", "Stop")
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; 'a' \"b\"", "timeout": 10}
 GROUP = {"hooks": [HANDLER]}
-STATE: Path = ("hooks", "state", "/home/u/.codex/config.toml:stop:0:0", "trusted_hash")
+STATE = ("hooks", "state", "/home/u/.codex/config.toml:stop:0:0", "trusted_hash")
 
 
 def parse(text: str) -> TomlDocument:
@@ -61,43 +61,6 @@ def test_what_raw_gave_can_be_put_back_even_a_handler_that_was_taken_over() -> N
     assert text_of(ours.set_raw((*STOP, 0, "hooks", 0), raw)) == theirs
 
 
-def test_values_source_texts_and_places_are_found_by_path() -> None:
-    document = parse(
-        '\ufeff# ü\r\na = [1.0, { "b c" = nan }]\r\nd.e = \'x\'\r\n\r\n [t . "u"]\r\nf = 1\r\n[[g]]\r\n[[g]]\r\n  h = 2024-02-29 07:32:00\r\n[i]\r\n'
-    )
-    found: dict[Path, tuple[str, tuple[int, int]]] = {
-        ("a",): ('[1.0, { "b c" = nan }]', (2, 5)), ("a", 0): ("1.0", (2, 6)), ("a", 1, "b c"): ("nan", (2, 21)), ("d",): ("{ e = 'x' }", (3, 1)),
-        ("d", "e"): ("'x'", (3, 7)), ("t",): ("{ u = { f = 1 } }", (5, 2)), ("t", "u"): ("{ f = 1 }", (5, 2)), ("t", "u", "f"): ("1", (6, 5)),
-        ("g",): ("[{}, { h = 2024-02-29 07:32:00 }]", (7, 1)), ("g", 1): ("{ h = 2024-02-29 07:32:00 }", (8, 1)), ("g", 1, "h"): ("2024-02-29 07:32:00", (9, 7)),
-        ("i",): ("{}", (10, 1)),
-    }  # fmt: skip
-    for path, (raw, place) in found.items():
-        assert document.position(path) == place
-        assert document.raw(path) == raw
-    assert document.get(("g", 1, "h")) == datetime.datetime(2024, 2, 29, 7, 32)
-    assert document.get(("d",)) == {"e": "x"}
-    assert parse("i = 1\n").get(()) == {"i": 1} and parse("i = 1\n").raw(()) == "{ i = 1 }"
-    for path in (
-        (0,),
-        ("a", 2),
-        ("a", -1),
-        ("a", "0"),
-        ("a", 0, "x"),
-        ("d", 0),
-        ("g", 2),
-        ("g", "h"),
-        ("no",),
-        ("no", "way"),
-    ):
-        assert document.get(path) is MISSING
-        with pytest.raises(KeyError):
-            document.raw(path)
-    assert document.position(("g", 1, "no")) == (8, 1)
-    assert document.position(("no", "way")) == document.position(()) == parse("").position(("a",)) == (1, 1)
-    with pytest.raises(KeyError):
-        parse("").raw(())
-
-
 def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from hookctl.documents import Splice
 
@@ -114,3 +77,29 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
     assert text_of(lost.set(("c",), 1)) == "c = 1\n# one\n"
     monkeypatch.setattr(TomlDocument, "_insert_line", lambda self, above, text: [Splice(6, 6, "d = 1 #")])
     assert refused(lambda: lost.set(("d",), 1))[0] == "unexpected"
+
+
+# Edits over look-alikes of Codex's config.toml: what was added goes without a trace.
+
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
+REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
+
+
+def is_unmixed(before: bytes, after: bytes) -> bool:
+    """Whether the line ends of a file with one kind stayed of that kind."""
+    old, new = (set(re.findall(rb"\r?\n", data)) for data in (before, after))
+    return len(old) != 1 or new == old
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
+def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
+    with pytest.raises(HookctlError) as caught:
+        TomlDocument.parse(path.read_bytes(), where="/x").append(STOP, GROUP)
+    error = caught.value
+    special = {"latin-1": "not_utf8", "utf-16-little-endian": "not_utf8"}
+    wanted = "wrong_shape" if path.stem.startswith(("hooks-is", "stop-is")) else special.get(path.stem, "unparsable")
+    if path.stem.startswith(("inline-hooks", "inline-stop")):
+        wanted = "unsupported_toml"
+    assert error.code == wanted
+    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1

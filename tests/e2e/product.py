@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,7 +14,6 @@ from .agent import Place
 
 LIMIT = 5  # blocks, then the guard lets go
 KEPT = ["blocked"] * LIMIT + ["tripped"]
-_ROOT = Path(__file__).parents[2]
 # Where the tests were told to take the package from, hookctl's own process takes it too.
 _PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
 
@@ -91,17 +88,6 @@ def until_logged(place: Place, code: str, times: int = 1) -> str:
     """A shell command for the agent that ends a little after the guard has logged this code so often, or in 30 s."""
     look = f"[ $(cat {state_folder(place)}/guard/*/events.jsonl 2>/dev/null | grep -c '\"{code}\"') -ge {times} ]"
     return f"for _ in $(seq 300); do {look} && break; sleep 0.1; done; sleep 0.7"
-
-
-def older_checkout(folder: Path, behind_the_hook: str) -> Path:
-    """Copy this package as version 0.0.9, whose hook has these words behind it; for PYTHONPATH."""
-    for name in ("hookctl", "schemas", "templates"):
-        shutil.copytree(_ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    guard = folder / "hookctl" / "packs" / "guard.toml"
-    guard.write_text(re.sub(r'(?m)^version = ".*"', 'version = "0.0.9"', guard.read_text()))
-    with (folder / "templates" / "guard" / "hook.py").open("a") as file:
-        file.write(behind_the_hook)
-    return folder
 
 
 def git(folder: Path, *arguments: str) -> str:

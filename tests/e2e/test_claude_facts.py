@@ -1,16 +1,13 @@
 """The behaviour of the real Claude Code that hookctl relies on; expected values are in pins/claude.toml."""
 
-import contextlib
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from . import facts
-from .claude import Place, bash, play, start, subagent, transcript
+from .claude import Place, bash, play, subagent, transcript
 from .clients import Client, pins_of
 from .facts import Came, Fact, probe
 from .hooks import END, SPEAK, group
@@ -84,23 +81,6 @@ def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) ->
         hooks = {"hooks": {"Stop": [group(probe, timeout=10)]}}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**more, **hooks}))
-
-
-def processes_of(place: Place) -> list[str]:
-    """Return the command lines of all processes that have this place's home."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if f"HOME={place.home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append((folder / "cmdline").read_text().replace("\0", " "))
-    return found
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
@@ -196,13 +176,3 @@ def test_what_a_tool_gave_is_replaced_in_the_tool_s_own_form_alone(claude: Clien
     place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
     run = play(claude, place, Script([*(bash(f"echo secret {number}") for number in range(3)), "done"], limit=6))
     assert [result["content"] for result in run.tool_results] == ["secret 0", "secret 1", "masked"]
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
-def test_a_client_that_runs_too_long_is_ended_with_all_its_processes(claude: Client, place: Place) -> None:
-    write_settings(place.settings, permissions={"allow": ["Bash(sleep:*)"]})
-    replies = [bash("sleep 301", run_in_background=True), bash("sleep 302"), "done"]
-    with pytest.raises(AssertionError, match="still running"), start(claude, place, replies) as running:
-        wait_for(lambda: len(processes_of(place)) >= 3)
-        running.finish(timeout=0.1)
-    wait_for(lambda: processes_of(place) == [])

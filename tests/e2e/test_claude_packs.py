@@ -11,7 +11,6 @@ from tests.manifest import manifest
 
 from .claude import Place, Run, bash, play
 from .clients import Client
-from .model_server import Script
 from .product import (
     KEPT,
     LIMIT,
@@ -19,10 +18,8 @@ from .product import (
     data_folder,
     git,
     hookctl,
-    hookctl_json,
     leave_work,
     leave_work_by_hand,
-    older_checkout,
 )
 from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_of
 
@@ -136,29 +133,6 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
 
 
 # Upgrades
-
-
-def test_the_guard_is_upgraded_under_a_running_agent(claude: Client, place: Place) -> None:
-    older = {"PYTHONPATH": str(older_checkout(place.root / "older", "# an older hook\n"))}
-    hookctl(place, "install", "--host", "claude", environment=older)
-    hook = next(data_folder(place).rglob("hook.py"))
-    assert hook.read_text().endswith("# an older hook\n")
-    assert hookctl_json(place, "status")["files"][0]["packs"] == {"guard": "0.0.9"}
-    leave_work(place)
-    registered = place.settings.read_bytes()
-
-    def upgrade(number: int) -> None:
-        if number == 3:
-            hookctl(place, "install", "--host", "claude")
-
-    run = play(claude, place, Script([f"reply {number}" for number in range(1, 12)], before=upgrade))
-    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, f"reply {LIMIT + 1}", True)
-    assert codes(place) == KEPT
-    assert not hook.read_text().endswith("# an older hook\n")
-    assert place.settings.read_bytes() == registered
-    assert hookctl_json(place, "status")["files"][0]["packs"] != {"guard": "0.0.9"}
-    hookctl(place, "uninstall")
-    assert place.settings.read_text() == SETTINGS
 
 
 # Programs that are gone

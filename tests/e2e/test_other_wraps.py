@@ -1,4 +1,4 @@
-"""A hook of another tool that always denies, wrapped on five hosts: the agent ends at the limit."""
+"""A hook of another tool that always denies, wrapped on seven hosts: the agent ends at the limit."""
 
 import json
 import shlex
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from . import codex, copilot, droid, gemini, grok, qwen
-from .acceptance import CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE, QWEN_FILE
+from . import claude, codex, copilot, droid, gemini, grok, qwen
+from .acceptance import CLAUDE_FILE, CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE, QWEN_FILE
 from .agent import Place, Run
 from .clients import Client
 from .model_server import Script
@@ -20,6 +20,7 @@ from .product import LIMIT, decisions, hookctl, hookctl_json
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 _HOSTS = {
+    "claude": (claude, CLAUDE_FILE, ()),
     "codex": (codex, CODEX_FILE, (codex.YOLO,)),
     "gemini": (gemini, GEMINI_FILE, (gemini.YOLO,)),
     "grok": (grok, GROK_FILE, (grok.YOLO,)),
@@ -126,6 +127,7 @@ def test_the_approval_of_the_hook_without_its_wrap_holds_again_afterwards(host: 
 
 
 _PROJECT = {
+    "claude": ".claude/settings.json",
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
     "grok": ".grok/hooks/hookctl.json",

@@ -181,11 +181,3 @@ def test_a_patch_in_the_shell_of_codex_is_a_write_too(case: Case, stage: tuple[C
     made = {path.name for path in place.project.iterdir()}
     assert ("package-lock.json" in made, "made.json" in made) == (False, True)
     assert FORBIDDEN["locked"][1] in told(run)
-
-
-def test_the_hooks_are_the_ten_of_the_settings() -> None:
-    settings = json.loads((THEIRS / "settings.json").read_bytes())
-    handlers = [handler for groups in settings["hooks"].values() for group in groups for handler in group["hooks"]]
-    assert len(handlers) == len(NAMES)
-    scripts = {path.name for path in THEIRS.iterdir()} - {"settings.json"}
-    assert all(any(script in handler["command"] for handler in handlers) for script in scripts)

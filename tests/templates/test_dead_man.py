@@ -8,16 +8,6 @@ import pytest
 
 from .lab import Lab
 
-# A C part that takes what the public json gives it, and nothing less.
-NEWER = """import _json
-class Newer:
-    def __new__(cls, *context):
-        if isinstance(context[0], type) or context[0] is None:
-            raise AttributeError("this interpreter wants more of it")
-        return cls.old(*context)
-Newer.old, _json.{0} = _json.{0}, Newer
-"""
-
 
 @pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
 def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
@@ -25,13 +15,6 @@ def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
     assert lab.stop() == "B"
     lab.edit(**{name: -1_000_000})
     assert lab.stops("1111111") == "BBBBBRA"
-
-
-@pytest.mark.parametrize("part", ["make_scanner", "make_encoder"])
-def test_another_interpreter_only_costs_time(lab: Lab, part: str) -> None:
-    lab.hook.write_text(NEWER.format(part) + lab.hook.read_text())
-    lab.task(remaining=2)
-    assert lab.stops("011111") == "BBBBBR"
 
 
 def test_a_blocked_alarm_is_no_way_to_hang(lab: Lab) -> None:
@@ -52,12 +35,3 @@ def test_a_notice_during_a_persons_turn_does_not_make_it_a_wake_up(lab: Lab) -> 
     lab.asks("go on", promptId="p2")
     lab.asks("<task-notification>\n</task-notification>", promptId="p2", origin={"kind": "task-notification"})
     assert lab.stop(prompt_id="p2") == "B"
-
-
-def test_a_clock_far_ahead_sweeps_nobody(lab: Lab) -> None:
-    lab.config(max_stop_blocks=2, work_hours=0, claim=False).task(remaining=2)
-    assert lab.stops("011") == "BBR"
-    lab.environment["HOOKCTL_NOW"] = str(time.time() + 40 * 24 * 3600)
-    lab.stop(session_id="other")
-    assert lab.stop(True) == "A"
-    assert lab.codes()[-1] == "open"

@@ -6,14 +6,18 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hookctl import events
 
 from .lab import Lab
+from .modules import module
 
 ONE: dict[str, Any] = {"dispatch_tools": ["Task"], "dispatch_max": 1, "dispatch_window_s": 300, "lock_ms": 5000}
 STOP = {"t": 1, "host": "claude", "session": "a" * 16, "event": "stop", "decision": "allow", "code": "no_work"}
@@ -69,30 +73,6 @@ def test_hooks_at_once_turn_the_log_over_without_losing_a_stop(lab: Lab) -> None
     assert (lab.folder / "totals.json").exists()
 
 
-DUE = {"trips": 107, "told": 7, "telling": 107, "asked": []}
-
-
-@pytest.mark.parametrize("scope", ["project", "session"])
-@pytest.mark.parametrize("has_line", [False, True], ids=["before the line", "after the line"])
-def test_a_hook_killed_while_it_told_of_refusals_costs_and_doubles_none(lab: Lab, scope: str, has_line: bool) -> None:
-    lab.config(**ONE, dispatch_scope=scope)
-    lab.environment["HOOKCTL_NOW"] = "100"
-    lab.attempts("a", 2)
-    (path,) = [*lab.folder.glob("*.calls"), *lab.folder.glob("dispatch.json")]
-    log = lab.folder / "events.jsonl"
-    (told,) = lab.log()
-    others = {**told, "refusals": 6, "trips": 7}
-    log.write_text("".join(json.dumps(line) + "\n" for line in (told, others)))
-    if has_line:
-        log.write_text(log.read_text() + json.dumps({**told, "refusals": 100, "trips": 107}) + "\n")
-    path.write_text(json.dumps({**json.loads(path.read_text()), **DUE}))
-    assert counted(lab) == 107
-    assert lab.attempts("b", 2) == "AD"
-    assert counted(lab) == 108
-    assert sum(line["refusals"] for line in lab.log()) == 108
-    assert json.loads(path.read_text())["told"] == 108
-
-
 def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> None:
     lab.config(**{**ONE, "dispatch_window_s": 2})
     chance = random.Random(5)
@@ -114,3 +94,66 @@ def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> Non
         assert counted(lab) == trips >= before
         before = trips
     assert before > 0, "some of them came as far"
+
+
+# The totals of the log: a line counts once, however often the log was turned over, and whoever was killed.
+
+
+rotation = module("rotation")
+HOSTS = st.sampled_from(["claude", "codex"])
+LINES = st.builds(
+    lambda host, code, more: {"t": 5, "host": host, "event": "stop", "decision": "allow", "code": code, **more},
+    HOSTS,
+    st.sampled_from(["no_work", "blocked", "dispatch_refused"]),
+    st.sampled_from([{}, {"ignored": True}, {"refusals": 7}, {"refusals": "x"}, {"refusals": -4}]),
+)
+ODD = st.sampled_from([b"", b"{}", b"[1]", b"no json", b'{"host": 5}', b'{"host": "a b", "event": "", "code": "c"}'])
+
+
+def expected(lines: list[dict[str, object]]) -> Counter[tuple[str, events.Kind]]:
+    """By a count of its own, line by line."""
+    counts: Counter[tuple[str, events.Kind]] = Counter()
+    for line in lines:
+        kind = events.Kind(str(line["host"]), "stop", "allow", str(line["code"]))
+        number = line.get("refusals", 1)
+        if isinstance(number, int) and number > 0:
+            counts["p", kind] += number
+        if line.get("ignored"):
+            counts["p", kind._replace(decision="", code="ignored")] += 1
+    return counts
+
+
+STEPS = st.lists(st.one_of(LINES, ODD, st.sampled_from(["turn", "killed"])), max_size=40)
+
+
+@settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_every_line_is_counted_once(tmp_path_factory: pytest.TempPathFactory, steps: list[object]) -> None:
+    folder = tmp_path_factory.mktemp("state") / "guard" / "p"
+    folder.mkdir(parents=True)
+    log, lines = folder / "events.jsonl", []
+    for step in steps:
+        if step == "turn" and log.exists():
+            rotation.rotate(str(folder), -1)
+        elif step == "killed":  # after the totals, before the log was moved
+            rotation.keep_totals(str(folder))
+        elif not isinstance(step, str):
+            data = step if isinstance(step, bytes) else json.dumps(step).encode()
+            with log.open("ab") as file:
+                file.write(data + b"\n")
+            lines += [step] if isinstance(step, dict) else []
+        assert events.count_all(str(folder.parents[1])) == expected(lines)
+
+
+def test_a_hook_that_turns_the_log_over_keeps_what_goes(lab: Lab) -> None:
+    lab.stop()
+    log = lab.folder / "events.jsonl"
+    line = log.read_bytes()
+    for _ in range(3):
+        log.write_bytes(line + b"x" * 256 * 1024)
+        lab.stop()
+    counts = events.count_all(str(lab.state))
+    assert sum(counts.values()) == 3 + 1, "three in the files that were full, and the last"
+    assert sorted(path.name for path in lab.folder.glob("*") if "." not in path.name[16:17]) == sorted(
+        ["events.jsonl", "events.jsonl.1", "project", "totals.json"]
+    )

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -255,36 +257,6 @@ def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_
     lab.stop(cwd="")
     assert project_of(lab) == name_of(lab.root)
     assert (lab.state / "guard" / "events.jsonl").exists()
-
-
-@pytest.mark.parametrize("home", ["home/", "link"])
-def test_home_is_known_however_it_is_spelled(lab: Lab, home: str) -> None:
-    """Which folder is the project: tests/test_project.py."""
-    (lab.root / "link").symlink_to(lab.home)
-    lab.environment["HOME"] = f"{lab.root}/{home}"
-    below = lab.home / "code" / "x"
-    below.mkdir(parents=True)
-    (lab.home / ".git").mkdir()
-    lab.stop(cwd=str(below))
-    assert project_of(lab) == name_of(below)
-
-
-@pytest.mark.parametrize(
-    ("variable", "expected"),
-    [
-        (None, "home/.local/state/hookctl"),
-        ("xdg", "xdg/hookctl"),
-        (" ", "home/.local/state/hookctl"),
-        ("relative", "home/.local/state/hookctl"),
-    ],
-)
-@pytest.mark.skipif(os.uname().sysname != "Linux", reason="the folder of Linux")
-def test_the_default_state_folder_is_the_users_own(lab: Lab, variable: str | None, expected: str) -> None:
-    del lab.environment["HOOKCTL_STATE_DIR"]
-    if variable:
-        lab.environment["XDG_STATE_HOME"] = str(lab.root / variable) if variable == "xdg" else variable
-    lab.stop()
-    assert (lab.root / expected / "guard" / name_of(lab.project)).is_dir()
 
 
 # --- the host's cap, the ceiling -------------------------------------------------------------------------------------
@@ -606,3 +578,109 @@ def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
         assert logged[0]["error"] and str(path) in logged[0]["path"]
     else:
         assert logged == [], "nowhere to write it"
+
+
+# How far the hook goes along with a number that others chose.
+
+
+@pytest.mark.parametrize(
+    ("value", "blocks"),
+    [
+        *[("0", 7), ("-5", 0), ("1", 0), ("2", 1), ("4", 3), ("x", 7), ("", 7)],
+        *[("100", 99), ("101", 99), ("5000", 99)],
+    ],
+)
+def test_qwens_cap_is_read_as_it_reads_it(lab: Lab, value: str, blocks: int) -> None:
+    lab.config(max_stop_blocks=0).task(remaining=1)
+    lab.environment["QWEN_CODE_STOP_HOOK_BLOCK_CAP"] = value
+    lab.host = "qwen"
+    flags = "0" + "1" * blocks
+    if blocks > 10:
+        assert lab.stop() == "B"
+        lab.edit(host=blocks - 2)  # as many blocks later
+        flags = "11"
+    assert lab.stops(flags) == "B" * (len(flags) - 1) + "R"
+    assert lab.codes()[-1] == "host_cap"
+
+
+# A transcript that is still being written while the hook reads it.
+
+
+# In front of the hook: what the host writes while the hook sleeps for the first time.
+LATE = """
+import time
+slept = []
+def late(_):
+    slept or open({path!r}, "a").write({text!r})
+    slept.append(1)
+time.sleep = late
+"""
+
+
+def written_late(lab: Lab, name: str) -> None:
+    before = lab.transcript.read_text()
+    lab.calls("late", name=name)
+    lab.says("the very last words")
+    text = lab.transcript.read_text()[len(before) :]
+    lab.transcript.write_text(before)
+    lab.hook.write_text(LATE.format(path=str(lab.transcript), text=text) + lab.hook.read_text())
+
+
+def test_a_call_that_is_written_late_in_a_chain_is_progress(lab: Lab) -> None:
+    lab.config(max_stop_blocks=1).task(remaining=2)
+    lab.says("first")
+    assert lab.stop() == "B"
+    written_late(lab, "Bash")
+    assert lab.stop(True, last_assistant_message="the very last words") == "B"
+
+
+def test_a_required_call_that_is_written_late_is_seen_at_the_first_stop(lab: Lab) -> None:
+    lab.config(required_tools=["finish"])
+    lab.says("first")
+    written_late(lab, "finish")
+    assert lab.stop(last_assistant_message="the very last words") == "A"
+
+
+@pytest.mark.parametrize(("before", "active"), [("", False), ("", True), ("B", False)])
+def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, before: str, active: bool) -> None:
+    """There is nothing to compare with: what was called before is the baseline."""
+    lab.task(remaining=2)
+    lab.says("first")
+    assert lab.stops("0" * len(before)) == before
+    size = lab.transcript.stat().st_size
+    written_late(lab, "Bash")
+    assert lab.stop(active, last_assistant_message="the very last words") == "B"
+    assert lab.transcript.stat().st_size == size
+
+
+# The nudge: one reminder before the agent leaves without having called a required tool.
+
+
+UNSCOPED: dict[str, Any] = {"required_tools": ["kanban_complete"]}
+
+REQUIRED_NAMES = ("kanban_complete", "mcp__board__kanban_complete", "mcp__a__b__kanban_complete", "a.b.kanban_complete")
+OTHER_NAMES = (
+    *("my_kanban_complete", "mykanban_complete", "board-kanban_complete", "board/kanban_complete"),
+    *("kanban_complete2", "kanban_complete.board", "mcp__kanban_complete__x", "Kanban_Complete", "complete", ""),
+)
+
+
+@pytest.mark.parametrize("how", ["event", "transcript"])
+def test_a_required_tool_is_known_by_its_whole_name_or_its_end(lab: Lab, how: str) -> None:
+    """All other names at once, then each required one in a session of its own."""
+    lab.config(**UNSCOPED)
+    call_tools(lab, how, "S1", OTHER_NAMES)
+    assert lab.stop() == "B"
+    for name in REQUIRED_NAMES:
+        lab.transcript.unlink(missing_ok=True)
+        call_tools(lab, how, name, [name])
+        assert lab.stop(session_id=name) == "A", name
+
+
+def call_tools(lab: Lab, how: str, session: str, names: Iterable[str]) -> None:
+    """Let a session call these tools; the hook learns it by an event or from the transcript."""
+    for name in names:
+        if how == "event":
+            lab.call("post-tool", session_id=session, tool_name=name, tool_input={"id": 1})
+        else:
+            lab.calls("x", name=name)

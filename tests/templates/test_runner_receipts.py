@@ -120,29 +120,6 @@ def test_a_full_log_is_turned_over_and_the_oldest_lines_are_counted(bench: Bench
     assert counted(bench)[f"{name} runs"] == first + second + 1
 
 
-def test_kills_at_any_moment_leave_exact_totals(bench: Bench) -> None:
-    chance, name = random.Random(3), f"droid {PRE} p/x runs"
-    data = json.dumps(call(bench)).encode()
-    full = fill(bench, 0, "runs.jsonl.1")
-    before = full + fill(bench, 0)
-    seen = set()
-    for _ in range(20):
-        process = subprocess.Popen(bench.command("droid", PRE, ":"), stdin=subprocess.PIPE, env=bench.environment)
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.close()
-        time.sleep(chance.uniform(0.0, 0.08))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        more = counted(bench)[name] - before
-        assert more in (0, 1), "none is lost, and none counts twice"
-        seen.add(more)
-        before += more
-    assert 0 in seen
-    bench.run("droid", PRE, call(bench), ":")
-    assert counted(bench)[name] == before + 1
-
-
 def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench: Bench) -> None:
     """Each call has a hook of its own, so that each is accounted for: it has one receipt, or one at most if killed."""
     for path in bench.top.glob("runtime/*/receipts.py"):
