@@ -152,44 +152,24 @@ class Draft:
 
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
-        if not self.host.variants:
-            return
+        reason = f"{self.host.title} reads its hooks elsewhere in this file now"
         for layout in other_layouts(self.host):
-            stranded = []
-            for hook in shapes.elements(layout.shape, self.document.value):
-                if hook.pack == pack:
-                    stranded.append(hook)
-            if not stranded:
-                continue
-            edits = tuple(DropHook(hook) for hook in stranded)
-            self.document = shapes.apply(layout.shape, self.document, edits)
+            hooks = shapes.elements(layout.shape, self.document.value)
+            stranded = [hook for hook in hooks if hook.pack == pack]
+            edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}
+            if edits:
+                self.document = shapes.apply(layout.shape, self.document, edits)
             self.edits += edits
-            reason = f"{self.host.title} reads its hooks elsewhere in this file now"
+            self.entries = tuple(entry for entry in self.entries if entry.id not in ids)
             for hook in stranded:
-                event = shapes.event_of(layout.shape, hook.path)
-                path = layout.shape.event_path(event, pack)
+                path = layout.shape.event_path(shapes.event_of(layout.shape, hook.path), pack)
                 action = Action("remove", path, "element", hook.id, "owned", "free", reason)
                 self.actions.append(action)
-        kept = []
-        for entry in self.entries:
-            if not (pack in entry.owners and self._is_stranded(entry)):
-                kept.append(entry)
-        self.entries = tuple(kept)
-
-    def _is_stranded(self, entry: Entry) -> bool:
-        """Whether a hook's recorded place is one of another layout of the file."""
-        if not entry.id or entry.path[:2] == APPROVALS or not self.host.variants:
-            return False
-        return not shapes.is_event_path(self.host.shape, entry.path)
 
     def add_changes(self, changes: list[Change]) -> None:
         """Add changes of hookctl's own files, with a line about each."""
         self.changes += changes
         self.file_actions += describe_changes(changes)
-
-    def restore(self, data: bytes, record: Record | None) -> None:
-        """Put back an earlier text of the file; `record` is the one that matches it."""
-        self.restored = data, record
 
     @property
     def is_edited(self) -> bool:

@@ -65,7 +65,7 @@ def _decide_on_file(records: Records, draft: Draft, data: bytes, then: Record | 
         if name not in packs_before and pack.files:
             text = f"{name} is registered again, without its files: install or uninstall it"
             draft.tell("hook_missing", text)
-    draft.restore(data, result)
+    draft.restored = data, result
 
 
 def _project_of(sources: Sources, path: str) -> str:
