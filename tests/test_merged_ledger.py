@@ -243,20 +243,6 @@ def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Tea
 # What a merge leaves that is no conflict.
 
 
-def test_a_value_of_hookctls_own_from_another_mode_is_not_given_back_as_the_operators(team: Team) -> None:
-    """The settings of one side with the record of the other, and the advice of doctor followed."""
-    assert team.hookctl("bob", "install", "--mode", "keepalive", *INSTALL[1:]).code == 0
-    merged = settings(team, "bob").read_bytes()
-    assert value(settings(team, "bob"))["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
-    team.git("bob", "checkout", "-q", "--", ".hookctl")
-    settings(team, "bob").write_bytes(merged)
-    assert "--force` restores it" in team.hookctl("bob", "doctor").out
-    assert team.hookctl("bob", *INSTALL, "--force").code == 0
-    assert value(settings(team, "bob"))["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "8"
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    assert value(settings(team, "bob")) == json.loads(THEIRS)
-
-
 def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(team: Team) -> None:
     """It was there before hookctl: what hookctl would write for another mode may be somebody's, too."""
     assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0

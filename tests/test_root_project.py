@@ -8,12 +8,10 @@ import pytest
 
 from hookctl import hosts, packs
 from hookctl.ledger import committed
-from hookctl.model import Record
 from hookctl.packs import guard_options, run_files
 from hookctl.packs.choices import Choice
 from hookctl.planner.install import plan_install
 from hookctl.planner.plan import Plan
-from hookctl.planner.records import _follow_project
 from hookctl.planner.sources import Sources
 from hookctl.settings import targets
 from hookctl.system import folders, interpreter
@@ -56,12 +54,6 @@ def test_every_path_of_it_begins_with_one_slash(scope: str) -> None:
     plan = planned(scope)
     assert [path for path in plan.records if path.startswith("//")] == []
     assert [record.known_as for record in plan.records.values() if record] == [*plan.records]
-
-
-def test_folders_of_a_page_follow_a_project_that_comes_from_the_root() -> None:
-    old = Record("claude", "local", "json", created_dirs=("/.claude",), project=ROOT)
-    place = targets.Target(hosts.load("claude"), "local", "/app/.claude/settings.local.json", "/app")
-    assert _follow_project(old, place).created_dirs == ("/app/.claude",)
 
 
 def test_a_run_of_it_lies_within_it() -> None:
