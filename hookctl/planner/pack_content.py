@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from functools import partial
 
 from hookctl.model import Consent, PackRecord
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
 from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.shortfalls import Note, possible_answers
+from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.wants import find_wants
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
@@ -28,7 +29,12 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
         settings = {PROTOCOL: CLAUDE, "python": python}
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    wants, notes = find_wants(pack, draft.host, programs, _answers_of(draft, pack))
+    answers_of: Callable[[PackHook], Collection[str]] = possible_answers
+    if not pack.commit and settings:  # from an address, a pack comes without its cases
+        from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
+
+        answers_of = partial(find_answers, cases=readable_cases(pack.source))
+    wants, notes = find_wants(pack, draft.host, programs, answers_of)
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -51,7 +57,11 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    _tell_notes(draft, notes, is_new=known is None or known.consent.digest != consent.digest)
+    surely = [note.message for note in notes if not note.is_assumed]
+    draft.tell("not_on_host", *dict.fromkeys(surely))
+    if known is None or known.consent.digest != consent.digest:  # once
+        perhaps = [note.message for note in notes if note.is_assumed]
+        draft.tell("not_on_host", *dict.fromkeys(perhaps), level="info")
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack
@@ -66,22 +76,3 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         commit=commit,
     )
     return wants, files, record
-
-
-def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:
-    """What each hook answers: as the cases beside the pack show, as `pack check` has it."""
-    if pack.commit or not needs_runner(pack, draft.host):
-        return possible_answers  # from an address, a pack comes without its cases
-    from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
-
-    cases = readable_cases(pack.source)
-    return lambda hook: find_answers(hook, cases)
-
-
-def _tell_notes(draft: Draft, notes: list[Note], *, is_new: bool) -> None:
-    """Warn of what the host lacks, and tell once of answers that the pack may never give."""
-    surely = [note.message for note in notes if not note.is_assumed]
-    draft.tell("not_on_host", *dict.fromkeys(surely))
-    if is_new:
-        perhaps = [note.message for note in notes if note.is_assumed]
-        draft.tell("not_on_host", *dict.fromkeys(perhaps), level="info")
