@@ -76,7 +76,17 @@ def plan_install(
             raise
     with_approvals = drafts
     if any(draft.host.trust.gate for draft in drafts):
-        with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
+        from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
+
+        approvals = Approvals(sources, records, drafts)
+        for draft in drafts:
+            if not draft.conflicts and pack.name in draft.packs:
+                approvals.install(draft, pack.name)
+        if choice.enables and sources.has_disabled:
+            from hookctl.planner.disable import put_back_switches  # late: few have any
+
+            put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
+        with_approvals = approvals.drafts
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     every = [*with_approvals, *rules_drafts]
     plan = assemble_plan(records, every, install=True, force=choice.force)
@@ -87,24 +97,6 @@ def plan_install(
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
-
-
-def _decide_on_approvals(
-    sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
-) -> list[Draft]:
-    """Say which hooks wait for an approval; the drafts, with those of files with approvals."""
-    from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
-
-    approvals = Approvals(sources, records, drafts)
-    for draft in drafts:
-        if draft.conflicts or pack.name not in draft.packs:
-            continue
-        approvals.install(draft, pack.name)
-    if choice.enables and sources.has_disabled:
-        from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
-
-        put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
-    return approvals.drafts
 
 
 def _decide_on_rules(
