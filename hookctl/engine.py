@@ -210,7 +210,14 @@ class _DecisionBuilder:
         owners = {name: claim for name, claim in entry.owners.items() if name != self.pack}
         entry_state = state(entry, self.current, entry.path, entry.id)
         if owners:
-            self._leave_shared(entry._replace(owners=owners), entry_state)
+            entry = entry._replace(owners=owners)
+            self.entries[entry.id or entry.path] = entry
+            value = claimed_value(owners, written=entry.written)
+            if entry_state == "owned" and not same(value, entry.written):
+                self.write(entry, value, "owned", reason="the remaining pack's value")
+            else:
+                reason = "another pack still wants it"
+                self.act("drop", entry, (entry_state, entry_state), reason)  # 14
             return
         del self.entries[entry.id or entry.path]
         if entry_state == "missing":
@@ -229,15 +236,6 @@ class _DecisionBuilder:
             self.edits.append(Put(entry.path, raw=entry.before))
             reason = f"back to {_mask_text(entry.path, entry.before)}"
             self.act("replace", entry, ("owned", "foreign"), reason)  # 7
-
-    def _leave_shared(self, entry: Entry, entry_state: str) -> None:
-        self.entries[entry.id or entry.path] = entry
-        value = claimed_value(entry.owners, written=entry.written)
-        if entry_state == "owned" and not same(value, entry.written):
-            self.write(entry, value, "owned", reason="the remaining pack's value")
-        else:
-            reason = "another pack still wants it"
-            self.act("drop", entry, (entry_state, entry_state), reason)  # 14
 
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every hook with exactly our command, whatever was edited in its other fields."""
@@ -279,10 +277,13 @@ class _DecisionBuilder:
 
 def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
     """13: our values that another pack wants to be different, with no common merge rule."""
-    pack = builder.pack
+    pack, current = builder.pack, builder.current
     for want in wants:
         entry = builder.entries.get(want.id or want.path)
-        if entry is None or not _is_writable(builder, entry):
+        entry_state = state(entry, current, want.path, want.id)
+        is_gone = entry_state == "adopted" and want.path not in current.values
+        is_writable = entry_state == "owned" or is_gone
+        if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
             continue
         others = {name: claim for name, claim in entry.owners.items() if name != pack}
         if want.merge and all(claim.merge == want.merge for claim in others.values()):
@@ -296,24 +297,27 @@ def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Itera
             yield Conflict(want.path, want.id, {**values, pack: want.value})
 
 
-def _is_writable(builder: _DecisionBuilder, entry: Entry) -> bool:
-    """Whether an install may write an entry on record, since its value is ours or gone."""
-    entry_state = state(entry, builder.current, entry.path, entry.id)
-    if entry_state == "missing":
-        return builder.wiped
-    if entry_state == "adopted":
-        return entry.path not in builder.current.values
-    return entry_state == "owned"
-
-
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
     entry, pack = builder.entries.get(want.path), builder.pack
     claim = Claim(want.value, builder.version, want.merge)
-    if entry is None:
-        _install_new_leaf(builder, want, {pack: claim})
-        return
     current = builder.current.values.get(want.path, _ABSENT)
     leaf_state = state(entry, builder.current, want.path)
+    if entry is None:
+        joined = Entry(want.path, "leaf", owners={pack: claim})
+        if leaf_state == "free":
+            builder.write(joined, want.value, "free")  # 1
+        elif same(current, want.value):
+            joined = joined._replace(mode="adopted", written=current)  # 3
+            builder.entries[want.path] = joined
+            reason = "your value is the wanted one already"
+            if any(action.action == "take-back" for action in builder.actions):
+                # 16: it is most likely ours, but that cannot be proved.
+                reason = "hookctl's record of it is missing, so it counts as yours: "
+                reason += "uninstall leaves it"
+            builder.act("adopt", joined, ("foreign", "adopted"), reason)
+        else:
+            _take_or_keep(builder, joined, want.value, "foreign")  # 2
+        return
     joined = entry._replace(owners={**entry.owners, pack: claim})
     builder.entries[want.path] = joined
     value = claimed_value(joined.owners, pack)
@@ -337,35 +341,14 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
         builder.act("share", joined, ("owned", "owned"))  # 14
 
 
-def _install_new_leaf(builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim]) -> None:
-    entry = Entry(want.path, "leaf", owners=owners)
-    current = builder.current.values.get(want.path, _ABSENT)
-    if current is _ABSENT:
-        builder.write(entry, want.value, "free")  # 1
-    elif same(current, want.value):
-        _adopt(builder, entry, current)  # 3
-    else:
-        _take_or_keep(builder, entry, want.value, "foreign")  # 2
-
-
-def _adopt(builder: _DecisionBuilder, entry: Entry, current: Any) -> None:
-    entry = entry._replace(mode="adopted", written=current)
-    builder.entries[entry.path] = entry
-    reason = "your value is the wanted one already"
-    if any(action.action == "take-back" for action in builder.actions):
-        # 16: it is most likely ours, but that cannot be proved.
-        reason = "hookctl's record of it is missing, so it counts as yours: uninstall leaves it"
-    builder.act("adopt", entry, ("foreign", "adopted"), reason)
-
-
 def _take_or_keep(builder: _DecisionBuilder, entry: Entry, value: Any, leaf_state: str) -> None:
     """Keep a value that is not ours, or with --force replace it and remember it as `before`."""
-    shown = _show_current(builder.current, entry.path)
+    key = str(entry.path[-1])
+    shown = f"{key}={_mask_text(entry.path, builder.current.raw[entry.path])}"
     if builder.force:
         entry = entry._replace(before=builder.current.raw[entry.path])
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
-    key = str(entry.path[-1])
     reason = f"kept your {shown}; --force sets {_show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
         reason += f", hookctl had set {_show(entry.written, key)}"
@@ -417,15 +400,22 @@ def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     entry = builder.entries.get(want.id)
     # One owner: the pack's name is in the id.
     owners = {builder.pack: Claim(want.value, builder.version)}
+    new = Entry(want.path, "element", written=want.value, owners=owners, id=want.id)
     hooks = builder.current.elements.by_id.get(want.id, [])
-    if not hooks:
-        _install_absent_element(builder, want, entry, owners)
-        return
     ours = [hook for hook in hooks if _is_ours(hook, want, entry)]
+    if not hooks and (entry is None or builder.wiped or builder.force):
+        builder.write(new, want.value, "free" if entry is None else "missing")  # 1, 11, 12
+        return
+    if entry is not None and not hooks:
+        builder.entries[want.id] = kept = new._replace(written=entry.written)
+        builder.keep(kept, "missing", _REMOVED_BY_YOU)  # 11
+        return
     if entry is None and ours:
-        entry = _take_back(builder, want, owners, ours[0])
+        # 15: recorded as ours again, instead of adding a second one.
+        entry = new._replace(written={**want.value, "command": ours[0].fields["command"]})
+        builder.act("take-back", entry, ("orphan", "owned"), _NO_RECORD)
     elif entry is None and builder.force:
-        entry = Entry(want.path, "element", written=want.value, id=want.id)
+        entry = new
     elif entry is None:
         reason = "an edited copy of our hook, left alone; --force replaces it"
         builder.keep(want, "edited copy", reason)  # 15a
@@ -437,41 +427,12 @@ def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
         builder.keep(builder.entries[want.id], "doubled", reason)  # 17
 
 
-def _install_absent_element(
-    builder: _DecisionBuilder,
-    want: Wanted,
-    entry: Entry | None,
-    owners: dict[str, Claim],
-) -> None:
-    """Write a new hook; one that the operator removed only after a wipe, or with --force."""
-    new_entry = Entry(want.path, "element", owners=owners, id=want.id)
-    if entry is None:
-        builder.write(new_entry, want.value, "free")  # 1
-    elif builder.wiped or builder.force:
-        builder.write(new_entry, want.value, "missing")  # 12
-    else:
-        new_entry = new_entry._replace(written=entry.written)
-        builder.entries[want.id] = new_entry
-        builder.keep(new_entry, "missing", _REMOVED_BY_YOU)  # 11
-
-
 def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
     """Whether a hook has our command; without a record, one of a form that we once wrote."""
     command = hook.fields.get("command")
     if entry is not None:
         return command in (entry.written["command"], want.value["command"])
     return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
-
-
-def _take_back(
-    builder: _DecisionBuilder, want: Wanted, owners: dict[str, Claim], hook: HookEntry
-) -> Entry:
-    """15: record a hook of a known form as ours again, instead of adding a second one."""
-    written = {**want.value, "command": hook.fields["command"]}
-    entry = Entry(want.path, "element", written=written, owners=owners, id=want.id)
-    builder.entries[want.id] = entry
-    builder.act("take-back", entry, ("orphan", "owned"), _NO_RECORD)
-    return entry
 
 
 def _update_element(
@@ -483,8 +444,12 @@ def _update_element(
 ) -> None:
     """Change a hook to what is wanted, field by field, except what the operator edited."""
     if not _is_ours(hook, want, entry):
-        if not builder.force:
-            _keep_edited_command(builder, entry, want)
+        if not builder.force:  # 9b
+            builder.entries[want.id] = entry
+            reason = "you edited its command"
+            if not same(entry.written, want.value):
+                reason += "; the new command was not applied"
+            builder.keep(entry, "edited copy", f"{reason}; --force puts ours back")
             return
         entry = entry._replace(before=builder.current.raw[hook.path])  # 9b, 15a
     written = entry.written
@@ -503,36 +468,22 @@ def _update_element(
     # it has the wanted value (10).
     entry = entry._replace(path=want.path, written=ours | kept)
     builder.entries[want.id] = entry
-    if theirs:
-        _report_kept_fields(builder, entry, hook.fields, want.value, theirs)
+    different = [name for name in theirs if not _is_same_field(hook.fields, want.value, name)]
+    if different:
+        yours, wanted = (_show_fields(each, different) for each in (hook.fields, want.value))
+        builder.keep(entry, "overridden", f"kept your {yours} (ours: {wanted})")  # 9a
     if moves:
         fields = ours | {name: hook.fields[name] for name in theirs if name in hook.fields}
-        _move_element(builder, entry, hook, fields)
+        if entry.before is None:
+            builder.edits.append(DropHook(hook))
+        else:
+            builder.edits.append(Put(hook.path, raw=entry.before))
+        builder.write(entry, fields, "owned", reason="it moves to another event")
+        builder.entries[entry.id] = entry._replace(before=None)
     else:
         _edit_element(builder, entry, hook, written, theirs)
     for duplicate in duplicates:  # 17
         builder.remove_copy(entry, duplicate, "it was registered twice")
-
-
-def _keep_edited_command(builder: _DecisionBuilder, entry: Entry, want: Wanted) -> None:
-    builder.entries[want.id] = entry
-    reason = "you edited its command"
-    if not same(entry.written, want.value):
-        reason += "; the new command was not applied"
-    builder.keep(entry, "edited copy", f"{reason}; --force puts ours back")  # 9b
-
-
-def _report_kept_fields(
-    builder: _DecisionBuilder,
-    entry: Entry,
-    current: dict[str, Any],
-    wanted: dict[str, Any],
-    theirs: list[str],
-) -> None:
-    different = [name for name in theirs if not _is_same_field(current, wanted, name)]
-    if different:
-        yours, ours = _show_fields(current, different), _show_fields(wanted, different)
-        builder.keep(entry, "overridden", f"kept your {yours} (ours: {ours})")  # 9a
 
 
 def _edit_element(
@@ -560,21 +511,6 @@ def _edit_element(
     if taken:  # only with --force
         reason = f"took over your {_show_fields(current, taken)}"
     builder.act("replace", entry, (from_state, to_state), reason)
-
-
-def _move_element(
-    builder: _DecisionBuilder,
-    entry: Entry,
-    hook: HookEntry,
-    fields: dict[str, Any],
-) -> None:
-    """Move a hook to another event, with the fields that the operator edited."""
-    if entry.before is None:
-        builder.edits.append(DropHook(hook))
-    else:
-        builder.edits.append(Put(hook.path, raw=entry.before))
-    builder.write(entry, fields, "owned", reason="it moves to another event")
-    builder.entries[entry.id] = entry._replace(before=None)
 
 
 def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:
@@ -626,10 +562,6 @@ def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
         else:
             shown.append(f"no {name}")
     return ", ".join(shown)
-
-
-def _show_current(current: Current, path: Path) -> str:
-    return f"{path[-1]}={_mask_text(path, current.raw[path])}"
 
 
 def _mask_text(path: Path, text: str) -> str:

@@ -75,9 +75,13 @@ def load(
 ) -> dict[str, Record]:
     """The records in the bytes of a project's ledger, with the hashes that this machine knows."""
     path = ledger_path(project)
-    _refuse_conflict_marks(project, data or b"", path)
     if data is None:
         return {}
+    mark = _CONFLICT_MARK.search(data)
+    if mark is not None:
+        line, hint = data.count(b"\n", 0, mark.start()) + 1, conflict_fix(project, path)
+        message = "hookctl's record has merge-conflict marks"
+        raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
     records = {}
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, "ledger_version", path)
@@ -130,11 +134,6 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     if stub is None:
         return record
     record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
-    return _without_disabled(record, stub) if stub.disabled else record
-
-
-def _without_disabled(record: Record, stub: Record) -> Record:
-    """The record without the entries that are disabled on this machine."""
     names = {_name(entry) for entry in stub.disabled}
     disabled = [entry for entry in record.entries if _name(entry) in names]
     active = [entry for entry in record.entries if _name(entry) not in names]
@@ -161,45 +160,31 @@ def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
     return {name: line for name, line in lines.items() if (name, line) != ("", _END)}
 
 
-def _refuse_conflict_marks(project: str, data: bytes, path: str) -> None:
-    mark = _CONFLICT_MARK.search(data)
-    if mark is None:
-        return
-    line = data.count(b"\n", 0, mark.start()) + 1
-    message = "hookctl's record has merge-conflict marks"
-    hint = conflict_fix(project, path)
-    raise HookctlError("ledger_unreadable", message, path=path, line=line, column=1, hint=hint)
-
-
 def conflict_fix(project: str, path: str) -> str:
     """How to resolve a merge conflict in a project's ledger, or in a file that goes with it.
 
     '' for a file that does not go with the ledger, which may be in conflict too.
     """
-    names = sorted(_list_files(project))
-    if os.path.relpath(path, project) not in names:
-        return ""
-    where = "" if os.path.realpath(os.curdir) == project else f" -C {shlex.quote(project)}"
-    return (
-        f"`git{where} checkout --no-overlay HEAD -- {' '.join(names)}` takes one side of all "
-        "(in a merge yours, in a rebase that of the branch you rebase onto). Then run again what "
-        "the other side had run; there `hookctl status --verbose` prints it."
-    )
-
-
-def _list_files(project: str) -> set[str]:
-    """The ledger, and the settings files and configurations that either side of it names."""
-    path = ledger_path(project)
-    text = (files.read(path).data or b"").decode(errors="replace")
-    names = {os.path.relpath(path, project)}
+    ledger = ledger_path(project)
+    text = (files.read(ledger).data or b"").decode(errors="replace")
+    names = {os.path.relpath(ledger, project)}
     for host in map(hosts.load, hosts.names()):
         for layout in host.layouts() if "project" in host.scopes else ():
             name = layout.files["project"].removeprefix("{project}/")
-            if f'"{name}": {{' in text:
-                names.add(name)
+            if f'"{name}": {{' in text:  # on either side
                 config = os.path.join(OWN, CONFIGS, f"{host.name}.json")
-                names |= {config} if os.path.lexists(os.path.join(project, config)) else set()
-    return names
+                names.add(name)
+                if os.path.lexists(os.path.join(project, config)):
+                    names.add(config)
+    if os.path.relpath(path, project) not in names:
+        return ""
+    where = "" if os.path.realpath(os.curdir) == project else f" -C {shlex.quote(project)}"
+    checkout = f"checkout --no-overlay HEAD -- {' '.join(sorted(names))}"
+    return (
+        f"`git{where} {checkout}` takes one side of all "
+        "(in a merge yours, in a rebase that of the branch you rebase onto). Then run again what "
+        "the other side had run; there `hookctl status --verbose` prints it."
+    )
 
 
 def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
@@ -309,7 +294,8 @@ def _whole_pack(
     if name == GUARD and HOOK in pack.files:  # 0.2.0 had a folder for each host
         folder = os.path.join(folder, target.host.name)
     for file in pack.files:
-        if not _is_file_name(file):
+        is_path = re.fullmatch(_FILE_NAME, file) and not file.startswith("/")
+        if not is_path or not {"", ".", ".."}.isdisjoint(file.split("/")):
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
@@ -321,40 +307,29 @@ def _whole_pack(
     return pack if pack.source else pack._replace(source=known.source, commit=known.commit)
 
 
-def _is_file_name(name: str) -> bool:
-    """Whether a name is a path that stays in the folder it is relative to."""
-    if not re.fullmatch(_FILE_NAME, name) or name.startswith("/"):
-        return False
-    return {"", ".", ".."}.isdisjoint(name.split("/"))
-
-
 def _resolve_source(target: Target, pack: PackRecord) -> str:
-    if pack.source.startswith(GIT):
-        return _require_address(pack)
+    source = pack.source
+    if source.startswith(GIT):  # an address that anybody can reach
+        from hookctl.system import git_address  # late: few packs come from git
+
+        try:
+            git_address.parse(source)
+        except HookctlError:
+            raise ValueError("a pack's source is no git address") from None
+        if source.startswith(git_address.OF_THIS_MACHINE):
+            raise ValueError("a pack's source is a repository of one machine")
+        if not git_address.is_commit(pack.commit):
+            raise ValueError("a pack's commit is not valid")
+        return source
     if pack.commit:
         raise ValueError("only a pack from git has a commit")
-    if not pack.source:
+    if not source:
         return ""
-    if pack.source != os.path.normpath(pack.source) or pack.source.startswith(("/", "..")):
+    if source != os.path.normpath(source) or source.startswith(("/", "..")):
         raise ValueError("a pack's source is not in the project")
-    source = os.path.join(target.project, pack.source)
+    source = os.path.join(target.project, source)
     require_inside(target.project, source)
     return source
-
-
-def _require_address(pack: PackRecord) -> str:
-    """The address of a pack from git, which is one that anybody can reach."""
-    from hookctl.system import git_address  # late: few packs come from git
-
-    try:
-        git_address.parse(pack.source)
-    except HookctlError:
-        raise ValueError("a pack's source is no git address") from None
-    if pack.source.startswith(git_address.OF_THIS_MACHINE):
-        raise ValueError("a pack's source is a repository of one machine")
-    if not git_address.is_commit(pack.commit):
-        raise ValueError("a pack's commit is not valid")
-    return pack.source
 
 
 def _resolve_folder(target: Target, name: str) -> str:
@@ -392,26 +367,18 @@ def _check_entries(target: Target, record: Record) -> None:
 
 def _has_pack_path(host: Host, entry: Entry) -> bool:
     """Whether a pack may have an entry of this kind at this path of the host's settings."""
+    path, texts = entry.path, host.shape.texts
     if entry.kind == "container":
-        above = (host.env_path[: len(entry.path)], host.shape.texts[: len(entry.path)])
-        return entry.path in above or _is_above_hooks(host, entry.path)
+        event_path = (*host.shape.root, "")
+        is_above_hooks = is_event_path(host.shape, (*path, *event_path[len(path) :]))
+        return path in (host.env_path[: len(path)], texts[: len(path)]) or is_above_hooks
     if entry.kind == "leaf":
-        in_env = bool(host.env_path) and entry.path[:-1] == host.env_path
-        is_leaf = in_env or _is_permission(host, entry) or _is_required_key(host, entry)
-        return not entry.id and is_leaf
-    return entry.kind == "element" and is_event_path(host.shape, entry.path)
-
-
-def _is_above_hooks(host: Host, path: Path) -> bool:
-    """Whether a pack may have hooks in the list at a path, or below."""
-    event_path = (*host.shape.root, "")
-    return is_event_path(host.shape, (*path, *event_path[len(path) :]))
-
-
-def _is_permission(host: Host, entry: Entry) -> bool:
-    """Whether an entry is a text in the list of what the agent may do; none replaces another."""
-    is_text = entry.written == entry.path[-1] in host.permission.texts and entry.before is None
-    return bool(host.shape.texts) and entry.path[:-1] == host.shape.texts and is_text
+        in_env = bool(host.env_path) and path[:-1] == host.env_path
+        # A text in the list of what the agent may do; none replaces another.
+        is_text = entry.written == path[-1] in host.permission.texts and entry.before is None
+        is_permission = bool(texts) and path[:-1] == texts and is_text
+        return not entry.id and (in_env or is_permission or _is_required_key(host, entry))
+    return entry.kind == "element" and is_event_path(host.shape, path)
 
 
 def _is_required_key(host: Host, entry: Entry) -> bool:
@@ -424,7 +391,12 @@ def _check_content(target: Target, record: Record, entry: Entry) -> None:
     if entry.mode not in ("owned", "adopted") or not entry.owners.keys() <= record.packs.keys():
         raise ValueError("an entry belongs to no pack of the record")
     for value in (entry.written, *(claim.value for claim in entry.owners.values())):
-        _check_value(target.host, entry, value)
+        json.dumps(value, allow_nan=False)
+        if entry.kind == "element":
+            if not value["command"].startswith(head(entry.id)):
+                raise ValueError("a command does not start with the name of its entry")
+        elif not isinstance(value, str) and not _is_required_key(target.host, entry):
+            raise TypeError("an env value is not of type str")
     if entry.kind == "element" and list(entry.owners) != [entry.id.partition("/")[0]]:
         raise ValueError("a hook's owner does not match its name")
     if entry.before is not None:
@@ -447,29 +419,16 @@ def _check_rules(record: Record, entry: Entry) -> None:
             raise ValueError("a text to put back is not just a pack's rules")
 
 
-def _check_value(host: Host, entry: Entry, value: Any) -> None:
-    json.dumps(value, allow_nan=False)
-    if entry.kind == "leaf":
-        if not isinstance(value, str) and not _is_required_key(host, entry):
-            raise TypeError("an env value is not of type str")
-    elif not value["command"].startswith(head(entry.id)):
-        raise ValueError("a command does not start with the name of its entry")
-
-
 def _check_text(host: Host, text: str) -> None:
     """Refuse a text to restore that is more than one value."""
     if host.syntax == "toml":
-        _check_toml(text)
-        return
-    try:
-        value = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
-    except HookctlError:
-        raise ValueError("a text to put back cannot be read") from None
-    if (value.start, value.end) != (0, len(text)):
-        raise ValueError("a text to put back is not just a value")
-
-
-def _check_toml(text: str) -> None:
-    key = "x"  # any key will do
-    if tomllib.loads(f"{key} = {text}").keys() != {key} or text.strip() != text:
+        key = "x"  # any key will do
+        is_value = tomllib.loads(f"{key} = {text}").keys() == {key} and text.strip() == text
+    else:
+        try:
+            value = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
+        except HookctlError:
+            raise ValueError("a text to put back cannot be read") from None
+        is_value = (value.start, value.end) == (0, len(text))
+    if not is_value:
         raise ValueError("a text to put back is not just a value")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Entry, Message, PackRecord, Record
+from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import MANIFEST, Pack
@@ -24,11 +24,8 @@ from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
 from hookctl.planner.plan import Plan
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.files import content_digest
-
-Entries = tuple[Entry, ...]
 
 
 class Review(NamedTuple):
@@ -76,24 +73,36 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = pack.contents
-    digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
-    is_agreed = _is_known(sources, pack.name, digest)
+    name, contents = pack.name, pack.contents
+    digest = content_digest(pack.manifest, {each: data for each, (data, _) in contents.items()})
+    records = store.load(sources.folders).values()
+    is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
-    replaces = False
+    replaces, refused = False, set[str]()
     for file in plan.files:
-        changes.update(dict.fromkeys(_describe_commit(file, pack)))
+        if file.record is None or name not in file.record.packs:
+            continue
+        refused.update(set(risky_env(pack)) - set(_consent_of(file.record, name).env))
+        known = file.known.packs.get(name) if file.known else None
+        if known is None:
+            continue
+        commits = changed_commit(file, name)
+        if commits is not None:
+            new = f"{pack.version}, {commits[1] or 'not from git'}"
+            lines = ["  version and commit", f"    was {known.version}, {commits[0]}"]
+            changes.update(dict.fromkeys([*lines, f"    now {new}"]))
         brought = {**contents, MANIFEST: (pack.manifest, False)}
-        lines = _describe_changes(sources, file, pack.name, brought)
+        lines = _describe_changes(sources, file, name, brought)
         changes.update(dict.fromkeys(lines))
-        replaces = replaces or _is_replaced(file, pack, digest, lines)
+        if known.version == pack.version:
+            replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
     return Review(
         pack=pack,
         contents=contents,
         digest=digest,
         is_agreed=is_agreed,
         replaces=replaces and not is_agreed,
-        refused_env=_find_refused_env(plan, pack),
+        refused_env=tuple(each for each in risky_env(pack) if each in refused),
         changes=tuple(changes),
     )
 
@@ -148,39 +157,10 @@ def _refused(review: Review) -> HookctlError:
     return HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
-def _is_known(sources: Sources, name: str, digest: str) -> bool:
-    """Whether this content is on record, at any target, as agreed to on this machine."""
-    records = store.load(sources.folders).values()
-    return any(_consent_of(record, name).digest == digest for record in records)
-
-
 def _consent_of(record: Record | None, name: str) -> Consent:
     if record is None or name not in record.packs:
         return Consent()
     return record.packs[name].consent
-
-
-def _find_refused_env(plan: Plan, pack: Pack) -> tuple[str, ...]:
-    """The risky variables that were not allowed at every target."""
-    refused = []
-    for name in risky_env(pack):
-        for file in plan.files:
-            is_target = file.record is not None and pack.name in file.record.packs
-            if is_target and name not in _consent_of(file.record, pack.name).env:
-                refused.append(name)
-                break
-    return tuple(refused)
-
-
-def _is_replaced(file: Draft, pack: Pack, digest: str, changes: list[str]) -> bool:
-    """Whether the same version was installed there with another content."""
-    known = file.known.packs.get(pack.name) if file.known else None
-    if known is None or known.version != pack.version:
-        return False
-    return bool(changes) or known.consent.digest not in ("", digest)
-
-
-# What was, and what is to be
 
 
 def changed_commit(file: Draft, name: str) -> tuple[str, str] | None:
@@ -193,77 +173,50 @@ def changed_commit(file: Draft, name: str) -> tuple[str, str] | None:
     return old.commit, new.commit
 
 
-def _describe_commit(file: Draft, pack: Pack) -> list[str]:
-    """The version and commit of a pack from git, old and new."""
-    commits = changed_commit(file, pack.name)
-    if commits is None or file.known is None:
-        return []
-    version = file.known.packs[pack.name].version
-    new = f"{pack.version}, {commits[1]}" if commits[1] else f"{pack.version}, not from git"
-    return ["  version and commit", f"    was {version}, {commits[0]}", f"    now {new}"]
-
-
 def _describe_changes(
     sources: Sources, file: Draft, name: str, contents: listing.Contents
 ) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
-    if file.known is None or name not in file.known.packs or file.record is None:
+    if file.known is None or file.record is None:
         return []
-    lines = changed_claims(file.known.entries, file.record.entries, name)
+    lines = []
     old, new = file.known.packs[name], file.record.packs[name]
+    was, now = _claims(file.known.entries, name), _claims(file.record.entries, name)
+    for key in dict.fromkeys([*was, *now]):
+        if was.get(key) != now.get(key):
+            lines.append(f"  {key}")
+            lines.append(f"    was {was.get(key, 'not there')}")
+            lines.append(f"    now {now.get(key, 'not there')}")
     for file_name in sorted({*old.files, *new.files} - {MANIFEST}):  # its claims are there already
-        before = _read_installed(sources, file.target, old, file_name)
+        before = None
+        with contextlib.suppress(HookctlError):
+            if file_name in old.files:
+                path = os.path.join(old.folder, file_name)
+                before = read_own(sources, file.target, path).data
         after = contents[file_name][0] if file_name in contents else None
         if before == after:
             continue
         lines.append(f"  file {file_name}")
-        lines += [f"    was {_digest_text(before)}", f"    now {_digest_text(after)}"]
+        for word, data in (("was", before), ("now", after)):
+            shown = "not there" if data is None else f"sha256 {files.digest(data)}"
+            lines.append(f"    {word} {shown}")
         if before is not None and after is not None:
             lines += listing.file_changes(before, after)
     return lines
 
 
-def _read_installed(sources: Sources, target: Target, known: PackRecord, name: str) -> bytes | None:
-    """The bytes of an installed file of a pack; None where it is not there."""
-    if name not in known.files:
-        return None
-    with contextlib.suppress(HookctlError):
-        return read_own(sources, target, os.path.join(known.folder, name)).data
-    return None
-
-
-def changed_claims(old: Entries, new: Entries, name: str) -> list[str]:
-    """The commands and values of a pack that differ between two records, old and new."""
-    before, after = _claims(old, name), _claims(new, name)
-    lines = []
-    for key in dict.fromkeys([*before, *after]):
-        if before.get(key) != after.get(key):
-            lines.append(f"  {key}")
-            lines.append(f"    was {before.get(key, 'not there')}")
-            lines.append(f"    now {after.get(key, 'not there')}")
-    return lines
-
-
-def _claims(entries: Entries, name: str) -> dict[str, str]:
+def _claims(entries: tuple[Entry, ...], name: str) -> dict[str, str]:
     """What a pack wants, as text, by the id of the hook or the name of the key."""
     claims = {}
     for entry in entries:
         if entry.kind == "container" or name not in entry.owners:
             continue
         value = entry.owners[name].value
-        if entry.kind == "element":
-            claims[entry.id] = _hook_text(value)
-        else:
+        if entry.kind != "element":
             claims[str(entry.path[-1])] = value if isinstance(value, str) else json.dumps(value)
+            continue
+        others = {key: value[key] for key in value if key not in ("type", "command")}
+        claims[entry.id] = str(value["command"])
+        if others:
+            claims[entry.id] += f"  {json.dumps(others, ensure_ascii=False)}"
     return claims
-
-
-def _hook_text(fields: dict[str, Any]) -> str:
-    """A hook's command, and its other fields where it has any."""
-    others = {key: value for key, value in fields.items() if key not in ("type", "command")}
-    text = str(fields["command"])
-    return f"{text}  {json.dumps(others, ensure_ascii=False)}" if others else text
-
-
-def _digest_text(data: bytes | None) -> str:
-    return "not there" if data is None else f"sha256 {files.digest(data)}"

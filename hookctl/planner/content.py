@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from hookctl import engine
 from hookctl.documents import MISSING
@@ -35,10 +33,21 @@ Content = tuple[list[Wanted], dict[str, File], PackRecord]
 
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
-    config = _choose_config(draft, records)
-    known = draft.packs.get(GUARD)
+    known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
+    config = known.config if known else ""
+    if os.path.dirname(config) != folder:
+        config = os.path.join(folder, config_name(draft.target, records, draft.key))
     settings = _choose_settings(draft, choice, known)
-    wraps_any = _wrap_hooks(draft, pack, choice, config, settings)
+    hooks, wraps_any = shapes.elements(draft.host.shape, draft.document.value or {}), False
+    ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
+    if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
+        from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
+
+        text = choice.settings.wrap
+        if choice.reset and text is None:
+            text = ""
+        request = WrapRequest(text, pack.version, config, settings.python, choice.force)
+        wraps_any = wrap_hooks(draft, request)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
@@ -59,7 +68,8 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         if draft.host.env_path:
             limit = _limit_in_settings(draft, wants, force=choice.force)
         else:
-            limit = _limit_in_config(json.loads(data))
+            value = json.loads(data).get("max_stop_blocks")
+            limit = str(value) if type(value) is int else ""
         if limit != wanted_limit:  # the host's cap follows the one that will be in effect
             wants = wants_with(limit, cap)
     recorded = {
@@ -75,32 +85,8 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     had_rules = known is not None and known.settings.get("rules") is True
     if choice.settings.rules or (had_rules and not choice.reset):
         recorded["rules"] = True
-    names, folder = tuple(sorted(files)), os.path.dirname(config)
+    names = tuple(sorted(files))
     return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
-
-
-def _choose_config(draft: Draft, records: Records) -> str:
-    """The path of the guard's configuration: the known one, or the target's."""
-    folder = pack_folder(draft.folders, draft.target, GUARD)
-    known = draft.packs.get(GUARD)
-    if known and os.path.dirname(known.config) == folder:
-        return known.config
-    return os.path.join(folder, config_name(draft.target, records, draft.key))
-
-
-def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings: Settings) -> bool:
-    """Bring wrapped hooks up to date and wrap the requested one; whether any hook is wrapped."""
-    hooks = shapes.elements(draft.host.shape, draft.document.value or {})
-    ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
-    if choice.settings.wrap is None and not any(id.startswith(WRAP) for id in ids):
-        return False
-    from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
-
-    text = choice.settings.wrap
-    if choice.reset and text is None:
-        text = ""
-    request = WrapRequest(text, pack.version, config, settings.python, choice.force)
-    return wrap_hooks(draft, request)
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
@@ -147,12 +133,6 @@ def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _limit_in_config(values: Mapping[str, Any]) -> str:
-    """The limit in the configuration, or ''."""
-    limit = values.get("max_stop_blocks")
-    return str(limit) if type(limit) is int else ""
 
 
 def _operators_cap(draft: Draft) -> str:

@@ -5,12 +5,13 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, other_layouts, shapes
+from hookctl.hosts import other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.ledger.store import Records
 from hookctl.model import (
@@ -152,44 +153,24 @@ class Draft:
 
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
-        if not self.host.variants:
-            return
+        reason = f"{self.host.title} reads its hooks elsewhere in this file now"
         for layout in other_layouts(self.host):
-            stranded = []
-            for hook in shapes.elements(layout.shape, self.document.value):
-                if hook.pack == pack:
-                    stranded.append(hook)
-            if not stranded:
-                continue
-            edits = tuple(DropHook(hook) for hook in stranded)
-            self.document = shapes.apply(layout.shape, self.document, edits)
+            hooks = shapes.elements(layout.shape, self.document.value)
+            stranded = [hook for hook in hooks if hook.pack == pack]
+            edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}
+            if edits:
+                self.document = shapes.apply(layout.shape, self.document, edits)
             self.edits += edits
-            reason = f"{self.host.title} reads its hooks elsewhere in this file now"
+            self.entries = tuple(entry for entry in self.entries if entry.id not in ids)
             for hook in stranded:
-                event = shapes.event_of(layout.shape, hook.path)
-                path = layout.shape.event_path(event, pack)
+                path = layout.shape.event_path(shapes.event_of(layout.shape, hook.path), pack)
                 action = Action("remove", path, "element", hook.id, "owned", "free", reason)
                 self.actions.append(action)
-        kept = []
-        for entry in self.entries:
-            if not (pack in entry.owners and self._is_stranded(entry)):
-                kept.append(entry)
-        self.entries = tuple(kept)
-
-    def _is_stranded(self, entry: Entry) -> bool:
-        """Whether a hook's recorded place is one of another layout of the file."""
-        if not entry.id or entry.path[:2] == APPROVALS or not self.host.variants:
-            return False
-        return not shapes.is_event_path(self.host.shape, entry.path)
 
     def add_changes(self, changes: list[Change]) -> None:
         """Add changes of hookctl's own files, with a line about each."""
         self.changes += changes
         self.file_actions += describe_changes(changes)
-
-    def restore(self, data: bytes, record: Record | None) -> None:
-        """Put back an earlier text of the file; `record` is the one that matches it."""
-        self.restored = data, record
 
     @property
     def is_edited(self) -> bool:
@@ -223,30 +204,27 @@ def plan_file(records: Records, draft: Draft) -> Draft:
         draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
         draft.changes, draft.file_actions = [], []
         return draft
-    draft.after, draft.record = draft.restored or _bytes_and_record(records, draft)
-    known, record = draft.known, draft.record
-    is_left = record is None or bool(known and known.packs and not record.packs)
-    if known and is_left and not draft.restored:
-        draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
-    return draft
-
-
-def _bytes_and_record(records: Records, draft: Draft) -> tuple[bytes | None, Record | None]:
-    """The file's bytes and its record after the run."""
+    if draft.restored:
+        draft.after, draft.record = draft.restored
+        return draft
+    known, record = draft.known, None
     has_entries = any(entry.kind != "container" for entry in draft.entries)
-    if not (draft.packs or has_entries or draft.placeholders):
-        return _bytes_without_us(draft), None
-    after = draft.document.data if draft.is_edited else draft.snapshot.data
-    record = next_record(draft, after)
-    if draft.known is None and record.created_file and draft.adds_files:
-        record = with_folders_above(records, draft, record)
-    record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
-    if draft.adds_files:
+    if draft.packs or has_entries or draft.placeholders:
+        draft.after = draft.document.data if draft.is_edited else draft.old
+        record = next_record(draft, draft.after)
+        if known is None and record.created_file and draft.adds_files:
+            record = with_folders_above(records, draft, record)
+        record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
         # Something was ours that the ledger did not know.
         was_lost = any(action.action == "take-back" for action in draft.actions)
-        if draft.changes or was_lost or draft.known is None:
+        if draft.adds_files and (draft.changes or was_lost or known is None):
             record = with_own_folders(records, draft, record, lost=was_lost)
-    return after, record
+    else:
+        draft.after = _bytes_without_us(draft)
+    draft.record = record
+    if known and (record is None or (known.packs and not record.packs)):
+        draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
+    return draft
 
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
@@ -258,15 +236,18 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     if draft.made and not edited.strip():
         draft.rmdirs += draft.made[1:]
         return None
-    if record and draft.is_exact:
+    before = None
+    if record and record.sha256_before:
         backup = draft.sources.backup(record.sha256_before)
-        if backup is not None and _has_same_values(record.format, backup, draft.document):
-            return backup
+        with contextlib.suppress(HookctlError):
+            before = formats.parse(record.format, backup) if backup is not None else None
+    is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
+    if before is not None and is_back and draft.is_exact:
+        return before.data
     document = draft.document if draft.is_edited else draft.before
     if not document.has_settings:
         # Only hookctl writes such a file; one that had no settings before us stays.
-        before = draft.sources.backup(record.sha256_before) if record else None
-        return edited if before and _had_no_settings(draft.host, before) else None
+        return edited if before is not None and not before.has_settings else None
     if record is None:
         return edited
     # Otherwise another program has made the file again.
@@ -274,22 +255,6 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
         return None
     return edited
-
-
-def _had_no_settings(host: Host, backup: bytes) -> bool:
-    try:
-        return not formats.parse(host.format, backup).has_settings
-    except HookctlError:
-        return False
-
-
-def _has_same_values(format: str, backup: bytes, document: Document) -> bool:
-    """Whether a backup has the values of a document; null and what is empty are the same."""
-    try:
-        value = formats.parse(format, backup).value
-    except HookctlError:
-        return False
-    return _without_empty(value) == _without_empty(document.value)
 
 
 def _without_empty(value: Any) -> Any:
@@ -305,23 +270,15 @@ def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """All entries in their known order; a container that only hidden entries are in stays."""
-    used_by_hidden = _containers_of(hidden) if hidden else set()
-    used = [entry for entry in known if entry.kind == "container" and entry.path in used_by_hidden]
-    entries = {}
-    for entry in (*used, *decided, *hidden):
-        entries[entry.kind == "container", entry.id or entry.path] = entry
-    places = {}
-    for place, entry in enumerate(known):
-        places[entry.kind == "container", entry.id or entry.path] = place
-    order = sorted(entries, key=lambda name: places.get(name, len(places)))
-    return tuple(entries[name] for name in order)
-
-
-def _containers_of(entries: Iterable[Entry]) -> set[Path]:
-    """The paths of everything that these entries are in, and of a hook's own array."""
-    paths = set()
-    for entry in entries:
+    used = set[Path]()
+    for entry in hidden:
         if entry.kind != "container":
-            for length in range(1, len(entry.path) + 1):
-                paths.add(entry.path[:length])
-    return paths
+            used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
+    kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
+    entries = {_name(entry): entry for entry in (*kept, *decided, *hidden)}
+    names = dict.fromkeys([*map(_name, known), *entries])
+    return tuple(entries[name] for name in names if name in entries)
+
+
+def _name(entry: Entry) -> tuple[bool, str | Path]:
+    return entry.kind == "container", entry.id or entry.path

@@ -19,15 +19,16 @@ from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
+from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.notices import find_notices
 from hookctl.planner.own_files import (
     File,
     file_action,
-    find_sharing,
     install_files,
-    is_of_other_version,
+    own_top,
+    read_own,
     uninstall_files,
 )
 from hookctl.planner.plan import Plan, assemble_plan
@@ -41,6 +42,7 @@ from hookctl.settings.targets import (
     repository_above,
 )
 from hookctl.system import files
+from hookctl.system.packages import HOOK, version_of
 
 if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.planner.consent import Review
@@ -74,7 +76,17 @@ def plan_install(
             raise
     with_approvals = drafts
     if any(draft.host.trust.gate for draft in drafts):
-        with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
+        from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
+
+        approvals = Approvals(sources, records, drafts)
+        for draft in drafts:
+            if not draft.conflicts and pack.name in draft.packs:
+                approvals.install(draft, pack.name)
+        if choice.enables and sources.has_disabled:
+            from hookctl.planner.disable import put_back_switches  # late: few have any
+
+            put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
+        with_approvals = approvals.drafts
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     every = [*with_approvals, *rules_drafts]
     plan = assemble_plan(records, every, install=True, force=choice.force)
@@ -85,24 +97,6 @@ def plan_install(
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
-
-
-def _decide_on_approvals(
-    sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
-) -> list[Draft]:
-    """Say which hooks wait for an approval; the drafts, with those of files with approvals."""
-    from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
-
-    approvals = Approvals(sources, records, drafts)
-    for draft in drafts:
-        if draft.conflicts or pack.name not in draft.packs:
-            continue
-        approvals.install(draft, pack.name)
-    if choice.enables and sources.has_disabled:
-        from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
-
-        put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
-    return approvals.drafts
 
 
 def _decide_on_rules(
@@ -297,31 +291,22 @@ def _install_files(
     """Write the files that the hooks run, and the code of a plugin file."""
     known, names = draft.packs.get(pack.name), set[str]()
     if pack.name != GUARD:
-        keys = {*targets, draft.key}
-        for other_record, other in find_sharing(records, keys, pack.name, record.folder):
+        for key, other_record in records.items():
+            other = other_record.packs.get(pack.name)
+            if key in (*targets, draft.key) or other is None or other.folder != record.folder:
+                continue
             names.update(other.files)
             if other.digest != record.digest:
-                title = load(other_record.host).title
-                text = f"{title} runs the same files of {pack.name}, so other ones from now on"
-                draft.tell(
-                    "shared_files", f"{text}; `hookctl upgrade {pack.name}` renews its hooks"
-                )
+                text = f"{load(other_record.host).title} runs the same files of {pack.name}, so"
+                text += f" other ones from now on; `hookctl upgrade {pack.name}` renews its hooks"
+                draft.tell("shared_files", text)
     install_files(draft, record.folder, known, brought, names)
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
-        _renew_plugin(draft)
-
-
-def _renew_plugin(draft: Draft) -> None:
-    """Bring the code around the registrations in a plugin file up to date.
-
-    If it is the only change, the plan says so: otherwise its lines about hooks name the file.
-    """
-    draft.document = draft.document.renewed()
-    if draft.is_edited and not draft.edits:
-        path = draft.snapshot.path
-        action = file_action("replace-file", path, "its code was an earlier version's")
-        draft.file_actions.append(action)
+        draft.document = draft.document.renewed()
+        if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
+            reason = "its code was an earlier version's"
+            draft.file_actions.append(file_action("replace-file", draft.path, reason))
 
 
 def _renew_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:
@@ -332,9 +317,10 @@ def _renew_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ..
     if known.folder != record.folder:
         paths = [os.path.join(known.folder, name) for name in known.files]
         return tuple(os.path.relpath(path, record.folder) for path in paths)
-    if known.former and is_of_other_version(draft.sources, draft.target):
-        former = known._replace(files=known.former, former=())
-        uninstall_files(draft, former)
+    launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
+    version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
+    if known.former and version not in ("", version_of(load_programs().launcher)):
+        uninstall_files(draft, known._replace(files=known.former, former=()))
         return ()
     return known.former
 
@@ -364,7 +350,8 @@ def agree(
 
 def review_of(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     """What a plan would install of a pack that is not built in; None where nothing of it fits."""
-    if plan.conflicts or not _has_targets(plan, pack):
+    has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
+    if plan.conflicts or not has_targets:
         return None
     from hookctl.planner.consent import review  # late: most calls are about the guard
 
@@ -378,8 +365,3 @@ def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, review: Review | None
     plan = make_plan()
     require_digest(plan, pack, review.digest if review else "")
     return plan
-
-
-def _has_targets(plan: Plan, pack: Pack) -> bool:
-    """Whether something of the pack belongs to any host of this command."""
-    return any(file.record and pack.name in file.record.packs for file in plan.files)

@@ -13,60 +13,64 @@ from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.settings import approval, switches
 from hookctl.settings.stopping import find_stopping
-from hookctl.settings.targets import GUARD, Target, active_file
+from hookctl.settings.targets import GUARD, active_file
 
 _INFORMATION = ("start_folder", "client_missing")
 
 
 def find_notices(draft: Draft, pack: Pack) -> list[Message]:
     """A message for each thing that a person should know about this file."""
-    path, host = draft.target.path, draft.host
-    notices = []
-    if draft.not_loaded:
-        text = f"{draft.before.where}: {draft.not_loaded}"
-        notices.append(("not_loaded", text))
-    for text in _list_stopping(draft):
-        notices.append(("not_loaded", text))
-        draft.not_loaded = draft.not_loaded or text
-    notices.append(("hooks_disabled", _say_switched_off(draft, pack)))
-    if draft.snapshot.data is None and draft.is_edited:
-        notices += _tell_of_new_file(draft)
-    notices.append(("hooks_woken", _say_woken_hooks(draft)))
-    notices.append(("sub_agents", _say_unasked_in_sub_agents(draft, pack)))
-    notices.append(("start_folder", single_folder_line(draft.target, pack.name)))
-    notices += _tell_of_old_client(draft)
     messages = []
-    for code, text in notices:
+    for code, text in _list_notices(draft, pack):
         level = "info" if code in _INFORMATION else "warning"
         if text:
-            messages.append(Message(text, code, level, host=host.name, path=path))
+            messages.append(Message(text, code, level, draft.host.name, draft.target.path))
     return messages
 
 
-def _list_stopping(draft: Draft) -> Iterator[str]:
-    """The messages about other files with which the client does not start here."""
-    start, user = _find_start(draft)
-    for stopping in find_stopping(draft.folders, draft.host, user, start, draft.sources.read):
-        if stopping.path != draft.target.path:
-            yield stopping.reason
+def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
+    """Code and text of each message; what keeps the file from being read is noted in the draft."""
+    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
+    if draft.not_loaded:
+        yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
+    start, user = target.project or folders.cwd, target.path
+    if target.scope != "user":
+        user = active_file(host, "user", folders.environ, read=read)[1]
+    for stopping in find_stopping(folders, host, user, start, read):
+        if stopping.path != target.path:
+            yield "not_loaded", stopping.reason
+            draft.not_loaded = draft.not_loaded or stopping.reason
+    yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
+    if draft.old is None and draft.is_edited:
+        yield from _tell_of_new_file(draft)
+    yield "hooks_woken", _say_woken_hooks(draft)
+    if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
+        where = f"{pack.name} works in the main agent of {host.title}"
+        yield "sub_agents", f"{where}: its sub-agents do not ask it"
+    reason = ""
+    if target.scope != "user" and host.scope_rules.start_folder_only:
+        reason = f"{host.title} reads {target.scope} settings only where it is started"
+    elif target.shared and host.environment.project_is_start:
+        reason = f"{host.title} tells a hook where it was started, and not where the project is"
+    if reason:
+        where = f"{pack.name} works in {target.project}, not in the folders below it"
+        yield "start_folder", f"{reason}: {where}"
+    version = draft.sources.version(host) if host.client.since and draft.is_edited else ""
+    known = draft.packs.get(GUARD)
+    settings = settings_from(known.settings) if known else None
+    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
+        if level != "info":
+            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
+            yield "client_old", text
 
 
-def _find_start(draft: Draft) -> tuple[str, str]:
-    """The folder that the host is started in, and the user's settings file."""
-    folders, user = draft.folders, draft.target.path
-    if draft.target.scope != "user":
-        user = active_file(draft.host, "user", folders.environ, read=draft.sources.read)[1]
-    return draft.target.project or folders.cwd, user
-
-
-def _say_switched_off(draft: Draft, pack: Pack) -> str:
+def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
     """The message about what switches hooks off where the host is started, or ''.
 
     That is noted in the draft, except where only this file says so and another one wins.
     """
-    folders, host, read = draft.folders, draft.host, draft.sources.read
-    start, user = _find_start(draft)
-    scopes, target = approval.list_scopes(host, start, folders.environ, read), draft.target
+    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
+    scopes = approval.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
     draft.switched_off = switches.describe(found, target.scope, target.path)
     for switch in found:
@@ -93,59 +97,18 @@ def _say_woken_hooks(draft: Draft) -> str:
     )
 
 
-def _say_unasked_in_sub_agents(draft: Draft, pack: Pack) -> str:
-    """The message that the sub-agents of this host run no hook of the pack, or ''."""
-    if pack.name == GUARD or not pack.has_hooks or draft.host.runner.get("sub_agents", True):
-        return ""
-    where = f"{pack.name} works in the main agent of {draft.host.title}"
-    return f"{where}: its sub-agents do not ask it"
-
-
 def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
     """The messages about what a new settings file changes."""
-    target, host = draft.target, draft.host
+    target, host, environ = draft.target, draft.host, draft.folders.environ
     if target.project and host.scope_rules.first_only:
-        user_file = settings_path(host, "user", draft.folders.environ)
+        user_file = settings_path(host, "user", environ)
         if os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
             yield "user_file_hidden", text + "it reads only the first file there is"
     if os.path.islink(target.path):  # perhaps that disk is not mounted yet
-        text = f"{target.path} is a link to {draft.snapshot.path}, which does not exist"
+        text = f"{target.path} is a link to {draft.path}, which does not exist"
         yield "dangling_link", f"{text}, so it is made there"
     # The agent may not be installed at all, or lie where hookctl does not look.
-    environ = draft.folders.environ
     if target.scope == "user" and not detected(host, environ):
         text = f"{host.title} was not found here; its settings are written all the same"
         yield "client_missing", text
-
-
-def _tell_of_old_client(draft: Draft) -> Iterator[tuple[str, str]]:
-    """The messages about what the client here is too old for, where something is installed."""
-    host = draft.host
-    if not host.client.since or not draft.is_edited:
-        return
-    version = draft.sources.version(host)
-    known = draft.packs.get(GUARD)
-    settings = settings_from(known.settings) if known else None
-    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
-        if level != "info":
-            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            yield "client_old", text
-
-
-def single_folder_line(target: Target, pack: str) -> str:
-    """The line that a host must be started in the project's own folder, or ''."""
-    reason = single_folder_reason(target)
-    if not reason:
-        return ""
-    return f"{reason}: {pack} works in {target.project}, not in the folders below it"
-
-
-def single_folder_reason(target: Target) -> str:
-    """Why a host must be started in the project's own folder; '' if it need not be."""
-    host = target.host
-    if target.scope != "user" and host.scope_rules.start_folder_only:
-        return f"{host.title} reads {target.scope} settings only where it is started"
-    if target.shared and host.environment.project_is_start:
-        return f"{host.title} tells a hook where it was started, and not where the project is"
-    return ""

@@ -175,18 +175,6 @@ def folders_of_others(records: Mapping[str, Record], key: str) -> Set[str]:
     return found
 
 
-def find_sharing(
-    records: Mapping[str, Record], keys: Container[str], pack: str, folder: str
-) -> list[tuple[Record, PackRecord]]:
-    """The records, but for those of `keys`, that have a pack with its files in this folder."""
-    found = []
-    for key, record in records.items():
-        known = record.packs.get(pack)
-        if key not in keys and known and known.folder == folder:
-            found.append((record, known))
-    return found
-
-
 def _executable(mode: int) -> int:
     """The mode, with permission to run the file wherever there is permission to read it."""
     return mode | (mode & 0o444) >> 2
@@ -311,10 +299,8 @@ def plan_programs(
     sources, target = draft.sources, draft.target
     top = own_top(draft.folders, target)
     hook = os.path.join(top, HOOK)
-    scope = [record for record in records.values() if record and _is_of(record, target)]
-    packs = _packs_by_host(scope, hook)
+    scope, packs, is_needed = _find_callers(records, target, hook)
     programs, launcher = load_programs(), read_own(sources, target, hook)
-    is_needed = bool(packs) or any(_starts(record, GUARD, hook) for record in scope)
     version = version_of(launcher.data or b"")
     if guard.is_newer(version) and not (force and is_needed):
         _leave_newer(draft, hook, version, refuses=install and is_needed)
@@ -379,22 +365,13 @@ def _leave_newer(draft: Draft, hook: str, version: str, *, refuses: bool) -> Non
     draft.kept.append(file_action("keep", hook, reason))
 
 
-def is_of_other_version(sources: Sources, target: Target) -> bool:
-    """Whether the launcher of a target's scope is there, and of another version than this one."""
-    hook = os.path.join(own_top(sources.folders, target), HOOK)
-    version = version_of(read_own(sources, target, hook).data or b"")
-    return version not in ("", version_of(load_programs().launcher))
-
-
 def list_programs(
     records: Mapping[str, Record], target: Target, folders: Folders
 ) -> dict[str, bytes]:
     """The program files that a target's scope needs, as this version writes them, by path."""
     top = own_top(folders, target)
-    hook = os.path.join(top, HOOK)
-    scope = [record for record in records.values() if _is_of(record, target)]
-    packs = _packs_by_host(scope, hook)
-    if not packs and not any(_starts(record, GUARD, hook) for record in scope):
+    _, packs, is_needed = _find_callers(records, target, os.path.join(top, HOOK))
+    if not is_needed:
         return {}
     found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
     if packs:
@@ -404,10 +381,24 @@ def list_programs(
     return {path: found[path] for path in found if not any(name in path for name in runner)}
 
 
-def _is_of(record: Record, target: Target) -> bool:
-    """Whether a record is one of a target's project, or of the data folder."""
-    project = record.project if record.scope == "project" else ""
-    return project == (target.project if target.shared else "")
+def _find_callers(
+    records: Mapping[str, Record | None], target: Target, hook: str
+) -> tuple[list[Record], dict[str, list[str]], bool]:
+    """A target's records, their packs that the runner runs by host, and if any calls the launcher.
+
+    They are those of its project, or of the data folder.
+    """
+    scope, packs, is_called = list[Record](), dict[str, set[str]](), False
+    for record in records.values():
+        project = record.project if record and record.scope == "project" else ""
+        if not record or project != (target.project if target.shared else ""):
+            continue
+        scope.append(record)
+        is_called = is_called or _starts(record, GUARD, hook)
+        for name in run_packs(record):
+            if record.host in hosts.names() and _starts(record, name, hook):
+                packs.setdefault(record.host, set()).add(name)
+    return scope, {name: sorted(packs[name]) for name in sorted(packs)}, is_called or bool(packs)
 
 
 def _starts(record: Record, pack: str, hook: str) -> bool:
@@ -420,16 +411,6 @@ def _starts(record: Record, pack: str, hook: str) -> bool:
         if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
             return True
     return False
-
-
-def _packs_by_host(records: Iterable[Record], hook: str) -> dict[str, list[str]]:
-    """The packs whose commands the runner runs, by host."""
-    packs: dict[str, set[str]] = {}
-    for record in records:
-        for name in run_packs(record):
-            if record.host in hosts.names() and _starts(record, name, hook):
-                packs.setdefault(record.host, set()).add(name)
-    return {name: sorted(packs[name]) for name in sorted(packs)}
 
 
 def _find_former(top: str, records: Iterable[Record], removed: Set[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from functools import partial
 
 from hookctl.model import Consent, PackRecord
 from hookctl.packs.choices import Choice
@@ -28,7 +29,12 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
         settings = {PROTOCOL: CLAUDE, "python": python}
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    wanted, notes = wants(pack, draft.host, programs, _answers_of(draft, pack))
+    answers_of: Callable[[PackHook], Collection[str]] = possible_answers
+    if not pack.commit and settings:  # from an address, a pack comes without its cases
+        from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
+
+        answers_of = partial(find_answers, cases=readable_cases(pack.source))
+    wanted, notes = wants(pack, draft.host, programs, answers_of)
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -69,13 +75,3 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         commit=commit,
     )
     return wanted, files, record
-
-
-def _answers_of(draft: Draft, pack: Pack) -> Callable[[PackHook], Collection[str]]:
-    """What each hook answers: as the cases beside the pack show, as `pack check` has it."""
-    if pack.commit or not needs_runner(pack, draft.host):
-        return possible_answers  # from an address, a pack comes without its cases
-    from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
-
-    cases = readable_cases(pack.source)
-    return lambda hook: find_answers(hook, cases)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from hookctl.errors import HookctlError
@@ -52,7 +51,13 @@ def assemble_plan(
         removed = {folder for draft in drafts for folder in draft.rmdirs}
         removed |= {change.path for change in runtime if change.after is None}
         after = {**records, **changed}
-        for draft in _first_of_each_scope(drafts):
+        scopes = set[str]()
+        for draft in drafts:
+            scope = draft.target.project if draft.target.shared else ""
+            has_packs = any(record and record.packs for record in (draft.known, draft.record))
+            if scope in scopes or not (has_packs or draft.changes):
+                continue
+            scopes.add(scope)
             start = len(draft.changes)
             plan_programs(draft, after, removed, install=install, force=force)
             runtime += draft.changes[start:]
@@ -77,17 +82,6 @@ def assemble_plan(
     return Plan(tuple(drafts), changes, changed, rmdirs, packages)
 
 
-def _first_of_each_scope(drafts: list[Draft]) -> Iterator[Draft]:
-    """The first draft of each folder of hookctl's own that a pack needs."""
-    scopes = set()
-    for draft in drafts:
-        scope = draft.target.project if draft.target.shared else ""
-        has_packs = any(record and record.packs for record in (draft.known, draft.record))
-        if scope not in scopes and (has_packs or draft.changes):
-            scopes.add(scope)
-            yield draft
-
-
 def changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record | None]:
     """The records that the drafts change, by their key; None where a record goes."""
     planned: dict[str, Record | None] = {}
@@ -100,6 +94,7 @@ def changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record |
 
 
 def _settings_changes(drafts: list[Draft]) -> list[Change]:
+    """The changes of the settings files."""
     changes = []
     for draft in drafts:
         if draft.old == draft.after:

@@ -76,18 +76,20 @@ def _add_files_for_git(target: Target) -> list[Change]:
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:
     """Remove those that are as we write them, and our folder with an empty one of runs.
 
-    Git keeps no empty folder, so a clone cannot tell who made one. .gitignore stays while it hides
-    a run.
+    Git keeps no empty folder, so a clone cannot tell who made one. In a folder that we made
+    .gitignore stays while it hides a run.
     """
     folder = os.path.join(draft.target.project, OWN)
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    changes = []
+    changes, has_run = [], has_files(runs)
     for name, data in _FOR_GIT.items():
         snapshot = read_inside(draft.target.project, os.path.join(folder, name))
-        is_needed = name == ".gitignore" and has_files(runs)
-        if snapshot.data in (data, _OF_0_2_0, _OF_RUN) and not is_needed:
+        is_ignore, own = name == ".gitignore", {data, _OF_0_2_0}
+        if is_ignore and not has_run and (made_folder or is_clone):
+            own.add(_OF_RUN)
+        if snapshot.data in own and not (is_ignore and has_run and made_folder):
             changes.append(Change(snapshot.path, snapshot.data, None))
     if made_folder or is_clone:
         draft.rmdirs += (runs, folder)

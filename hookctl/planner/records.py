@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,12 @@ def find_record(
             key, record = moved[0], records[moved[0]]
     _require_same_scope(record, target)
     if record is not None:
-        record = _follow_project(record, target)
+        if record.project != target.project:  # which was moved
+            old, new = top(record.project), top(target.project)
+            dirs = [
+                re.sub(f"^{re.escape(old)}", lambda _: new, each) for each in record.created_dirs
+            ]
+            record = record._replace(project=target.project, created_dirs=tuple(dirs))
         if record.disabled:
             from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
 
@@ -64,19 +70,6 @@ def _require_same_scope(record: Record | None, target: Target) -> None:
         raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
 
 
-def _follow_project(record: Record, target: Target) -> Record:
-    """The record with the paths of the project as it lies now."""
-    if record.project == target.project:
-        return record
-    old, new = top(record.project), top(target.project)
-    created_dirs = []
-    for folder in record.created_dirs:
-        if folder.startswith(old):
-            folder = new + folder.removeprefix(old)
-        created_dirs.append(folder)
-    return record._replace(project=target.project, created_dirs=tuple(created_dirs))
-
-
 def next_record(draft: Draft, after: bytes | None) -> Record:
     """The record of a settings file after a write.
 
@@ -85,7 +78,9 @@ def next_record(draft: Draft, after: bytes | None) -> Record:
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
     if draft.is_recreated and snapshot.data is not None:
-        record = _as_never_written(record, snapshot)
+        dirs = [each for each in record.created_dirs if not draft.path.startswith(f"{each}/")]
+        record = record._replace(created_file=False, created_dirs=tuple(dirs))
+        record = record._replace(sha256_before="", sha256_after="")
     record = record._replace(
         packs=draft.packs, entries=draft.entries, known_as=target.path, project=target.project
     )
@@ -95,29 +90,14 @@ def next_record(draft: Draft, after: bytes | None) -> Record:
         missing = files.missing_folders(os.path.dirname(snapshot.path))
         created_dirs = _join_unique(missing, record.created_dirs)
         record = record._replace(created_file=True, created_dirs=created_dirs)
+    # Of the bytes before our first write. A clone knows no hashes, but has our entries; else only
+    # adopted values are on record.
     before = snapshot.sha
-    if known and not draft.is_recreated:
-        before = _first_digest(known, snapshot)
+    has_only_adopted = all(entry.mode == "adopted" for entry in known.entries) if known else True
+    is_unwritten = known is None or (known.sha256_before == known.sha256_after and has_only_adopted)
+    if known and not draft.is_recreated and not is_unwritten:
+        before = known.sha256_before if snapshot.sha == known.sha256_after else ""
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
-
-
-def _as_never_written(record: Record, snapshot: files.Snapshot) -> Record:
-    created_dirs = []
-    for folder in record.created_dirs:
-        if not snapshot.path.startswith(f"{folder}/"):
-            created_dirs.append(folder)
-    return record._replace(
-        created_file=False, created_dirs=tuple(created_dirs), sha256_before="", sha256_after=""
-    )
-
-
-def _first_digest(record: Record, snapshot: files.Snapshot) -> str:
-    """The digest of the bytes before our first write, or '' if another program wrote since."""
-    # A clone knows no hashes, but has our entries; else only adopted values are on record.
-    has_only_adopted = all(entry.mode == "adopted" for entry in record.entries)
-    if record.sha256_before == record.sha256_after and has_only_adopted:
-        return snapshot.sha
-    return record.sha256_before if snapshot.sha == record.sha256_after else ""
 
 
 def with_own_folders(

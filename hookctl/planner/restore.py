@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from hookctl import engine, hosts
 from hookctl.documents import Document, formats
@@ -25,14 +26,15 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     folders = sources.folders
     record_then = store.parse_record(folders, backup.page)
     try:
-        records = sources.records([_project_of(sources, path)])
+        records = sources.records([project.find(os.path.dirname(path), sources.folders.environ)])
     except HookctlError:
         # A broken ledger of a project must not prevent a restore.
         records, record_then = sources.records(), None
     key, record = store.find_record(records, path)
     target = _find_target(sources, records, key, record or record_then, path)
     snapshot = files.read_settled(target.path)
-    document = _parse_or_empty(snapshot.data, target)
+    empty = formats.parse(target.host.format, b"", where=target.path)
+    document = _parse(snapshot.data or b"", target) or empty
     draft = Draft(sources, target, snapshot, document, key, record)
     _decide_on_file(records, draft, backup.data, record_then)
     return assemble_plan(records, [draft], install=False)
@@ -42,7 +44,10 @@ def _decide_on_file(records: Records, draft: Draft, data: bytes, then: Record | 
     """Record what was ours in the restored text, and remove the files of packs that it has not."""
     record, result = draft.known, _with_todays_facts(draft, then) if then else None
     known = (*(record.entries if record else ()), *(result.entries if result else ()))
-    current = _read_current(data, draft.target, known)
+    current, restored = Current({}, {}, Hooks()), _parse(data, draft.target)
+    with contextlib.suppress(HookctlError):
+        if restored is not None:
+            current = look(draft.host, restored, (), known)
     ids = {hook.id for hook in current.elements}
     if result is None and record and any(entry.id in ids for entry in known):
         # The author of this text is unknown: an uninstall must not restore earlier bytes.
@@ -65,11 +70,7 @@ def _decide_on_file(records: Records, draft: Draft, data: bytes, then: Record | 
         if name not in packs_before and pack.files:
             text = f"{name} is registered again, without its files: install or uninstall it"
             draft.tell("hook_missing", text)
-    draft.restore(data, result)
-
-
-def _project_of(sources: Sources, path: str) -> str:
-    return project.find(os.path.dirname(path), sources.folders.environ)
+    draft.restored = data, result
 
 
 def _find_target(
@@ -79,7 +80,7 @@ def _find_target(
     if record is not None:
         now = store.current_path(records, key) if key in records else path
         return target_of_record(hosts.load(record.host), record, now)
-    folders, root = sources.folders, _project_of(sources, path)
+    folders, root = sources.folders, project.find(os.path.dirname(path), sources.folders.environ)
     for host in map(hosts.load, hosts.names()):
         for scope in host.scopes:
             _, settings = active_file(host, scope, folders.environ, root)
@@ -89,20 +90,11 @@ def _find_target(
     return Target(hosts.load(hosts.names()[0]), "user", path)
 
 
-def _parse_or_empty(data: bytes | None, target: Target) -> Document:
+def _parse(data: bytes, target: Target) -> Document | None:
     try:
-        return formats.parse(target.host.format, data or b"", where=target.path)
+        return formats.parse(target.host.format, data, where=target.path)
     except HookctlError:
-        return formats.parse(target.host.format, b"", where=target.path)
-
-
-def _read_current(data: bytes, target: Target, entries: tuple[Entry, ...]) -> Current:
-    """What the text has of ours; nothing where it cannot be read."""
-    try:
-        document = formats.parse(target.host.format, data, where=target.path)
-        return look(target.host, document, (), entries)
-    except HookctlError:
-        return Current({}, {}, Hooks())
+        return None
 
 
 def _with_todays_facts(draft: Draft, then: Record) -> Record:
@@ -126,8 +118,10 @@ def _describe_changes(
     record: Record | None, entries: tuple[Entry, ...], current: Current
 ) -> list[Action]:
     """A line for each entry that is not ours any more, and for each that is ours again."""
-    before = _entries_by_name(record.entries if record else ())
-    after = _entries_by_name(entries)
+    before, after = [
+        {entry.id or entry.path: entry for entry in each if entry.kind != "container"}
+        for each in (record.entries if record else (), entries)
+    ]
     actions = []
     for name, entry in {**before, **after}.items():
         if name in before and name in after:
@@ -142,8 +136,3 @@ def _describe_changes(
         owners = tuple(entry.owners)
         actions.append(Action(act, entry.path, entry.kind, entry.id, was, to, reason, owners))
     return actions
-
-
-def _entries_by_name(entries: Iterable[Entry]) -> dict[object, Entry]:
-    """The hooks by their id, since they may move, and the values by their path."""
-    return {entry.id or entry.path: entry for entry in entries if entry.kind != "container"}

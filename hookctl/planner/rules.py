@@ -71,7 +71,9 @@ class RulesBlocks:
             try:
                 self._leave(draft, name)
             except HookctlError as error:
-                self.unread.append(_unread_rules(error, name))
+                hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
+                message = f"{error.message}; the rules of {name} stay in it"
+                self.unread.append(error.reworded(message, f"{hint} end line."))
 
     def _leave(self, draft: Draft, name: str) -> None:
         """Take out a pack's block, unless another host of the record reads it in the same file."""
@@ -121,10 +123,9 @@ class RulesBlocks:
         target = rules_target(draft.target)
         if pack.name != GUARD or target is None:
             return pack
-        readers = []
-        for title, pack_record in self._readers(store.real_path(target.path), GUARD):
-            readers.append((title, settings_from(pack_record.settings)))
-        return pack._replace(rules=write_rules(readers or [("", Settings())]))
+        readers = self._readers(store.real_path(target.path), GUARD)
+        settings = [(title, settings_from(known.settings)) for title, known in readers]
+        return pack._replace(rules=write_rules(settings or [("", Settings())]))
 
 
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:
@@ -132,7 +133,8 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
     want = Wanted((pack.name,), "leaf", pack.rules)
     visible = _entries_of(file, pack.name)
     if not visible and file.document.get(want.path) == pack.rules:
-        file.entries += (_entry(pack),)
+        owners = {pack.name: Claim(pack.rules, pack.version)}
+        file.entries += (Entry(want.path, "leaf", written=pack.rules, owners=owners),)
         reason = "hookctl's record of it is missing"
         action = Action("take-back", want.path, from_state="orphan", to_state="owned")
         file.actions.append(action._replace(reason=reason, owners=(pack.name,)))
@@ -156,12 +158,6 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
 def _is_clear(file: Draft, pack: str) -> bool:
     """Whether the marker lines of a pack, if there are any, make one block."""
     return isinstance(file.document, RulesDocument) and file.document.is_clear(pack)
-
-
-def _entry(pack: Pack) -> Entry:
-    """The entry of a block that has a pack's text already."""
-    owners = {pack.name: Claim(pack.rules, pack.version)}
-    return Entry((pack.name,), "leaf", written=pack.rules, owners=owners)
 
 
 def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
@@ -202,10 +198,3 @@ def _first_reader(scope: str, path: str, draft: Draft) -> str:
         if rules_beside(load(name), scope, "", draft.target.project) == path:
             return name
     return draft.host.name
-
-
-def _unread_rules(error: HookctlError, pack: str) -> HookctlError:
-    """The error of a file that cannot be read, with what stays in it for now."""
-    message = f"{error.message}; the rules of {pack} stay in it"
-    hint = f"Fix it, then remove the lines from `<!-- hookctl={pack} begin -->` to the end line."
-    return error.reworded(message, hint)

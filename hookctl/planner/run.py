@@ -30,7 +30,11 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
     state, so it stops here.
     """
     if dry_run:
-        _refuse_pending(folders)
+        paths = list_pending(folders)
+        if paths:
+            message = f"an interrupted run comes first; it is still to write\n{_indent(paths)}"
+            hint = "`hookctl doctor --fix` completes it now."
+            raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
         yield
         return
     with _locked(folders, say):
@@ -70,14 +74,6 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     from hookctl.run.recover import list_unwritten  # late: in most calls no run was interrupted
 
     return list_unwritten(folders)
-
-
-def _refuse_pending(folders: Folders) -> None:
-    paths = list_pending(folders)
-    if paths:
-        message = f"an interrupted run comes first; it is still to write\n{_indent(paths)}"
-        hint = "`hookctl doctor --fix` completes it now."
-        raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
 
 
 def _indent(paths: tuple[str, ...]) -> str:
@@ -155,30 +151,26 @@ def carry_out(
             locks.enter_context(packages.locked(project))
         for _ in range(READ_AGAIN):
             plan = make_plan()
-            if plan.empty or plan.conflicts or _execute(sources.folders, plan, say):
+            if plan.empty or plan.conflicts:
                 return plan
-            time.sleep(READ_PAUSE)
-            sources.forget()
+            from hookctl.run.execute import execute  # late: most find nothing to do
+
+            try:
+                execute(sources.folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
+            except files.Changed:
+                time.sleep(READ_PAUSE)
+                sources.forget()
+                continue
+            for change in plan.changes:
+                path = change.path
+                if change.settings and files.read_or_none(path) != change.after:
+                    text = f"{path}: another program wrote it right after hookctl; "
+                    text += "run `hookctl doctor` to see what is left"
+                    say(Message(text, "overwritten", path=path))
+            return plan
     message = f"another program kept changing the file, {READ_AGAIN} times in a row"
     hint = "Close the agents that use it and try again."
     raise HookctlError("changed_meanwhile", message, path=plan.files[0].path, hint=hint)
-
-
-def _execute(folders: Folders, plan: Plan, say: Say) -> bool:
-    """Write what was planned; False, with nothing written, where a file has changed since."""
-    from hookctl.run.execute import execute, list_overwritten  # late: most find nothing to do
-
-    try:
-        execute(folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
-    except files.Changed:
-        return False
-    for path in list_overwritten(plan.changes):
-        text = (
-            f"{path}: another program wrote it right after hookctl; "
-            "run `hookctl doctor` to see what is left"
-        )
-        say(Message(text, "overwritten", path=path))
-    return True
 
 
 def changed_meanwhile() -> HookctlError:

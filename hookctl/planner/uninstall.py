@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 from hookctl import engine
 from hookctl.documents import MISSING, formats
-from hookctl.errors import HookctlError
+from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Path, Record, Wanted
+from hookctl.model import WRAP, Action, DropHook, Entry, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
@@ -57,71 +57,50 @@ def plan_uninstall(
     is refused is named in the plan and stays; with `stops` it ends the command.
     """
     records = sources.records(projects)
-    drafts: list[Draft] = []
+    drafts: dict[Draft, tuple[str, ...]] = {}  # with the packs that leave
     unread: list[HookctlError] = []
-    left: list[Leaving] = []
     staying = dict(records)  # the last one to leave a folder of files removes them
-    for removal in leaving:
+    for target, packs, key in leaving:
+        found, record = store.find_record(records, target.path)
+        decide = partial(_decide_on_file, records, staying, packs, loaded)
         try:
-            draft = _draft_without_packs(sources, records, staying, removal, loaded)
+            if key and key != found:
+                # Another record's file stands where this one's was: there is nothing to edit.
+                nothing = formats.parse(target.host.format, b"", where=key)
+                draft = Draft(
+                    sources, target, files.Snapshot(key, None), nothing, key, records[key]
+                )
+                decide(draft)
+            else:
+                draft = make_draft(sources, records, target, decide)
         except HookctlError as error:
+            if error.exit_code == UNREADABLE:
+                _add_manual_steps(error, record.entries if record else (), packs)
             if stops:
                 raise
             unread.append(error)
             continue
-        drafts.append(draft)
-        left.append(removal)
+        drafts[draft] = packs
         if draft.key in staying:
             staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
-    approvals = Approvals(sources, records, drafts)
+    approvals, rules = Approvals(sources, records, drafts), RulesBlocks(sources, records, drafts)
     if sources.has_disabled:
         from hookctl.planner.disable import put_back_switches  # late, too
 
-        for draft, removal in zip(drafts, left, strict=True):
+        for draft, packs in drafts.items():
             try:
-                put_back_switches([draft], removal.packs, approvals.open_beside)
+                put_back_switches([draft], packs, approvals.open_beside)
             except HookctlError as error:
                 approvals.unread.append(error)
-    for draft, removal in zip(drafts, left, strict=True):
-        approvals.uninstall(draft, removal.packs)
-    rules = RulesBlocks(sources, records, drafts)
-    for draft, removal in zip(drafts, left, strict=True):
-        rules.uninstall(draft, removal.packs)
+    for draft, packs in drafts.items():
+        approvals.uninstall(draft, packs)
+        rules.uninstall(draft, packs)
     plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
     if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
 
         plan = with_book(sources, plan, approvals.drafts)
     return plan._replace(unread=(*unread, *approvals.unread, *rules.unread))
-
-
-def _draft_without_packs(
-    sources: Sources,
-    records: Records,
-    staying: Mapping[str, Record],
-    removal: Leaving,
-    loaded: Mapping[str, Pack],
-) -> Draft:
-    """The draft of one settings file without the packs; an error says what to remove by hand."""
-    target = removal.target
-    decide = partial(_decide_on_file, records, staying, removal.packs, loaded)
-    key, record = store.find_record(records, target.path)
-    if removal.key and key != removal.key:
-        # Another record's file stands where this one's was: there is nothing left to edit.
-        draft = _draft_of_missing_file(sources, target, removal.key, records[removal.key])
-        decide(draft)
-        return draft
-    try:
-        sources.read(target.path, target.host.format)
-    except HookctlError as error:
-        entries = record.entries if record else ()
-        raise _with_manual_steps(error, entries, removal.packs) from None
-    return make_draft(sources, records, target, decide)
-
-
-def _draft_of_missing_file(sources: Sources, target: Target, key: str, record: Record) -> Draft:
-    document = formats.parse(target.host.format, b"", where=key)
-    return Draft(sources, target, files.Snapshot(key, None), document, key, record)
 
 
 def _decide_on_file(
@@ -140,27 +119,36 @@ def _decide_on_file(
         put_back_packs(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
+    # Of a guard without a record:
+    folder = pack_folder(draft.folders, draft.target, GUARD)
+    config = os.path.join(folder, config_name(draft.target, records, draft.key))
     for name in reversed(packs):
         draft.drop_stranded_hooks(name)
-        wants = _wants_of(records, draft, loaded.get(name))
-        try:
-            _take_out(draft, name, wants)
-        except HookctlError as error:
-            raise _with_manual_steps(error, draft.entries, packs) from None
+        _take_out(draft, name, _wants_of(draft, loaded.get(name), config))
         draft.packs.pop(name, None)
-    draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
-    draft.kept += _describe_placeholders(draft)
-    _remove_files(records, others, packs, known, draft)
+    for number, action in enumerate(draft.actions):
+        if action.action == "remove" and (action.id or action.path) in disabled:
+            reason = "it was disabled"  # nothing of it leaves the file
+            line = action._replace(action="drop", from_state="disabled", reason=reason)
+            draft.actions[number] = line
+    title = draft.host.title
+    reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
+    dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
+    for hook in dropped if draft.host.shape.positions else ():
+        if draft.document.get(hook.path[:-2]) is not MISSING:
+            line = Action("keep", hook.path, "element", hook.id, "owned", "free", reason)
+            draft.kept.append(line)
+    in_use = folders_of_others(others, draft.key)
+    if GUARD in packs and GUARD not in known and draft.edits:
+        known[GUARD] = unrecorded_guard(draft.folders, draft.target, config)
+        # The record of who made the topmost one is lost.
+        draft.rmdirs.append(own_top(draft.folders, draft.target))
+    for name in packs:
+        if name in known:
+            uninstall_files(draft, known[name], in_use)
 
 
-def _as_disabled(action: Action, disabled: Container[Path | str]) -> Action:
-    """The line about an entry; of one that was disabled nothing leaves the file."""
-    if action.action != "remove" or (action.id or action.path) not in disabled:
-        return action
-    return action._replace(action="drop", from_state="disabled", reason="it was disabled")
-
-
-def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:
+def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     """The pack's entries for this file: they identify its hooks where the ledger is lost."""
     if pack is None:
         return []
@@ -173,17 +161,10 @@ def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]
         folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)
         top = own_top(draft.folders, draft.target)
         programs = find_programs(draft.target, folder, top, python)
-        wants, _ = pack_wants(pack, draft.host, programs)
-        return wants
+        return pack_wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
-    config = (known and known.config) or _unrecorded_config(records, draft)
+    config = (known and known.config) or config
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
-
-
-def _unrecorded_config(records: Records, draft: Draft) -> str:
-    """The configuration of a guard without a record."""
-    folder = pack_folder(draft.folders, draft.target, GUARD)
-    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
@@ -193,82 +174,34 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     ours = shapes.elements(draft.host.shape, root)
     ids = {hook.id for hook in ours}
     is_orphan = draft.known is None and any(want.id in ids for want in wants)
-    if len(shapes.handlers(draft.host.shape, root)) > len(ours) and not draft.is_exact:
-        _leave_required_keys(draft, pack)
-    visible = draft.pack_entries()
-    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
-    draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
-
-
-def _leave_required_keys(draft: Draft, pack: str) -> None:
-    """Leave the keys that the host demands to other tools' hooks, which may need them too."""
-    entries = []
-    for entry in draft.entries:
+    has_foreign = len(shapes.handlers(draft.host.shape, root)) > len(ours)
+    visible = []
+    for entry in draft.pack_entries():
         is_required = len(entry.path) == 1 and entry.path[0] in draft.host.registration.top
-        if is_required and entry.owners.keys() == {pack}:
+        if is_required and has_foreign and not draft.is_exact and entry.owners.keys() == {pack}:
+            # Other tools' hooks may need the key too.
+            draft.entries = tuple(other for other in draft.entries if other is not entry)
             entry = entry._replace(mode="adopted")
-        entries.append(entry)
-    draft.entries = tuple(entries)
+        visible.append(entry)
+    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
+    draft.apply_decision(engine.uninstall(visible, current, pack, wants), tuple(visible))
 
 
-def _describe_placeholders(draft: Draft) -> list[Action]:
-    """A line for each hook that leaves a placeholder, since the host knows hooks by position."""
-    if not draft.host.shape.positions:
-        return []
-    title = draft.host.title
-    reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
-    lines = []
-    for edit in draft.edits:
-        if not isinstance(edit, DropHook):
-            continue
-        hook = edit.element
-        if draft.document.get(hook.path[:-2]) is not MISSING:
-            lines.append(Action("keep", hook.path, "element", hook.id, "owned", "free", reason))
-    return lines
-
-
-def _remove_files(
-    records: Records,
-    others: Mapping[str, Record],
-    packs: tuple[str, ...],
-    known: Mapping[str, PackRecord],
-    draft: Draft,
-) -> None:
-    """Remove the packs' files, unless another registration uses them."""
-    in_use = folders_of_others(others, draft.key)
-    for name in packs:
-        pack_record = known.get(name)
-        if pack_record is None and name == GUARD and draft.edits:
-            config = _unrecorded_config(records, draft)
-            pack_record = unrecorded_guard(draft.folders, draft.target, config)
-            # The record of who made the topmost one is lost.
-            draft.rmdirs.append(own_top(draft.folders, draft.target))
-        if pack_record is not None:
-            uninstall_files(draft, pack_record, in_use)
-
-
-def _with_manual_steps(
+def _add_manual_steps(
     error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
-) -> HookctlError:
-    """The error with what to remove by hand: what only these packs have in the file."""
+) -> None:
+    """Say what to remove by hand: what only these packs have in the file."""
     steps = []
     for entry in entries:
         is_only_theirs = entry.owners.keys() <= set(packs)
-        if entry.kind != "container" and entry.mode == "owned" and is_only_theirs:
-            steps.append(_manual_step(entry))
+        if entry.kind == "container" or entry.mode != "owned" or not is_only_theirs:
+            continue
+        path, text = entry.path, json.dumps(masked(entry.written), ensure_ascii=False)
+        if not entry.id:
+            path, text = path[:-1], json.dumps(masked({path[-1]: entry.written}))[1:-1]
+        step = f"in {'.'.join(map(str, path))}: {text}"
+        if entry.id.startswith(WRAP):
+            step += f", and put back {masked_text(entry.before or '')}"
+        steps.append(step)
     if steps:
         error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *steps])
-    return error
-
-
-def _manual_step(entry: Entry) -> str:
-    """Where to remove what by hand."""
-    if not entry.id:
-        container = ".".join(map(str, entry.path[:-1]))
-        text = json.dumps(masked({entry.path[-1]: entry.written}))
-        return f"in {container}: {text[1:-1]}"
-    where = ".".join(map(str, entry.path))
-    step = f"in {where}: {json.dumps(masked(entry.written), ensure_ascii=False)}"
-    if entry.id.startswith(WRAP):
-        step += f", and put back {masked_text(entry.before or '')}"
-    return step

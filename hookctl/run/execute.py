@@ -40,10 +40,18 @@ def execute(
     kept: dict[str, list[str]] = {}
     with contextlib.ExitStack() as locks:
         try:
-            _announce(folders, packages)
+            make_pending_folder(folders)
+            if packages:  # said before anything is there
+                paths = tuple(package.path for package in packages)
+                made = tuple(folder for path in paths for folder in files.missing_folders(path))
+                write_journal(folders, Journal((), {}, made, packages=paths))
             for one in packages:
                 kept[one.path] = provide(one, locks, created)
-            _begin(folders, changes, records, rmdirs, tuple(kept))
+            write_pending_bytes(folders, changes)
+            _back_up_settings(folders, changes, records)
+            steps = tuple(map(_step_of, changes))
+            journal = Journal(steps, dict(records), rmdirs, packages=tuple(kept))
+            write_journal(folders, journal)
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
                 undoing.append(apply_change(change))
@@ -55,30 +63,9 @@ def execute(
         _end(folders, changes, kept, rmdirs)
 
 
-def _announce(folders: Folders, packages: tuple[Packages, ...]) -> None:
-    """Say that a run begins, and where packages will come and go, before anything is there."""
-    make_pending_folder(folders)
-    if packages:
-        paths = tuple(package.path for package in packages)
-        made = tuple(folder for path in paths for folder in files.missing_folders(path))
-        write_journal(folders, Journal(steps=(), records={}, folders=made, packages=paths))
-
-
-def _begin(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    records: Mapping[str, Record | None],
-    rmdirs: tuple[str, ...],
-    packages: tuple[str, ...],
-) -> None:
-    """Write the bytes to come, the backups and the journal."""
-    write_pending_bytes(folders, changes)
-    _back_up_settings(folders, changes, records)
-    steps = []
-    for change in changes:
-        old, new = files.digest(change.before), files.digest(change.after)
-        steps.append(Step(change.path, old, new, change.mode, change.settings, change.chmod))
-    write_journal(folders, Journal(tuple(steps), dict(records), rmdirs, packages=packages))
+def _step_of(change: Change) -> Step:
+    old, new = files.digest(change.before), files.digest(change.after)
+    return Step(change.path, old, new, change.mode, change.settings, change.chmod)
 
 
 def _end(
@@ -137,15 +124,6 @@ def _undo(undoing: list[Change], error: Exception) -> None:
         message = f"only a part was written, because of another file ({error})\n{names}"
         hint = "Fix the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-
-
-def list_overwritten(changes: tuple[Change, ...]) -> list[str]:
-    """The settings files that a program without a lock wrote right after us."""
-    return [
-        change.path
-        for change in changes
-        if change.settings and files.read_or_none(change.path) != change.after
-    ]
 
 
 def records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:

@@ -87,24 +87,19 @@ def close_journal(
     parents = dict.fromkeys(os.path.dirname(change.path) for change in changes)
     unswept = tuple(folder for folder in parents if not files.sweep(folder))
     rest = Journal((), {}, tuple(remaining), unswept, tuple(packages))
+    is_left = bool(rest.folders or rest.unswept or rest.packages)
     try:
-        _shorten_journal(folders, rest)
+        if not is_left:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(folders.journal)
+    except OSError:
+        is_left = True  # so that the next run does not repeat the steps
+    try:
+        if is_left:
+            write_journal(folders, rest)
     except HookctlError:
         return
     remove_pending_bytes(folders)
-
-
-def _shorten_journal(folders: Folders, rest: Journal) -> None:
-    """Write what is left to remove into the journal; remove it where nothing is left."""
-    if rest.folders or rest.unswept or rest.packages:
-        write_journal(folders, rest)
-        return
-    try:
-        os.unlink(folders.journal)
-    except FileNotFoundError:
-        return
-    except OSError:
-        write_journal(folders, rest)  # so that the next run does not repeat the steps
 
 
 def make_pending_folder(folders: Folders) -> None:

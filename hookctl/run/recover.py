@@ -40,21 +40,41 @@ def recover(folders: Folders) -> list[str]:
     for folder in journal.unswept:
         files.sweep(folder)
     _require_own_ledgers(folders, journal)
-    recovery = _Recovery(folders, journal)
+    before = records_before(folders, journal.records)
+    removed = _removed_folders(folders, before, journal.records)
+    records: dict[str, Record | None] = {}
+    for path, record in journal.records.items():
+        if not path.startswith(removed):
+            records[path] = record
+    lines = list[str]()
+    unchanged = set[str]()  # the ledgers of projects whose settings are as before the run
     for step in journal.steps:
-        recovery.complete_step(step)
+        files.sweep(os.path.dirname(step.path))
+        if step.path in unchanged or step.path.startswith(removed):
+            continue
+        old, new = before.get(step.path), records.get(step.path)
+        snapshot, is_written = _write_step(folders, step, new or old)
+        if not step.settings:  # files that hooks run need no line
+            continue
+        if is_written:
+            lines.append(f"{step.path}: an interrupted run was carried to its end")
+        elif snapshot.sha != step.sha_after:
+            by = "changed by another program after an interrupted run; its bytes stay"
+            lines.append(f"{step.path}: {by}")
+            if step.path in records:  # a file with approvals only has none in this run
+                unchanged |= _choose_record(step, snapshot, old, records)
     unswept = []
     for folder in journal.packages:
         with packages.locked(folder):
             if not packages.sweep(folder):
                 unswept.append(folder)
-    if journal.steps or recovery.records:
-        save_records(folders, recovery.records)
+    if journal.steps or records:
+        save_records(folders, records)
     remaining = journal.folders if unswept else files.remove_folders(journal.folders)
     close_journal(folders, (), remaining, unswept)
     if not (journal.steps or journal.records):
         return ["what an interrupted run left behind is cleared away"]
-    return recovery.lines or ["an interrupted run was completed"]
+    return lines or ["an interrupted run was completed"]
 
 
 def list_unwritten(folders: Folders) -> tuple[str, ...]:
@@ -105,56 +125,23 @@ def _is_changed(step: Step) -> bool:
     )
 
 
-class _Recovery:
-    """An interrupted run while it is being completed, step by step."""
+def _choose_record(
+    step: Step, snapshot: files.Snapshot, old: Record | None, records: dict[str, Record | None]
+) -> set[str]:
+    """Keep the record that fits the bytes which another program wrote.
 
-    def __init__(self, folders: Folders, journal: Journal) -> None:
-        self.folders = folders
-        self.journal = journal
-        self.lines: list[str] = []
-        self.before = records_before(folders, journal.records)
-        self.removed = _removed_folders(folders, self.before, journal.records)
-        # The ledgers of projects whose settings are as before the run.
-        self.unchanged_ledgers: set[str] = set()
-        self.records: dict[str, Record | None] = {}
-        for path, record in journal.records.items():
-            if not path.startswith(self.removed):
-                self.records[path] = record
-
-    def complete_step(self, step: Step) -> None:
-        """Write the step's bytes, unless another program wrote the file meanwhile."""
-        files.sweep(os.path.dirname(step.path))
-        if step.path in self.unchanged_ledgers or step.path.startswith(self.removed):
-            return
-        old, new = self.before.get(step.path), self.records.get(step.path)
-        snapshot, is_written = _write_step(self.folders, step, new or old)
-        if not step.settings:  # files that hooks run need no line
-            return
-        if is_written:
-            self.lines.append(f"{step.path}: an interrupted run was carried to its end")
-        elif snapshot.sha != step.sha_after:
-            self._choose_record(step, snapshot, old, new)
-            self.lines.append(
-                f"{step.path}: changed by another program after an interrupted run; its bytes stay"
-            )
-
-    def _choose_record(
-        self, step: Step, snapshot: files.Snapshot, old: Record | None, new: Record | None
-    ) -> None:
-        """Keep the record that fits the bytes which another program wrote."""
-        if step.path not in self.records:  # a file with approvals only has none in this run
-            return
-        record = _likelier_record(snapshot, old, new)
-        self.records[step.path] = record
-        if record is new:
-            return
-        # The programs are the run's, even if the settings are not.
-        if record is not None and new is not None:
-            programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
-            self.records[step.path] = record._replace(packs=programs)
-        for known in (old, new):
-            if known is not None:
-                self.unchanged_ledgers.add(committed.ledger_path(known.project))
+    Returns the ledgers of the projects that stay as they were.
+    """
+    new = records[step.path]
+    record = _likelier_record(snapshot, old, new)
+    if record is new:
+        return set()
+    # The programs are the run's, even if the settings are not.
+    if record is not None and new is not None:
+        programs = {name: new.packs.get(name, pack) for name, pack in record.packs.items()}
+        record = record._replace(packs=programs)
+    records[step.path] = record
+    return {committed.ledger_path(known.project) for known in (old, new) if known is not None}
 
 
 def _removed_folders(
