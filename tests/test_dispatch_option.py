@@ -5,17 +5,7 @@ import pytest
 from hookctl import hosts
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
-from hookctl.packs.choices import Request, Settings, choose, remarks
-
-
-@pytest.mark.parametrize(
-    ("wishes", "named"),
-    [(("Task:x",), "Task:x"), (("a:b", "Read", "c:d/e"), "a:b, c:d/e"), (("MCP:show", "Read:3/60"), ""), ((), "")],
-)
-def test_a_colon_in_a_tool_s_name_is_said_in_case_a_limit_was_meant(wishes: tuple[str, ...], named: str) -> None:
-    request = Request(dispatch=wishes)
-    said = remarks(choose(Settings(), request), request)
-    assert said == ((f"{named} is taken for a tool's whole name; a limit is as in Task:30/300",) if named else ())
+from hookctl.packs.choices import Settings
 
 
 @pytest.mark.parametrize(("end", "expected"), [(3, ("pre-tool", "prompt")), (0, ("pre-tool",))])

@@ -135,13 +135,9 @@ def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl
     assert [entry.get("timeout") for entry in entries.values()] == [10, 10, 10, 10, None]
 
 
-@pytest.mark.parametrize(
-    ("program", "is_said"), [("exit 2  # not allowed", False), ('"allow"', True), ("approve", True)]
-)
-def test_that_an_allow_counts_is_said_of_a_hook_that_may_answer_it(
-    hookctl: Hookctl, program: str, is_said: bool
-) -> None:
-    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{HOOK}')
-    put(Path("own/a.py"), program)
-    done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", "plugin")
-    assert ("`allow` counts in a plugin" in done.out) is is_said
+def test_that_an_allow_counts_is_said_of_a_hook_that_may_answer_it(hookctl: Hookctl) -> None:
+    for more, is_said in (("", True), ("may_allow = true\n", False)):
+        put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{HOOK}{more}')
+        put(Path("own/a.py"), "")
+        done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", f"plugin{is_said}")
+        assert ("`allow` counts in a plugin" in done.out) is is_said
